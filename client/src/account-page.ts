@@ -1,6 +1,5 @@
 import { createAccountClient } from './account.ts';
 import type { AuthError } from './auth-error.ts';
-import type { FieldProblem } from './types.ts';
 
 /** The script of the pages below `/account`, to which links in mail lead. What can be done there is in the forms of the page. */
 
@@ -18,6 +17,22 @@ const ACTIONS: Readonly<Record<string, (value: string, token: string) => Promise
 };
 
 const find = (selector: string): HTMLElement | null => document.querySelector(selector);
+
+/** Texts by a code; `other` for the codes that have none. */
+type ByCode = { readonly [code: string]: string; readonly other: string };
+
+/** What the script says, in the language of the page, which has it. */
+const TEXTS: {
+  readonly wait: string;
+  readonly correct: string;
+  readonly noToken: string;
+  readonly incomplete: string;
+  readonly tryAgain: string;
+  readonly errors: ByCode;
+  readonly fields: { readonly [name: string]: ByCode };
+} = JSON.parse(find('[data-texts]')?.dataset.texts ?? '{}');
+
+const textOf = (texts: ByCode, code = ''): string => (Object.hasOwn(texts, code) && texts[code]) || texts.other;
 
 /** The token is in the fragment, which a browser sends to nobody. */
 const tokenInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('token') || null;
@@ -52,12 +67,13 @@ const clearProblem = (form: HTMLFormElement): void => {
   inputOf(form)?.removeAttribute('aria-describedby');
 };
 
-const showProblem = (input: HTMLInputElement, problems: readonly Pick<FieldProblem, 'message'>[]): void => {
-  say('Please correct the field.');
+const showProblem = (input: HTMLInputElement, codes: readonly string[]): void => {
+  say(TEXTS.correct);
   const text = document.createElement('span');
   text.className = 'problem';
   text.id = `${input.id}-problem`;
-  text.append(problems.map(({ message }) => `${message}.`).join(' '));
+  const texts = TEXTS.fields[input.name] ?? { other: '' };
+  text.append([...new Set(codes.map((code) => `${textOf(texts, code)}.`))].join(' '));
   input.after(text);
   input.ariaInvalid = 'true';
   input.setAttribute('aria-describedby', text.id);
@@ -72,15 +88,19 @@ const giveUp = (form: HTMLFormElement, message: string): void => {
 };
 
 const showFailure = (form: HTMLFormElement, error: Partial<AuthError>): void => {
-  const { code, message = String(error), fields = [], retryAfter } = error;
+  const { code, fields = [], retryAfter } = error;
+  const message = textOf(TEXTS.errors, code);
   const input = inputOf(form);
   const problems = fields.filter(({ field }) => field === input?.name);
   if (code === 'AUTH_LINK_INVALID') giveUp(form, message);
-  else if (code === 'AUTH_CREDENTIALS_INVALID' && input)
-    showProblem(input, [{ message: 'is not that of the account' }]);
-  else if (fields.some(({ field }) => field === 'token')) giveUp(form, 'The link is not complete.');
-  else if (input && problems.length > 0) showProblem(input, problems);
-  else say(retryAfter ? `${message} Try again in ${retryAfter} seconds.` : message);
+  else if (code === 'AUTH_CREDENTIALS_INVALID' && input) showProblem(input, [code]);
+  else if (fields.some(({ field }) => field === 'token')) giveUp(form, TEXTS.incomplete);
+  else if (input && problems.length > 0)
+    showProblem(
+      input,
+      problems.map((problem) => problem.code),
+    );
+  else say(retryAfter ? `${message} ${TEXTS.tryAgain.replace('{seconds}', `${retryAfter}`)}` : message);
 };
 
 /** Fills in what the link does, where the form has a place for it. A paragraph without a value stays hidden. */
@@ -90,7 +110,7 @@ const fillIn = async (form: HTMLFormElement, token: string): Promise<void> => {
   const preview: Readonly<Record<string, string | null>> = await account.previewEmailChange(token);
   for (const place of places) {
     const value = preview[place.dataset.value ?? ''];
-    if (value) place.append(place.tagName === 'TIME' ? new Date(value).toLocaleString('en-GB', LONG) : value);
+    if (value) place.append(place.tagName === 'TIME' ? new Date(value).toLocaleString(document.documentElement.lang, LONG) : value);
     show(place.parentElement, !!value);
   }
 };
@@ -102,7 +122,7 @@ const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
   if (form.ariaBusy === 'true') return;
   form.ariaBusy = 'true';
   clearProblem(form);
-  say('Please wait…');
+  say(TEXTS.wait);
   try {
     await ACTIONS[form.dataset.action ?? '']?.(inputOf(form)?.value ?? '', token);
     show(form, false);
@@ -131,9 +151,7 @@ for (const form of document.querySelectorAll('form')) {
   });
 }
 if (token === null && !find('[data-without-token]'))
-  say(
-    'This page is opened by the link in an email. The address that you have opened is not complete: open the link again.',
-  );
+  say(TEXTS.noToken);
 
 // Another link to the page that is open changes the fragment alone.
 addEventListener('hashchange', () => {

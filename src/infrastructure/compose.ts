@@ -20,6 +20,7 @@ import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
+import { openTemplates } from './mail/template-files.ts';
 import type { RedisClient, WatchedRedis } from './redis.ts';
 import { VERSION } from './version.ts';
 
@@ -59,6 +60,7 @@ const build = async (
   overrides: ServiceOverrides,
   opened: Closing,
 ): Promise<Service> => {
+  const { templates, locales: mailLocales } = await openTemplates(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   const { storage, checks, connections, close } = await openStorage(
@@ -89,14 +91,22 @@ const build = async (
   const mail =
     mailer === null
       ? null
-      : mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, isWatched: metrics !== null });
-  const deps = useCaseDeps(config, ports, report);
+      : mailDelivery(config, { ...ports, mailer }, {
+          logger,
+          wakeUp,
+          report,
+          templates,
+          isWatched: metrics !== null,
+        });
+  const deps = { ...useCaseDeps(config, ports, report), mailLocales };
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
   let isStopping = false;
   const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])];
   const routes = declareRoutes(deps, {
     hasAccountPages,
+    brand: config.brand,
+    defaultLocale: config.defaultLocale,
     refreshCookie: config.refreshCookie,
     accessCookie: config.accessCookie,
     navigation: config.navigation,
@@ -210,6 +220,8 @@ const httpDeps = (
   assertSteppedUp: assertSteppedUp(ports),
   version: VERSION,
   baseUrl: config.baseUrl,
+  brand: config.brand,
+  defaultLocale: config.defaultLocale,
   allowedOrigins,
   allowedOriginsSetting: config.allowedOriginsSetting,
   environment: config.environment,

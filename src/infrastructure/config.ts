@@ -1,5 +1,6 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/accounts.ts';
+import { type BrandSettings, brandSettings } from './config/brand.ts';
 import { readSecretFiles } from './config/secret-files.ts';
 import { type RenderingSettings, renderingSettings } from './config/server-rendering.ts';
 import { type ServiceSettings, serviceSettings } from './config/service.ts';
@@ -32,7 +33,8 @@ export type Config = {
   StoreSettings &
   TokenSettings &
   RenderingSettings &
-  AccountSettings;
+  AccountSettings &
+  BrandSettings;
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
@@ -105,6 +107,7 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
     ...accountSettings(values, service),
     ...tokens,
     ...renderingSettings(values, service, tokens),
+    ...brandSettings(values, service),
     keys,
     warnings: [...warningsOf(values), ...unknownVariables(env)],
     databaseWarnings: databaseWarningsOf(values, env),

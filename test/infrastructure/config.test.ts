@@ -110,6 +110,9 @@ describe('without any variable', () => {
       eventsRetention: 15_552_000_000,
       notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
       factorKeys: null,
+      brand: { name: 'localhost:3000', logoUrl: null, color: null },
+      defaultLocale: 'en',
+      mailTemplates: null,
     });
   });
 

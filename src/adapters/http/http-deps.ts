@@ -6,6 +6,7 @@ import type { AccessToken, Verified } from '../../application/ports/token-signer
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
+import type { Brand } from './pages/layout.ts';
 import type { Route, Tier } from './routing/define-route.ts';
 
 /** Requests in a window of milliseconds; `null` is no limit. */
@@ -25,6 +26,9 @@ export type HttpDeps = {
   readonly environment: 'development' | 'test' | 'production';
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
+  /** What the pages for users show. */
+  readonly brand: Brand;
+  readonly defaultLocale: string;
   readonly allowedOrigins: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;

@@ -12,9 +12,9 @@ import {
   retryDelay,
 } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
-import type { MailContext } from '../mail/layout.ts';
-import type { FactorsLeft } from '../mail/security-mails.ts';
-import type { SentMessage, WantedLink } from '../mail/templates.ts';
+import type { LinkVariable, TemplateFiles } from '../mail/kinds.ts';
+import type { FactorsLeft, SentMessage, WantedLink } from '../mail/mail-of-message.ts';
+import type { MailSettings } from '../mail/write-mail.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -22,6 +22,13 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { type RecordDeps, record } from '../steps/record.ts';
+
+export type MailContext = MailSettings & {
+  /** Without a slash at its end. The page of a link has the name of its purpose. */
+  readonly pagesUrl: string;
+  /** Called for each mail. */
+  readonly templates: () => Promise<TemplateFiles>;
+};
 
 export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;
@@ -39,16 +46,18 @@ const REQUESTS = {
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
 export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message: Message): Promise<Mail | null> => {
-  // The templates are loaded with the first message: no start needs them (ADR 0035).
-  const { templateFor } = await import('../mail/templates.ts');
+  // Loaded with the first message: no start needs them (ADR 0035).
+  const { mailOfMessage } = await import('../mail/mail-of-message.ts');
+  const { writeMail } = await import('../mail/write-mail.ts');
+  const templates = await deps.mailContext.templates();
   const { users, links, outbox } = stores;
   const user = await lockedUser(users, message);
   if (user === null) return null;
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const held = { links: live, factors: () => factorsLeft(stores, user) };
-  const template = await templateFor({ ...message, kind }, user, deps.mailContext, held);
-  if (template === null) return null;
+  const mail = await mailOfMessage({ ...message, kind }, user, held);
+  if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
   if (!(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
@@ -56,8 +65,10 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
   }
-  const urls = await storeLinks(deps, stores, user, template.links);
-  return { id: message.id, to: message.to, ...template.write((purpose) => urls.get(purpose) ?? '') };
+  const { template, links: wanted } = mail;
+  const values = { ...mail.values, ...(await storeLinks(deps, stores, user, wanted)) };
+  const { locale } = user;
+  return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
 
 const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
@@ -113,20 +124,20 @@ const isAdmitted = async (
   });
 };
 
-/** @returns the URLs of the links, by purpose. The token is in the fragment, which browsers do not send. */
+/** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
 const storeLinks = async (
   { clock, linkTokens, mailContext }: PrepareMailDeps,
   { links }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
-): Promise<ReadonlyMap<LinkPurpose, string>> => {
+): Promise<Partial<Record<LinkVariable, string>>> => {
   const createdAt = clock.now();
-  const urls = new Map<LinkPurpose, string>();
-  for (const { purpose, email, ...ending } of wanted) {
+  const urls: Partial<Record<LinkVariable, string>> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
+  for (const { as, purpose, email, ...ending } of wanted) {
     const token = linkTokens.next();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
     await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, createdAt, expiresAt });
-    urls.set(purpose, `${mailContext.pagesUrl}/${purpose}#token=${token}`);
+    urls[as] = `${mailContext.pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;
 };

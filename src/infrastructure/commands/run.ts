@@ -77,6 +77,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['doctor', async () => report(await (await import('./doctor.ts')).runDoctor(args, env))],
     ['users', async () => process.exit(await manageUsers(args, env))],
     ['data', async () => report(await (await import('./data.ts')).runData(args, env))],
+    ['mail', async () => print(await (await import('./mail.ts')).showMail(args, env))],
     ['keys', async () => print(await (await import('./keys.ts')).manageKeys(args, env))],
   ]);
   try {

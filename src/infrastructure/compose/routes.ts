@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { Brand } from '../../adapters/http/pages/layout.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import {
@@ -60,6 +61,8 @@ type RoutesOptions = {
   /** `null`: navigations are not renewed. */
   readonly navigation: Omit<NavigationSettings, 'baseUrl' | 'version'> | null;
   readonly pageServers: readonly PageServer[];
+  readonly brand: Brand;
+  readonly defaultLocale: string;
   readonly baseUrl: string;
   /** Milliseconds; `null`: browsers hold no keys. */
   readonly boundCookieLifetime: number | null;
@@ -78,6 +81,8 @@ type RoutesOptions = {
 export const declareRoutes = (
   deps: UseCaseDeps,
   {
+    brand,
+    defaultLocale,
     refreshCookie: cookieSettings,
     accessCookie,
     navigation,
@@ -128,11 +133,11 @@ export const declareRoutes = (
       applications: allowedOrigins,
       isOn: hasDeviceKeys(deps, cookieSettings),
     }),
-    ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readClient('account-page.js')) : []),
+    ...(hasAccountPages ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js')) : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),
-    ...pageRoutes(() => routes, { ...settings, allowedOrigins, allowedOriginsSetting }),
+    ...pageRoutes(() => routes, { ...settings, brand, allowedOrigins, allowedOriginsSetting }),
   ];
   return routes;
 };

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import type { PageServer } from '../../adapters/http/request/page-server.ts';
+import { canonicalLocale } from '../../domain/locale.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
-import { hostOf } from './hosts.ts';
+import { hostOf, isLoopback } from './hosts.ts';
 
 /** Milliseconds. */
 export const DAY = 86_400_000;
@@ -180,6 +181,20 @@ export const mailbox = v.pipe(
 /** A host may have one label: `localhost`. */
 const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
+
+/** One line of visible characters, without spaces around it. */
+export const brandName = v.pipe(v.string(), v.regex(/^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,60}(?<! )$/u));
+
+/** A URL of a picture that pages may load: its host becomes part of a Content-Security-Policy. `http:` only on this machine. */
+export const logoUrl = parsed((text) => {
+  const url = URL.parse(text);
+  if (url === null || /[#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(hostOf(url))) ? url.href : null;
+});
+
+export const color = v.pipe(v.string(), v.regex(/^#[0-9A-Fa-f]{6}$/), v.toLowerCase());
+
+export const locale = parsed(canonicalLocale);
 
 /** Some of the items, separated by commas, or `off`. */
 export const listOf = <const T extends string>(items: readonly T[]) =>

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { ACCOUNT_VARIABLES, accountErrors, accountWarnings } from './accounts.ts';
 import { RENDERING_VARIABLES, renderingErrors, renderingWarnings } from './server-rendering.ts';
+import { BRAND_VARIABLES } from './brand.ts';
 import { SERVICE_VARIABLES, serviceErrors, serviceWarnings } from './service.ts';
 import { databaseWarnings, STORE_VARIABLES, storeErrors, storeWarnings } from './stores.ts';
 import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';
@@ -13,6 +14,7 @@ export const VARIABLES = {
   ...TOKEN_VARIABLES,
   ...RENDERING_VARIABLES,
   ...ACCOUNT_VARIABLES,
+  ...BRAND_VARIABLES,
 };
 
 export type VariableName = keyof typeof VARIABLES;

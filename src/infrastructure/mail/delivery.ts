@@ -10,6 +10,7 @@ import type { Ports } from '../compose/ports.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 import { deliverMail, type WakeUp } from './deliver-mail.ts';
+import type { OpenTemplates } from './template-files.ts';
 
 /**
  * The mailer of the configuration; `null` without mail. It connects when it sends. Without MAIL_URL outside production, mail is written to
@@ -52,17 +53,17 @@ type Parts = {
   /** Whether `waiting` is read. */
   readonly isWatched: boolean;
   readonly wakeUp: WakeUp;
-};
+} & Pick<OpenTemplates, 'templates'>;
 
-type MailConfig = Pick<Config, 'baseUrl' | 'accountPagesUrl'>;
+type MailConfig = Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl'>;
 
 /** How mail is sent in the background. */
 export const mailDelivery = (
   config: MailConfig,
   ports: Ports & { readonly mailer: Mailer },
-  { logger, wakeUp, report, isWatched }: Parts,
+  { logger, wakeUp, report, isWatched, templates }: Parts,
 ): MailDelivery => {
-  const send = sendMessages({ ...ports, ...settingsOf(config), report });
+  const send = sendMessages({ ...ports, ...settingsOf(config, templates), report });
   let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
   const countWaiting = async () => {
     // While the database fails, the last values stay.
@@ -83,8 +84,11 @@ export const mailDelivery = (
   };
 };
 
-const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
-  mailContext: { serviceName: new URL(config.baseUrl).host, pagesUrl: config.accountPagesUrl },
+const settingsOf = (
+  { brand, defaultLocale, accountPagesUrl: pagesUrl }: MailConfig,
+  templates: OpenTemplates['templates'],
+): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
+  mailContext: { brand: brand.name, defaultLocale, pagesUrl, templates },
   random: Math.random,
 });
 

@@ -10,7 +10,7 @@ import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './
 export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
-    errorResponse(status, codes, route.errorPages, settings, components),
+    errorResponse(status, codes, route.errorPages !== false, settings, components),
   ]);
   // Integers are in ascending order.
   return Object.fromEntries([...successes(route, settings, components), ...errors]);

@@ -6,6 +6,17 @@ export type Site = {
   readonly version: string;
 };
 
+/** What users see of the product. */
+export type Brand = {
+  readonly name: string;
+  /** `null`: the name is shown. */
+  readonly logoUrl: string | null;
+  /** `#rrggbb`; `null`: that of the stylesheet. */
+  readonly color: string | null;
+};
+
+export type UserSite = Site & { readonly brand: Brand };
+
 /** A path in the service, after the path of BASE_URL, which a proxy may add. Without a host, so that pages work under any host name. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
@@ -16,8 +27,8 @@ type Content = {
   readonly path?: string;
   /** The element of its script; by default it has none. */
   readonly script?: Html;
-  /** Whether end users read it, who do not need the navigation of the service. */
-  readonly forUsers?: boolean;
+  /** For end users, who know the product, and do not need the navigation of the service. */
+  readonly forUsers?: { readonly brand: Brand; readonly locale: string };
 };
 
 const NAVIGATION = [
@@ -25,25 +36,44 @@ const NAVIGATION = [
   ['/errors', 'Errors'],
 ] as const;
 
-export const layout = (site: Site, { title, main, path, script = NOTHING, forUsers = false }: Content): string => {
+export const layout = (site: Site, { title, main, path, script = NOTHING, forUsers }: Content): string => {
   return html`<!doctype html>
-<html lang="en">
+<html lang="${forUsers?.locale ?? 'en'}">
 <head>
 <meta charset="utf-8">
-<title>${title}</title>
+<title>${forUsers === undefined ? title : `${title} · ${forUsers.brand.name}`}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
 ${script}</head>
 <body>
-${forUsers ? NOTHING : navigation(site, path)}<main id="content" tabindex="-1">
+${forUsers === undefined ? navigation(site, path) : brandOf(forUsers.brand)}<main id="content" tabindex="-1">
 ${main}
 </main>
-${forUsers ? NOTHING : html`<footer><p>Tandem ${site.version}</p></footer>\n`}</body>
+${forUsers !== undefined ? NOTHING : html`<footer><p>Tandem ${site.version}</p></footer>\n`}</body>
 </html>
 `.text;
 };
+
+const brandOf = ({ name, logoUrl }: Brand): Html =>
+  html`<header class="product">${logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`}</header>\n`;
+
+/**
+ * The end of the stylesheet, with the colour of the product. The text on it is black or white: one of them always has a contrast of at
+ * least 4.5 (WCAG 2.2 §1.4.3).
+ */
+export const brandStyle = ({ color }: Brand): string =>
+  color === null ? '' : `\n:root {\n  --button: ${color};\n  --on-button: ${isLight(color) ? '#000000' : '#ffffff'};\n}\n`;
+
+/** Whether black has more contrast on a colour than white: its relative luminance is above that of the middle (WCAG 2.2). */
+const isLight = (color: string): boolean => {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => linear(Number.parseInt(color.slice(at, at + 2), 16) / 255));
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return (luminance + 0.05) ** 2 > 0.05 * 1.05;
+};
+
+const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
 const navigation = (site: Site, path: string | undefined): Html => {
   const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);

@@ -1,5 +1,7 @@
 import type { Context } from 'koa';
-import { canonicalLocale } from '../../../domain/locale.ts';
+import { BUILT_IN_LOCALES, LAST_LOCALE } from '../../../application/mail/kinds.ts';
+import { canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/locale.ts';
+import type { PageLocale } from '../pages/texts/texts.ts';
 
 /** Characters. Browsers send less than 200. */
 const MAX_LENGTH = 1_000;
@@ -9,3 +11,11 @@ export const acceptedLocales = (ctx: Context): string[] =>
   ctx.get('Accept-Language').length > MAX_LENGTH
     ? []
     : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
+
+export const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
+
+/** The language of a page for a user: one that the browser asks for, or else the default one of the service. */
+export const pageLocale = (ctx: Context, defaultLocale: string): PageLocale => {
+  const isOffered = (locale: string): locale is PageLocale => PAGE_LOCALES.some((each) => each === locale);
+  return fallbacksOf(preferredLocale(acceptedLocales(ctx), PAGE_LOCALES), defaultLocale).find(isOffered) ?? LAST_LOCALE;
+};

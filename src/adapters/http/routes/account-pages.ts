@@ -1,17 +1,29 @@
+import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
-import type { AccountPageName } from '../pages/account.ts';
+import type { Brand } from '../pages/layout.ts';
+import type { AccountPageName } from '../pages/texts/texts.ts';
+import { PAGE_LOCALES, pageLocale } from '../request/language.ts';
 import type { Route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 
-type Settings = { readonly baseUrl: string; readonly version: string; readonly application: string | null };
+type Settings = {
+  readonly baseUrl: string;
+  readonly version: string;
+  readonly application: string | null;
+  readonly brand: Brand;
+  readonly defaultLocale: string;
+};
 
-/** The page may load its own script, style and icon, call this service, and create no markup from text. */
-const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-].join('; ');
+/** The page may load its own script, style and icon and the logo, call this service, and create no markup from text. */
+const policyFor = ({ logoUrl }: Brand): string => {
+  const pictures = logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`;
+  return [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src 'self'${pictures}`, "connect-src 'self'"],
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; ');
+};
 
 const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
   'password-reset': 'Return the page of the link that resets a password',
@@ -33,11 +45,15 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
         path: `/account/${name}`,
         // Some mail programs add parameters to links.
         request: { query: v.unknown() },
-        errorPages: true,
+        errorPages: 'users',
         data: textLike('<!doctype html>…'),
-        unwrapped: { type: HTML_TYPE, cacheControl: PAGE_CACHE_CONTROL, contentSecurityPolicy: POLICY },
+        unwrapped: {
+          type: HTML_TYPE,
+          cacheControl: PAGE_CACHE_CONTROL,
+          contentSecurityPolicy: policyFor(settings.brand),
+        },
       },
-      cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name)),
+      inTheirLanguage(settings, name),
     ),
   ),
   documentRoute(
@@ -52,3 +68,17 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
     () => script,
   ),
 ];
+
+/** The page in the language of the browser: one document for each language. */
+const inTheirLanguage = (settings: Settings, name: AccountPageName) => {
+  const documents = new Map(
+    PAGE_LOCALES.map((locale) => [
+      locale,
+      cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name, locale)),
+    ]),
+  );
+  return (ctx: Context) => {
+    ctx.vary('Accept-Language');
+    return documents.get(pageLocale(ctx, settings.defaultLocale))?.() ?? '';
+  };
+};

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
+import type { Brand } from '../pages/layout.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
@@ -12,6 +13,7 @@ type Settings = {
   readonly allowedOrigins: readonly string[];
   /** The variable that has them. */
   readonly allowedOriginsSetting: string;
+  readonly brand: Brand;
 };
 
 const Home = v.pipe(
@@ -111,7 +113,10 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         summary: 'Return the stylesheet of the pages',
         path: '/pages.css',
       },
-      cachedDocument(() => readFile(new URL('../pages/pages.css', import.meta.url), 'utf8')),
+      cachedDocument(async () => {
+        const style = await readFile(new URL('../pages/pages.css', import.meta.url), 'utf8');
+        return style + (await import('../pages/layout.ts')).brandStyle(settings.brand);
+      }),
     ),
     documentRoute(
       {

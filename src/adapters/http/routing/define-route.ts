@@ -128,8 +128,8 @@ export type Route = Head & {
   };
   /** The page servers that the route is for. By default it is not for them. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether a client that prefers HTML gets errors as a page. */
-  readonly errorPages: boolean;
+  /** Whether a client that prefers HTML gets errors as a page; `users`: as one for end users. */
+  readonly errorPages: boolean | 'users';
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
@@ -163,7 +163,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Head & {
   /** The page servers that the route is for. Default: it is not for them. */
   readonly pageServers?: readonly PageServer[];
   /** Default: whether the response has a page. */
-  readonly errorPages?: boolean;
+  readonly errorPages?: boolean | 'users';
   /** Error codes beyond those implied by every route and by `auth`. */
   readonly errors?: readonly ErrorCode[];
   /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */

@@ -5,6 +5,7 @@ import { contextOf, errorEnvelopeOf } from '../envelope.ts';
 import { asDeclared, errorHeaders, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
+import { pageLocale } from '../request/language.ts';
 import { REQUEST_ID_HEADER } from './request-scope.ts';
 
 /** Stage 13: turns an exception of any stage into the error envelope, or into a page for a browser. */
@@ -39,12 +40,15 @@ const respond = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<v
 };
 
 const wantsPage = (ctx: Context): boolean => {
-  if (ctx.state.route?.errorPages !== true) return false;
+  if (!ctx.state.route?.errorPages) return false;
   ctx.vary('Accept');
   return prefersHtml(ctx);
 };
 
-const errorPageOf = async ({ request: { id } }: Context, error: AppError, deps: HttpDeps): Promise<string> => {
-  const { failurePage } = await import('../pages/errors.ts');
-  return failurePage(deps, error, id);
+const errorPageOf = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<string> => {
+  const { id } = ctx.request;
+  if (ctx.state.route?.errorPages !== 'users') return (await import('../pages/errors.ts')).failurePage(deps, error, id);
+  ctx.vary('Accept-Language');
+  const { userFailurePage } = await import('../pages/user-failure.ts');
+  return userFailurePage(deps, error, id, pageLocale(ctx, deps.defaultLocale));
 };

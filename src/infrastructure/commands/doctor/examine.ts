@@ -8,6 +8,7 @@ import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type 
 import { keys } from './keys.ts';
 import { redis } from './redis.ts';
 import { secretFiles } from './secret-files.ts';
+import { templates } from './templates.ts';
 
 /** The errors and warnings of a start, in the same words. */
 export const configuration = ({
@@ -78,6 +79,7 @@ const GROUPS: readonly Group[] = [
   { name: 'database', title: 'Database', examine: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
   { name: 'redis', title: 'Redis', examine: redis, needs: ['REDIS_URL'] },
   { name: 'mail', title: 'Mail', examine: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
+  { name: 'templates', title: 'Mail templates', examine: templates, needs: ['MAIL_TEMPLATES', 'DEFAULT_LOCALE'] },
   { name: 'secrets', title: 'Secrets', examine: secretFiles, needs: ['DATA_DIR'] },
 ];
 

@@ -1,0 +1,69 @@
+/** The mails that are sent, and the variables that the templates of each may use (`{{name}}`). */
+
+/** What happened when and where. */
+const NOTICE = ['time', 'device', 'network', 'resetPage'] as const;
+
+/** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
+export const MAIL_VARIABLES = {
+  'password-reset': ['link', 'validFor'],
+  'email-verification': ['username', 'confirmLink', 'disownLink', 'validFor'],
+  'address-taken': ['resetPage'],
+  'email-change': ['username', 'link', 'validFor'],
+  'email-changed': ['username', 'newEmail', 'undoLink', 'undoFor'],
+  /** While an even earlier address can still be restored. */
+  'email-changed-again': ['username', 'newEmail'],
+  'email-change-final': ['username', 'undoUntil'],
+  'email-change-undone': ['username', 'resetPage'],
+  'password-was-reset': NOTICE,
+  /** With passkeys or authenticator apps, which outlive a reset: an attacker may have added them. */
+  'password-was-reset-factors': [...NOTICE, 'passkeys', 'apps'],
+  'password-changed': NOTICE,
+  'new-device': NOTICE,
+  'token-replayed': NOTICE,
+  'device-unproven': NOTICE,
+  'passkey-added': NOTICE,
+  'passkey-removed': NOTICE,
+  'passkey-copy-suspected': NOTICE,
+  'second-factor-added': NOTICE,
+  'second-factor-removed': NOTICE,
+  'recovery-code-used': NOTICE,
+  'recovery-codes-made': NOTICE,
+} as const;
+
+export type MailName = keyof typeof MAIL_VARIABLES;
+// `Object.keys` is typed to return any strings.
+export const MAIL_NAMES = Object.keys(MAIL_VARIABLES) as MailName[];
+
+/** The variables of every mail. */
+export const COMMON_VARIABLES = ['brand'] as const;
+
+/** The variables that are addresses of pages. All but the last have a token, with which anybody may act. */
+export const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage'] as const;
+export type LinkVariable = (typeof LINK_VARIABLES)[number];
+
+export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);
+
+/** The variables whose texts come from the service, its configuration or its operator. All others are sanitized. */
+export const isTrustedVariable = (name: string): boolean =>
+  isLinkVariable(name) || ['brand', 'network', 'apps', 'subject', 'locale'].includes(name);
+
+/** What surrounds every mail in a language. */
+export const LAYOUT = 'layout';
+export const LAYOUT_VARIABLES = ['content', 'subject', 'locale'] as const;
+
+/** The languages of the built-in templates and pages. */
+export const BUILT_IN_LOCALES = ['en', 'de'] as const;
+/** The language of last resort. */
+export const LAST_LOCALE = 'en';
+
+/** A value before it is a text: some depend on the language. An empty text or list is shown as a dash. */
+export type MailValue =
+  | string
+  | readonly string[]
+  /** Milliseconds, a multiple of 1,000. */
+  | { readonly duration: number }
+  /** Epoch milliseconds. */
+  | { readonly time: number };
+
+/** The texts of templates by `<locale>/<file>`: `de/password-reset.txt`. */
+export type TemplateFiles = ReadonlyMap<string, string>;

@@ -1,0 +1,130 @@
+import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
+import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
+import type { User } from '../../domain/user.ts';
+import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
+import { masked } from './sanitize.ts';
+
+export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
+  /** The variable of the template. */
+  readonly as: LinkVariable;
+} & (
+    | {
+        /** Milliseconds after it is made. */
+        readonly lifetime: number;
+      }
+    | Pick<Link, 'expiresAt'>
+  );
+
+/** A mail whose links are not made yet. */
+export type ComposedMail = {
+  readonly template: MailName;
+  readonly values: Readonly<Record<string, MailValue>>;
+  readonly links: readonly WantedLink[];
+};
+
+/** The kinds that are sent. A request becomes one of them once its user is known. */
+type SentKind = Exclude<MessageKind, RequestKind>;
+export type SentMessage = Message & { readonly kind: SentKind };
+
+/** What is left of the factors of a user. */
+export type FactorsLeft = {
+  /** Their names, which users choose. */
+  readonly passkeys: readonly string[];
+  /** How many authenticator apps have shown a code. */
+  readonly apps: number;
+};
+
+/** What else a user has, when the message is sent. */
+export type Held = {
+  /** The live ones. */
+  readonly links: readonly Link[];
+  readonly factors: () => Promise<FactorsLeft>;
+};
+
+type Compose = (message: Message, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
+
+/** @returns `null` when the message is out of date. */
+export const mailOfMessage = async (message: SentMessage, user: User, held: Held): Promise<ComposedMail | null> =>
+  COMPOSE[message.kind](message, user, held);
+
+type GivenVariable<Name extends MailName> = Exclude<(typeof MAIL_VARIABLES)[Name][number], LinkVariable>;
+
+/** @param values of all variables but links. */
+const mail = <Name extends MailName>(
+  template: Name,
+  values: Readonly<Record<GivenVariable<Name>, MailValue>>,
+  links: readonly WantedLink[] = [],
+): ComposedMail => ({ template, values, links });
+
+/** The device and the network are shown to the owner. */
+const happened = ({ createdAt: time, origin: { userAgent, address } }: Message) => ({
+  time: { time },
+  device: userAgent ?? '',
+  network: address ?? '',
+});
+
+/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
+const notice =
+  (template: Exclude<SentKind & MailName, 'password-was-reset'>): Compose =>
+  (message) => ({ template, values: happened(message), links: [] });
+
+const linkTo = (
+  to: string,
+  as: LinkVariable,
+  purpose: LinkPurpose,
+  lifetime: number = EMAIL_LINK_LIFETIME,
+): WantedLink => ({ as, purpose, email: to, lifetime });
+
+const COMPOSE: Readonly<Record<SentKind, Compose>> = {
+  /** Not for a disabled account, which refuses every password. */
+  'password-reset': ({ to }, { email, disabledAt }) => {
+    if (email !== to || disabledAt !== null) return null;
+    const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);
+    return mail('password-reset', { validFor: { duration: RESET_LIFETIME } }, [link]);
+  },
+  /** Not for a disabled account: its user could delete it, and the events that led to the ban, with the second link. */
+  'email-verification': ({ to }, { username, email, emailVerifiedAt, disabledAt }) => {
+    if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;
+    const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
+    return mail('email-verification', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, links);
+  },
+  'address-taken': ({ to }, { email }) => (email === to ? mail('address-taken', {}) : null),
+  'email-change': ({ to }, { username, email, disabledAt }) => {
+    if (email === to || disabledAt !== null) return null;
+    const link = linkTo(to, 'link', 'email-change');
+    return mail('email-change', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, [link]);
+  },
+  'email-changed': ({ to, email }, user, { links }) => {
+    if (user.email === to) return null;
+    const changed = { username: user.username, newEmail: masked(email ?? user.email) };
+    // Otherwise an attacker could change the address twice, and so replace the owner's link.
+    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
+    if (undo?.email !== to) return mail('email-changed-again', changed);
+    // A password reset may have shortened the right to undo since the message was added.
+    const { createdAt, expiresAt } = undo;
+    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, expiresAt } as const;
+    return mail('email-changed', { ...changed, undoFor: { duration: expiresAt - createdAt } }, [link]);
+  },
+  /** To the former and to the new address. */
+  'email-change-final': (_message, { username }, { links }) => {
+    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
+    return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
+  },
+  'email-change-undone': (_message, { username }) => mail('email-change-undone', { username }),
+  'password-was-reset': async (message, _user, { factors }) => {
+    const { passkeys, apps } = await factors();
+    if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message));
+    return mail('password-was-reset-factors', { ...happened(message), passkeys, apps: `${apps}` });
+  },
+  'password-changed': notice('password-changed'),
+  'new-device': notice('new-device'),
+  'token-replayed': notice('token-replayed'),
+  'device-unproven': notice('device-unproven'),
+  'passkey-added': notice('passkey-added'),
+  'passkey-removed': notice('passkey-removed'),
+  'passkey-copy-suspected': notice('passkey-copy-suspected'),
+  'second-factor-added': notice('second-factor-added'),
+  'second-factor-removed': notice('second-factor-removed'),
+  'recovery-code-used': notice('recovery-code-used'),
+  'recovery-codes-made': notice('recovery-codes-made'),
+};

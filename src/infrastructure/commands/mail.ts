@@ -1,0 +1,131 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import {
+  COMMON_VARIABLES,
+  LAYOUT,
+  MAIL_NAMES,
+  MAIL_VARIABLES,
+  type MailName,
+  type MailValue,
+} from '../../application/mail/kinds.ts';
+import { masked } from '../../application/mail/sanitize.ts';
+import { markupOf, partsOf, writeMail } from '../../application/mail/write-mail.ts';
+import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../domain/link.ts';
+import { canonicalLocale } from '../../domain/locale.ts';
+import type { Env } from '../config/variable.ts';
+import { parseConfig } from '../config.ts';
+import { builtInTemplates, openTemplates } from '../mail/template-files.ts';
+
+const HELP = `npm run mail                                      lists the mails, and the variables of their templates
+npm run mail -- render MAIL [--locale de] [--html]  shows a mail as it would be sent, with made-up values
+npm run mail -- copy DIR [--html]                 writes the built-in templates to a directory, for MAIL_TEMPLATES
+
+The HTML of a mail is made of its text, within ${LAYOUT}.html. A mail with a file of its own, <mail>.html, has that instead:
+copy --html writes these files, too.
+`;
+
+/**
+ * The command `mail`.
+ * @returns the text to print.
+ * @throws Error that describes what is wrong with the arguments, the environment or the directory.
+ */
+export const showMail = async (args: readonly string[], env: Env): Promise<string> => {
+  const { values, positionals } = read(args);
+  if (values.help) return HELP;
+  const [name, of, ...more] = positionals;
+  if (name === undefined) return list();
+  if (more.length === 0 && of !== undefined && name === 'render') return render(of, values, env);
+  if (more.length === 0 && of !== undefined && name === 'copy' && values.locale === undefined)
+    return copy(of, values.html);
+  throw new Error(`Unknown command of mail.\n\n${HELP}`);
+};
+
+const read = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        locale: { type: 'string' },
+        html: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : 'The arguments cannot be read.'}\n\n${HELP}`);
+  }
+};
+
+const WIDTH = Math.max(...MAIL_NAMES.map(({ length }) => length));
+
+const list = (): string =>
+  MAIL_NAMES.map((name) => {
+    const variables = [...COMMON_VARIABLES, ...MAIL_VARIABLES[name]].map((each) => `{{${each}}}`);
+    return `${name.padEnd(WIDTH)}  ${variables.join(' ')}\n`;
+  }).join('');
+
+type Shown = { readonly locale?: string | undefined; readonly html: boolean };
+
+const render = async (name: string, { locale: text, html }: Shown, env: Env): Promise<string> => {
+  const template = MAIL_NAMES.find((each) => each === name);
+  if (template === undefined) throw new Error(`There is no mail ${name}. The mails are ${MAIL_NAMES.join(', ')}.`);
+  const locale = text === undefined ? null : canonicalLocale(text);
+  if (text !== undefined && locale === null) throw new Error('--locale: expected a language tag, such as de or de-AT');
+  const config = parseConfig(env);
+  const { templates } = await openTemplates(config);
+  const values = madeUpValues(template, config.accountPagesUrl);
+  const settings = { brand: config.brand.name, defaultLocale: config.defaultLocale };
+  const mail = writeMail(await templates(), settings, { template, values, locale });
+  return html ? mail.html : `Subject: ${mail.subject}\n\n${mail.text}`;
+};
+
+/** Values of all variables, as a mail could have them. */
+export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
+  const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
+  const time = Date.UTC(2026, 10, 22, 8, 5);
+  return {
+    username: 'ada',
+    newEmail: masked('ada@example.org'),
+    validFor: { duration: EMAIL_LINK_LIFETIME },
+    undoFor: { duration: UNDO_LIFETIME },
+    undoUntil: { time },
+    time: { time },
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+    network: '203.0.113.0/24',
+    passkeys: ['Phone', 'Security key'],
+    apps: '1',
+    link: link(name),
+    confirmLink: link('email-verification'),
+    disownLink: link('not-me'),
+    undoLink: link('email-change-undo'),
+    resetPage: `${pagesUrl}/password-reset`,
+  };
+};
+
+/** @throws Error when one of the files exists. */
+const copy = async (directory: string, withHtml: boolean): Promise<string> => {
+  // They are no secret, and the service may run as another user.
+  process.umask(0o022);
+  const builtIn = await builtInTemplates();
+  const files = [...builtIn].flatMap(([path, text]): [string, string][] =>
+    withHtml && path.endsWith('.txt') && !builtIn.has(htmlOf(path))
+      ? [
+          [path, text],
+          [htmlOf(path), `${markupOf(partsOf(text).body)}\n`],
+        ]
+      : [[path, text]],
+  );
+  try {
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(directory, path)), { recursive: true });
+      await writeFile(join(directory, path), text, { flag: 'wx' });
+    }
+  } catch (error) {
+    throw new Error(`copy: ${systemReason(error)}`);
+  }
+  return `${files.length} files were written to ${directory}. Keep those that you change: the others are built in.\n`;
+};
+
+const htmlOf = (path: string): string => path.replace(/txt$/, 'html');

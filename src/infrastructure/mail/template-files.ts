@@ -1,0 +1,78 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { localesOf, templateProblems } from '../../application/mail/check-templates.ts';
+import { BUILT_IN_LOCALES, type TemplateFiles } from '../../application/mail/kinds.ts';
+import { fallbacksOf } from '../../domain/locale.ts';
+import type { Config } from '../config.ts';
+
+const BUILT_IN = fileURLToPath(new URL('../../application/mail/templates', import.meta.url));
+
+let builtIn: Promise<TemplateFiles> | undefined;
+
+/** The templates of the service, read once. After a failure, the next call tries again. */
+export const builtInTemplates = (): Promise<TemplateFiles> => {
+  builtIn ??= readTemplates(BUILT_IN).catch((error: unknown) => {
+    builtIn = undefined;
+    throw error;
+  });
+  return builtIn;
+};
+
+/**
+ * The files of a directory of templates, in its directories and at its top, where they do not belong. Hidden ones are left out, as those
+ * of a mounted ConfigMap, and other files beside the directories.
+ */
+export const readTemplates = async (directory: string): Promise<TemplateFiles> => {
+  const files = new Map<string, string>();
+  for (const name of await visibleIn(directory)) {
+    const path = join(directory, name);
+    // Follows links, which a mounted volume may have.
+    if (!(await stat(path)).isDirectory()) {
+      if (/\.(?:txt|html)$/.test(name)) files.set(name, '');
+    } else for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readFile(join(path, file), 'utf8'));
+  }
+  return files;
+};
+
+const visibleIn = async (directory: string): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
+
+type TemplateConfig = Pick<Config, 'mailTemplates' | 'defaultLocale'>;
+
+/** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE, a line each. `own` has no files without a directory. */
+export const examineTemplates = async ({
+  mailTemplates: directory,
+  defaultLocale,
+}: TemplateConfig): Promise<{ readonly own: TemplateFiles; readonly problems: readonly string[] }> => {
+  const own = directory === null ? new Map<string, string>() : await readTemplates(directory).catch(unreadable);
+  if (typeof own === 'string') return { own: new Map(), problems: [own] };
+  const problems = templateProblems(own).map((problem) => `MAIL_TEMPLATES: ${problem}`);
+  const locales = localesWith(own);
+  if (!fallbacksOf(null, defaultLocale).some((locale) => locales.includes(locale)))
+    problems.push('DEFAULT_LOCALE: there are no mails in this language');
+  return { own, problems };
+};
+
+const unreadable = (error: unknown): string => `MAIL_TEMPLATES: the directory cannot be read: ${systemReason(error)}`;
+
+/** The languages of the built-in templates and of these. */
+const localesWith = (own: TemplateFiles): string[] => [...new Set([...BUILT_IN_LOCALES, ...localesOf(own)])];
+
+export type OpenTemplates = {
+  /** Those of the service and of MAIL_TEMPLATES, which take precedence. */
+  readonly templates: () => Promise<TemplateFiles>;
+  /** The languages that there are templates in. */
+  readonly locales: readonly string[];
+};
+
+/**
+ * Opens the templates of the configuration. Those of the service are read with the first mail.
+ * @throws Error with a line for each problem.
+ */
+export const openTemplates = async (config: TemplateConfig): Promise<OpenTemplates> => {
+  const { own, problems } = await examineTemplates(config);
+  if (problems.length > 0) throw new Error(['The templates of mails are invalid.', ...problems].join('\n'));
+  return { templates: async () => new Map([...(await builtInTemplates()), ...own]), locales: localesWith(own) };
+};

@@ -5,7 +5,7 @@ describe('getCurrentUser', () => {
   it('returns the user without the hash', async () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
-    expect(await app.getCurrentUser({ userId: user.id, sessionId })).toEqual(user);
+    expect(await app.getCurrentUser({ userId: user.id, sessionId })).toEqual({ ...user, locale: null });
     expect(user).not.toHaveProperty('passwordHash');
   });
 });

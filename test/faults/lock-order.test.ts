@@ -11,6 +11,7 @@ import { prepareMail } from '../../src/application/use-cases/send-messages.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { builtInTemplates } from '../../src/infrastructure/mail/template-files.ts';
 import { sqlStores, transactions } from '../../src/infrastructure/storages/sql.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
@@ -30,7 +31,12 @@ import {
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
-const MAIL_CONTEXT = { serviceName: 'test', pagesUrl: 'https://auth.example.org/account' };
+const MAIL_CONTEXT = {
+  brand: 'test',
+  defaultLocale: 'en',
+  pagesUrl: 'https://auth.example.org/account',
+  templates: builtInTemplates,
+};
 
 const linkTokens = randomLinkTokens();
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };

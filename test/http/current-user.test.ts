@@ -26,7 +26,7 @@ describe('GET /users/me', () => {
     expect(response.status).toBe(200);
     expect(response.body).toStrictEqual({
       success: true,
-      data: { ...ada.user, emailVerified: false, attributes: {} },
+      data: { ...ada.user, emailVerified: false, attributes: {}, locale: null },
       timestamp: new Date(clock.now()).toISOString(),
       context: {
         requestId: response.get('svc-request-id'),

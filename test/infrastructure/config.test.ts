@@ -493,6 +493,37 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: { optional: { secondFactor: 'optional' }, required: { secondFactor: 'required' } },
     unfit: ['off', 'true', 'Required'],
   },
+  BRAND_NAME: {
+    fits: { 'Tom & Jerry': { brand: { name: 'Tom & Jerry' } }, [`${'ü'.repeat(60)}`]: { brand: { name: 'ü'.repeat(60) } } },
+    unfit: [' Acme', 'Acme ', 'a\nb', 'a\u202eb', 'x'.repeat(61)],
+  },
+  BRAND_LOGO_URL: {
+    fits: {
+      'https://cdn.example.com/logo.svg?v=1': { brand: { logoUrl: 'https://cdn.example.com/logo.svg?v=1' } },
+      'http://localhost:5173/logo.png': { brand: { logoUrl: 'http://localhost:5173/logo.png' } },
+    },
+    unfit: [
+      'logo.svg',
+      'http://cdn.example.com/logo.svg',
+      'https://u:p@cdn.example.com/logo.svg',
+      'https://*.example.com/logo.svg',
+      'https://cdn.example.com/a b.svg',
+      'data:image/png;base64,AAAA',
+      'javascript:alert(1)',
+    ],
+  },
+  BRAND_COLOR: {
+    fits: { '#14643A': { brand: { color: '#14643a' } } },
+    unfit: ['14643a', '#123', 'red', '#14643a;', '#14643g', 'rgb(0,0,0)'],
+  },
+  DEFAULT_LOCALE: {
+    fits: { DE: { defaultLocale: 'de' }, 'de-at': { defaultLocale: 'de-AT' } },
+    unfit: ['de_AT', 'a b', '*', 'x'.repeat(36)],
+  },
+  MAIL_TEMPLATES: {
+    fits: { '/etc/tandem/mail': { mailTemplates: '/etc/tandem/mail' } },
+    unfit: ['~/mail', ' mail', 'ma\nil'],
+  },
   FACTOR_KEYS: {
     fits: {
       [KEY_0]: { factorKeys: [Buffer.alloc(32, 0)] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, timeText, wrapped } from '../../../src/application/mail/layout.ts';
+import { durationText, timeText, wrapped } from '../../../src/application/mail/formats.ts';
 
 describe('a duration', () => {
   it.each([
@@ -11,14 +11,28 @@ describe('a duration', () => {
     [129_600_000, '36 hours'],
     [604_800_000, '7 days'],
   ])('of %i ms is %s', (milliseconds, text) => {
-    expect(durationText(milliseconds)).toBe(text);
+    expect(durationText(milliseconds, 'en')).toBe(text);
+  });
+
+  it('is in the language of the reader', () => {
+    expect([1_800_000, 86_400_000, 604_800_000].map((time) => durationText(time, 'de-AT'))).toEqual([
+      '30 Minuten',
+      '1 Tag',
+      '7 Tage',
+    ]);
   });
 });
 
 describe('a time', () => {
   it('is in UTC, whatever the time zone of the service is', () => {
-    expect(timeText(Date.UTC(2026, 10, 22, 8, 5, 59))).toBe('22 November 2026, 08:05 UTC');
-    expect(timeText(Date.UTC(2026, 0, 1, 0, 0))).toBe('1 January 2026, 00:00 UTC');
+    expect(timeText(Date.UTC(2026, 10, 22, 8, 5, 59), 'en-GB')).toBe('22 November 2026 at 08:05 UTC');
+    expect(timeText(Date.UTC(2026, 0, 1, 0, 0), 'en-GB')).toBe('1 January 2026 at 00:00 UTC');
+  });
+
+  it('is in the language of the reader', () => {
+    const time = Date.UTC(2026, 10, 22, 20, 5);
+    expect(timeText(time, 'de')).toBe('22. November 2026 um 20:05 UTC');
+    expect(timeText(time, 'en')).toMatch(/^November 22, 2026 at 08:05\sPM UTC$/);
   });
 });
 

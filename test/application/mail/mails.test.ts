@@ -1,25 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import {
-  addressTaken,
-  confirmEmailChange,
-  emailChanged,
-  emailChangeFinal,
-  emailChangeUndone,
-  verifyEmail,
-} from '../../../src/application/mail/address-mails.ts';
-import type { MailContext, MailText } from '../../../src/application/mail/layout.ts';
-import { noticeMail, passwordReset, passwordWasReset } from '../../../src/application/mail/security-mails.ts';
+  BUILT_IN_LOCALES,
+  isLinkVariable,
+  isTrustedVariable,
+  MAIL_NAMES,
+  MAIL_VARIABLES,
+  type MailName,
+  type MailValue,
+} from '../../../src/application/mail/kinds.ts';
+import { type MailText, writeMail } from '../../../src/application/mail/write-mail.ts';
+import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
+import { madeUpValues } from '../../../src/infrastructure/commands/mail.ts';
+import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
 
-const SERVICE = { serviceName: 'auth.example.com', pagesUrl: 'https://auth.example.com/account' };
-const TOKEN = 'aB3-_'.repeat(9);
-const link = (page: string) => `https://auth.example.com/account/${page}?a=1&b="2"#token=${TOKEN}`;
-const HOUR = 3_600_000;
+const BRAND = 'auth.example.com';
+const PAGES = 'https://auth.example.com/account';
 
-/** What a client chooses. */
-type Chosen = { readonly username: string; readonly email: string; readonly userAgent: string | null };
-
-const USUAL: Chosen = { username: 'ann', email: 'bob@example.org', userAgent: 'Firefox/119.0' };
-const HOSTILE: readonly Chosen[] = [
+const HOSTILE: readonly string[] = [
   'http://evil.example/marker',
   'Visit evil.example marker',
   '"><a href="https://evil.example">marker</a><img src=x onerror=alert(1)>',
@@ -28,135 +25,26 @@ const HOSTILE: readonly Chosen[] = [
   'marker\u202e\u200b.example\0\x1b]8;;http://evil.example\x07',
   `marker${'x'.repeat(5_000)}`,
   `marker ${'word '.repeat(2_000)}`,
-  '{{marker}} %marker% =?utf-8?q?marker?=',
-].map((text) => ({ username: text, email: `${text}@evil.example`, userAgent: text }));
+  '{{marker}} {{brand}} {{link}} %marker% =?utf-8?q?marker?=',
+];
 
-const happened = ({ userAgent }: Chosen) => ({
-  at: Date.UTC(2026, 10, 22, 8, 5),
-  device: { userAgent, address: userAgent === null ? null : '203.0.113.0/24' },
-});
+const templates = await builtInTemplates();
 
-type Case = {
-  readonly make: (context: MailContext, chosen: Chosen) => MailText;
-  readonly links: readonly string[];
-  readonly says: readonly string[];
-};
+type Values = Readonly<Record<string, MailValue>>;
 
-const RESET = link('password-reset');
-const CONFIRM = link('email-verification');
-const DISOWN = link('not-me');
-const CHANGE = link('email-change');
-const UNDO = link('email-change-undo');
-/** Where everybody can ask for the link of a reset. */
-const RESET_PAGE = 'https://auth.example.com/account/password-reset';
-const FACTS = ['22 November 2026, 08:05 UTC', 'Firefox/119.0', '203.0.113.0/24'];
+const write = (template: MailName, locale: string | null, values: Values = madeUpValues(template, PAGES), brand = BRAND) =>
+  writeMail(templates, { brand, defaultLocale: 'en' }, { template, values, locale });
 
-const MAILS: Readonly<Record<string, Case>> = {
-  passwordReset: {
-    make: (context) => passwordReset(context, { link: RESET, validFor: HOUR / 2 }),
-    links: [RESET],
-    says: ['30 minutes', 'If it was not you, you can ignore this message'],
-  },
-  verifyEmail: {
-    make: (context, { username }) =>
-      verifyEmail(context, { username, confirmLink: CONFIRM, disownLink: DISOWN, validFor: 24 * HOUR }),
-    links: [CONFIRM, DISOWN],
-    says: ['"ann"', '1 day', 'If you did not register'],
-  },
-  addressTaken: {
-    make: (context) => addressTaken(context),
-    links: [RESET_PAGE],
-    says: ['log in', 'If it was not you'],
-  },
-  confirmEmailChange: {
-    make: (context, { username }) => confirmEmailChange(context, { username, link: CHANGE, validFor: 24 * HOUR }),
-    links: [CHANGE],
-    says: ['"ann"', '1 day', 'If it is not your account'],
-  },
-  emailChanged: {
-    make: (context, { username, email: newEmail }) =>
-      emailChanged(context, { username, newEmail, undoLink: UNDO, undoFor: 7 * 24 * HOUR }),
-    links: [UNDO],
-    says: ['"ann"', 'b***[@]example[.]org', '7 days', 'If it was not you'],
-  },
-  emailChangeFinal: {
-    make: (context, { username }) => emailChangeFinal(context, { username, undoUntil: Date.UTC(2026, 10, 22, 8, 5) }),
-    links: [],
-    says: ['"ann"', '22 November 2026, 08:05 UTC'],
-  },
-  emailChangeUndone: {
-    make: (context, { username }) => emailChangeUndone(context, { username }),
-    links: [RESET_PAGE],
-    says: ['"ann"'],
-  },
-  passwordChanged: {
-    make: (context, chosen) => noticeMail(context, 'password-changed', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you'],
-  },
-  passwordWasReset: {
-    make: (context, chosen) => passwordWasReset(context, happened(chosen), { passkeys: [], apps: 0 }),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
-  },
-  passwordWasResetWithFactorsLeft: {
-    make: (context, chosen) =>
-      passwordWasReset(context, happened(chosen), { passkeys: ['A phone', chosen.username], apps: 2 }),
-    links: [RESET_PAGE],
-    says: [
-      ...FACTS,
-      'Passkey: "A phone"',
-      'Passkey: "ann"',
-      'Authenticator apps: 2',
-      'remove them',
-      'If it was not you',
-    ],
-  },
-  newDevice: {
-    make: (context, chosen) => noticeMail(context, 'new-device', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you'],
-  },
-  tokenReplayed: {
-    make: (context, chosen) => noticeMail(context, 'token-replayed', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'log in again', 'connection'],
-  },
-  passkeyAdded: {
-    make: (context, chosen) => noticeMail(context, 'passkey-added', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you', 'remove the passkey'],
-  },
-  passkeyRemoved: {
-    make: (context, chosen) => noticeMail(context, 'passkey-removed', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you'],
-  },
-  passkeyCopySuspected: {
-    make: (context, chosen) => noticeMail(context, 'passkey-copy-suspected', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'not your device', 'remove this passkey'],
-  },
-  secondFactorAdded: {
-    make: (context, chosen) => noticeMail(context, 'second-factor-added', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you', 'remove the app'],
-  },
-  secondFactorRemoved: {
-    make: (context, chosen) => noticeMail(context, 'second-factor-removed', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you', 'the password alone'],
-  },
-  recoveryCodeUsed: {
-    make: (context, chosen) => noticeMail(context, 'recovery-code-used', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you', 'make new recovery codes'],
-  },
-  recoveryCodesMade: {
-    make: (context, chosen) => noticeMail(context, 'recovery-codes-made', happened(chosen)),
-    links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you', 'make new recovery codes'],
-  },
+/** The values of a mail, in which everything that clients choose is this text. */
+const chosen = (template: MailName, text: string): Values => {
+  const isChosen = (value: MailValue, name: string) =>
+    !isTrustedVariable(name) && (typeof value === 'string' || Array.isArray(value));
+  return Object.fromEntries(
+    Object.entries(madeUpValues(template, PAGES)).map(([name, value]) => {
+      if (!isChosen(value, name)) return [name, value];
+      return [name, typeof value === 'string' ? text : ['A phone', text]];
+    }),
+  );
 };
 
 const unescaped = (markup: string): string =>
@@ -165,18 +53,66 @@ const unescaped = (markup: string): string =>
 const tagsOf = (markup: string): string[] => markup.match(/<[^>]*>/g) ?? [];
 const hrefsOf = (markup: string): string[] =>
   [...markup.matchAll(/ href="([^"]*)"/g)].map(([, address = '']) => unescaped(address));
-const wordsOf = (text: string): string => text.replaceAll(/\s+/g, ' ');
+const wordsOf = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+const linksOf = (template: MailName): string[] =>
+  MAIL_VARIABLES[template].filter(isLinkVariable).map((name) => `${madeUpValues(template, PAGES)[name]}`);
 
-describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says }) => {
-  const usual = make(SERVICE, USUAL);
+const FACTS = ['22, 2026', 'Firefox/130.0', '203.0.113.0/24'];
+const SAYS: Readonly<Record<MailName, readonly string[]>> = {
+  'password-reset': ['1 day', 'If it was not you, you can ignore this message'],
+  'email-verification': ['"ada"', '1 day', 'If you did not register'],
+  'address-taken': ['log in', 'If it was not you'],
+  'email-change': ['"ada"', '1 day', 'If it is not your account'],
+  'email-changed': ['"ada"', 'a***[@]example[.]org', '7 days', 'If it was not you'],
+  'email-changed-again': ['"ada"', 'a***[@]example[.]org', 'If it was not you'],
+  'email-change-final': ['"ada"', 'November 22, 2026'],
+  'email-change-undone': ['"ada"'],
+  'password-changed': [...FACTS, 'If it was not you'],
+  'password-was-reset': [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
+  'password-was-reset-factors': [...FACTS, 'Passkeys: Phone, Security key', 'Authenticator apps: 1', 'remove them'],
+  'new-device': [...FACTS, 'If it was not you'],
+  'token-replayed': [...FACTS, 'log in again', 'connection'],
+  'device-unproven': [...FACTS, 'log in again', 'cookie'],
+  'passkey-added': [...FACTS, 'If it was not you', 'remove the passkey'],
+  'passkey-removed': [...FACTS, 'If it was not you'],
+  'passkey-copy-suspected': [...FACTS, 'not your device', 'remove this passkey'],
+  'second-factor-added': [...FACTS, 'If it was not you', 'remove the app'],
+  'second-factor-removed': [...FACTS, 'If it was not you', 'the password alone'],
+  'recovery-code-used': [...FACTS, 'If it was not you', 'make new recovery codes'],
+  'recovery-codes-made': [...FACTS, 'If it was not you', 'make new recovery codes'],
+};
 
-  it('says in text and in HTML what has happened, at which service, and what to do', () => {
-    const shown = wordsOf(unescaped(usual.html.replaceAll(/<[^>]*>/g, ' ')));
-    for (const words of [...says, 'auth.example.com']) {
-      expect(wordsOf(usual.text)).toContain(words);
-      expect(shown).toContain(words);
-    }
-    expect(usual.subject).toContain('auth.example.com');
+it('every kind of message that is sent has a template', () => {
+  for (const kind of MESSAGE_KINDS.filter((each) => !each.endsWith('-request'))) expect(MAIL_NAMES).toContain(kind);
+});
+
+it.each(MAIL_NAMES)('the mail %s says in English what has happened, and what to do', (template) => {
+  for (const words of SAYS[template]) expect(wordsOf(write(template, null).text)).toContain(words);
+});
+
+it('the mail email-changed does not show the new address to the former one', () => {
+  const { text } = write('email-changed', null);
+  expect(text).toContain('a***[@]example[.]org');
+});
+
+const ALL = BUILT_IN_LOCALES.flatMap((locale) => MAIL_NAMES.map((template) => ({ template, locale })));
+
+describe.each(ALL)('the mail $template in $locale', ({ template, locale }) => {
+  const usual: MailText = write(template, locale);
+  const links = linksOf(template);
+
+  it('says the same in text and in HTML, in its language, and names the product', () => {
+    const [, body = ''] = usual.html.split('</head>');
+    const shown = wordsOf(unescaped(body.replaceAll(/<[^>]*>/g, ' ')));
+    const text = usual.text
+      .split('\n')
+      .map((line) => (links.includes(line) ? '' : line.replace(/:$/, '')))
+      .join(' ');
+    expect(shown.replaceAll(':', '')).toBe(wordsOf(text).replaceAll(':', ''));
+    for (const part of [usual.subject, usual.text, usual.html]) expect(part).toContain(BRAND);
+    expect(usual.html).toContain(`<html lang="${locale}">`);
+    expect(unescaped(usual.html)).toContain(`<title>${usual.subject}</title>`);
+    expect(`${usual.subject}${usual.text}${usual.html}`).not.toMatch(/\{\{|\}\}|undefined|—/);
   });
 
   it('has its links and no other, in text on lines of their own', () => {
@@ -186,43 +122,51 @@ describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says 
 
   // Proves: mail-2
   it('is not changed by what clients choose, except for the words', () => {
-    for (const chosen of HOSTILE) {
-      const mail = make(SERVICE, chosen);
+    for (const text of HOSTILE) {
+      const mail = write(template, locale, chosen(template, text));
       expect(mail.subject).toBe(usual.subject);
       expect(tagsOf(mail.html)).toEqual(tagsOf(usual.html));
       expect(hrefsOf(mail.html)).toEqual(links);
-      const words = [...links, 'auth.example.com'].reduce((text, ours) => text.replaceAll(ours, ''), mail.text);
+      const words = [...links, BRAND].reduce((rest, ours) => rest.replaceAll(ours, ''), mail.text);
       expect(words).not.toMatch(/\p{L}\.\p{L}|:\/\/|\w@\w|[^\P{C}\n]/u);
       expect(mail.text.length).toBeLessThan(usual.text.length + 1_000);
     }
   });
 
   it('has lines of 78 characters at most, except for links', () => {
-    for (const chosen of [USUAL, ...HOSTILE]) {
-      const lines = make(SERVICE, chosen).text.split('\n');
+    for (const text of ['usual', ...HOSTILE]) {
+      const lines = write(template, locale, chosen(template, text)).text.split('\n');
       expect(lines.filter((line) => line.length > 78 && !links.includes(line))).toEqual([]);
     }
   });
 
-  it('depends on its arguments alone', () => {
-    expect(make(SERVICE, USUAL)).toEqual(usual);
-    expect(make({ serviceName: 'login.example.net', pagesUrl: 'https://login.example.net' }, USUAL).text).not.toContain(
-      'auth.example.com ',
-    );
+  it('names the product, and not the host', () => {
+    const { subject, text } = write(template, locale, madeUpValues(template, 'https://login.example.net'), 'Acme & Sons');
+    expect(subject).toContain('Acme & Sons');
+    expect(text.replaceAll('https://login.example.net', '')).not.toContain('example.net');
+  });
+});
+
+describe('the two languages', () => {
+  it('have the same files', () => {
+    const of = (locale: string) =>
+      [...templates.keys()].filter((path) => path.startsWith(`${locale}/`)).map((path) => path.slice(3));
+    expect(of('de')).toEqual(of('en'));
+    expect(of('en').sort()).toEqual([...MAIL_NAMES.map((name) => `${name}.txt`), 'layout.html', 'layout.txt'].sort());
+  });
+
+  it.each(MAIL_NAMES)('have the same variables in %s, and different words', (template) => {
+    const of = (locale: string) => templates.get(`${locale}/${template}.txt`) ?? '';
+    const variables = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g))].sort();
+    expect(variables(of('de'))).toEqual(variables(of('en')));
+    expect(of('de')).toMatch(/\bSie\b|\bIhr/);
+    expect(of('en')).not.toMatch(/[äöüß„]/);
   });
 });
 
 describe('a notice', () => {
-  it('says so when the device or the network is unknown', () => {
-    const { text } = noticeMail(SERVICE, 'new-device', happened({ ...USUAL, userAgent: null }));
-    expect(text).toContain('\nDevice: unknown\nNetwork: unknown\n');
-  });
-});
-
-describe('a changed address', () => {
-  it('is not shown to the former one', () => {
-    const { text, html } = MAILS.emailChanged?.make(SERVICE, { ...USUAL, email: 'bob.secret@example.org' }) ?? {};
-    expect(text).toContain('b***[@]example[.]org');
-    for (const part of [text, html]) expect(part).not.toContain('secret');
+  it('has a dash where the device or the network is not known', () => {
+    const values = { ...madeUpValues('new-device', PAGES), device: '', network: '' };
+    expect(write('new-device', null, values).text).toContain('\nDevice: —\nNetwork: —\n');
   });
 });

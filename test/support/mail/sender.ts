@@ -10,6 +10,7 @@ import { sendMessages } from '../../../src/application/use-cases/send-messages.t
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
+import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
 import { application } from '../application.ts';
 import { memoryMailer } from '../memory/mailer.ts';
 import { reportsOf } from '../reports.ts';
@@ -33,7 +34,12 @@ export const applicationWithMail = (
   const send = sendMessages({
     ...deps,
     mailer: given.mailer ?? mailer,
-    mailContext: { serviceName: 'auth.example.org', pagesUrl: 'https://app.example.org/account' },
+    mailContext: {
+      brand: 'auth.example.org',
+      defaultLocale: 'en',
+      pagesUrl: 'https://app.example.org/account',
+      templates: builtInTemplates,
+    },
     random: () => 0,
     report: reportsOf('mail', (outcome) => outcomes.push(outcome)),
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prose, sanitize, trusted } from '../../../src/application/mail/layout.ts';
+import { sanitize } from '../../../src/application/mail/sanitize.ts';
 import { anyText } from '../../support/properties/arbitraries.ts';
 import { holds } from '../../support/properties/properties.ts';
 
@@ -52,11 +52,5 @@ describe('a text that a client chose', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-});
-
-describe('a template', () => {
-  it('sanitizes the values that are put into it, unless they are trusted', () => {
-    expect(prose`${'a.b'} at ${trusted('auth.example.com')}`.text).toBe('a[.]b at auth.example.com');
   });
 });

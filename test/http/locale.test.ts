@@ -1,0 +1,102 @@
+import { decodeJwt } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { closedServices, eventsOf } from '../support/http/account.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/memory/mailer.ts';
+
+const start = closedServices();
+const mailer = memoryMailer();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({}, { mailer });
+});
+
+const registered = async (accepted: string, more: object = {}) => {
+  const person = aPerson();
+  const { body } = await service.http
+    .post('/auth/register')
+    .set('Accept-Language', accepted)
+    .send({ ...person, ...more })
+    .expect(201);
+  return { person, ...(body.data as { user: { id: string; email: string }; accessToken: string }) };
+};
+const localeOf = async ({ accessToken }: { accessToken: string }): Promise<unknown> =>
+  (await service.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`).expect(200)).body.data.locale;
+const change = ({ accessToken }: { accessToken: string }, body: object) =>
+  service.http.patch('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
+const subjectTo = async ({ user }: { user: { email: string } }): Promise<string | undefined> => {
+  for (;;) {
+    const attempts = (await service.mail?.send(100)) ?? [];
+    if (attempts.length === 0) break;
+    await Promise.all(attempts);
+  }
+  return mailer.mails.findLast(({ to }) => to === user.email)?.subject;
+};
+
+describe('the language of a user', () => {
+  it.each([
+    ['de-AT,de;q=0.9,en;q=0.8', 'de-AT'],
+    ['fr-CA, de;q=0.5', 'de'],
+    ['fr-CA, it;q=0.5', 'fr-CA'],
+    ['en;q=0.1, de;q=0.2', 'de'],
+    ['*', null],
+    ['de;q=0, *', null],
+    ['_, ../../etc, \u00e4', null],
+    [`${'a,'.repeat(1_000)}de`, null],
+  ])('is that of Accept-Language: %j becomes %j', async (accepted, locale) => {
+    expect(await localeOf(await registered(accepted))).toBe(locale);
+  });
+
+  it('is the member of the registration, if there is one', async () => {
+    expect(await localeOf(await registered('en', { locale: 'DE-at' }))).toBe('de-AT');
+  });
+
+  it('is that of a registration that has to be verified, too', async () => {
+    const strict = await start({ EMAIL_VERIFICATION: 'required' }, { mailer: memoryMailer() });
+    const person = aPerson();
+    await strict.http.post('/auth/register').set('Accept-Language', 'de').send(person).expect(202);
+    expect(await strict.ports.users.findByEmail(person.email)).toMatchObject({ locale: 'de' });
+  });
+
+  it('is the one of the mails', async () => {
+    const [ada, bob] = [await registered('de'), await registered('en')];
+    expect(await subjectTo(ada)).toBe('Bestätigen Sie Ihre E-Mail-Adresse bei auth.example.org');
+    expect(await subjectTo(bob)).toBe('Confirm your email address at auth.example.org');
+  });
+
+  it('is changed by the user, and not the one of others', async () => {
+    const [ada, bob] = [await registered('en'), await registered('en')];
+    const { body } = await change(ada, { locale: 'de-ch' }).expect(200);
+    expect(body.data).toMatchObject({ ...ada.user, locale: 'de-CH', updatedAt: expect.any(String) });
+    expect([await localeOf(ada), await localeOf(bob)]).toEqual(['de-CH', 'en']);
+    await change(ada, { locale: 'de-CH' }).expect(200);
+    expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['registered']);
+    await service.http.post('/auth/password-reset').send({ email: ada.user.email }).expect(202);
+    expect(await subjectTo(ada)).toMatch(/^Setzen Sie Ihr Passwort/);
+  });
+
+  it.each([undefined, null, '', 'de_AT', 'a person', 7, 'x'.repeat(36), ['de']])('is not %j', async (locale) => {
+    const ada = await signUp(service);
+    const { body } = await change(ada, { locale }).expect(400);
+    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'locale' }] });
+    expect(await localeOf(ada)).toBeNull();
+    if (locale === undefined) return;
+    await service.http.post('/auth/register').send({ ...aPerson(), locale }).expect(400);
+  });
+
+  it('is in no answer to a log-in, and in no token', async () => {
+    const ada = await registered('de');
+    expect(ada.user).not.toHaveProperty('locale');
+    const login = { account: ada.person.username, password: ada.person.password };
+    const { body } = await service.http.post('/auth/login').send(login).expect(200);
+    expect(Object.keys(body.data.user)).toEqual(['id', 'username', 'email', 'createdAt', 'updatedAt']);
+    expect(JSON.stringify(decodeJwt(body.data.accessToken))).not.toContain('locale');
+  });
+
+  it('cannot be changed by a user who is gone', async () => {
+    const ada = await signUp(service);
+    await service.ports.users.remove(ada.user.id);
+    expect((await change(ada, { locale: 'de' }).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+});

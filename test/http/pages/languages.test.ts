@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PAGE_TEXTS } from '../../../src/adapters/http/pages/account.ts';
+import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
+import { FIELD_CODES } from '../../../src/domain/errors/app-error.ts';
+import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { startService, type TestService } from '../../support/http/service.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
+
+const APPLICATION = 'https://app.example.org';
+let plain: TestService;
+let branded: TestService;
+beforeAll(async () => {
+  plain = await startService({}, { storage: memoryStores() });
+  const env = {
+    BRAND_NAME: 'Tom & Jerry',
+    BRAND_LOGO_URL: 'https://cdn.example.net/a/logo.svg?v=1',
+    BRAND_COLOR: '#FFDD00',
+    DEFAULT_LOCALE: 'de-CH',
+    ALLOWED_ORIGINS_DEV: APPLICATION,
+  };
+  branded = await startService(env, { storage: memoryStores() });
+});
+afterAll(async () => {
+  await plain?.close();
+  await branded?.close();
+});
+
+const pageOf = async (service: TestService, name: string, accepted?: string) => {
+  const request = service.http.get(`/account/${name}`);
+  return accepted === undefined ? request.expect(200) : request.set('Accept-Language', accepted).expect(200);
+};
+
+describe('the language of the pages for links', () => {
+  it.each([
+    ['de', 'de'],
+    ['de-AT, en', 'de'],
+    ['en-GB, de', 'en'],
+    ['fr, de;q=0.5', 'de'],
+    ['fr', 'en'],
+    [undefined, 'en'],
+    ['*', 'en'],
+    [`${'x'.repeat(2_000)}, de`, 'en'],
+  ])('is for Accept-Language %j: %s', async (accepted, locale) => {
+    const { text, headers } = await pageOf(plain, 'password-reset', accepted);
+    expect(text).toContain(`<html lang="${locale}">`);
+    expect(headers.vary).toMatch(/\bAccept-Language\b/);
+  });
+
+  it('is by default that of DEFAULT_LOCALE', async () => {
+    expect((await pageOf(branded, 'password-reset', 'fr')).text).toContain('<html lang="de">');
+    expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en">');
+  });
+
+  it.each(LINK_PURPOSES)('has another content and another ETag in each: %s', async (name) => {
+    const [english, german] = [await pageOf(plain, name, 'en'), await pageOf(plain, name, 'de')];
+    expect(german.headers.etag).not.toBe(english.headers.etag);
+    const again = plain.http.get(`/account/${name}`).set('If-None-Match', english.headers.etag ?? '');
+    await again.set('Accept-Language', 'de').expect(200);
+    expect(german.text).toContain(PAGE_TEXTS.de.pages[name].title);
+    expect(english.text).toContain(PAGE_TEXTS.en.pages[name].title);
+  });
+});
+
+/** Every text, by its place. */
+const textsIn = (value: unknown, place = ''): [string, string][] =>
+  typeof value === 'string'
+    ? [[place, value]]
+    : Object.entries(value as object).flatMap(([name, each]) => textsIn(each, `${place}.${name}`));
+
+describe('the texts of the pages', () => {
+  const [english, german] = [new Map(textsIn(PAGE_TEXTS.en)), new Map(textsIn(PAGE_TEXTS.de))];
+
+  it('are complete in both languages', () => {
+    expect([...german.keys()].sort()).toEqual([...english.keys()].sort());
+    for (const [place, text] of english) {
+      expect([place, text.trim()]).not.toEqual([place, '']);
+      if (place !== '.failure.code') expect([place, german.get(place)]).not.toEqual([place, text]);
+    }
+  });
+
+  it('have the same places for values', () => {
+    const places = (text = '') => text.match(/\{\w+\}/g) ?? [];
+    for (const [place, text] of english) expect([place, places(german.get(place))]).toEqual([place, places(text)]);
+  });
+
+  it('have a text for every code of a field', () => {
+    for (const { script } of Object.values(PAGE_TEXTS))
+      for (const texts of Object.values(script.fields))
+        for (const code of FIELD_CODES) expect(texts[code] ?? texts.other).toMatch(/\S/);
+  });
+});
+
+describe('the product on the pages', () => {
+  it('is named by its host, without settings', async () => {
+    const { text, headers } = await pageOf(plain, 'not-me');
+    expect(text).toContain('<header class="product">auth.example.org</header>');
+    expect(text).toContain('<title>You did not register? · auth.example.org</title>');
+    expect(text).not.toContain('Tandem');
+    expect(headers['content-security-policy']).toContain("img-src 'self';");
+    expect((await plain.http.get('/pages.css').expect(200)).text).not.toContain('--on-button: #');
+  });
+
+  it('is that of the settings: name, logo, colour, and the way back to the application', async () => {
+    const { text, headers } = await pageOf(branded, 'not-me', 'de');
+    expect(text).toContain('<img src="https://cdn.example.net/a/logo.svg?v=1" alt="Tom &#38; Jerry">');
+    expect(text).toContain('· Tom &#38; Jerry</title>');
+    expect(text).toContain(`<p hidden data-when-done><a href="${APPLICATION}">Weiter zu Tom &#38; Jerry</a></p>`);
+    expect(headers['content-security-policy']).toContain("img-src 'self' https://cdn.example.net;");
+    expect((await branded.http.get('/pages.css').expect(200)).text).toMatch(
+      /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n\}\n$/,
+    );
+  });
+
+  it('is on the pages of their errors, too, without the version of the service', async () => {
+    const env = { BRAND_NAME: 'Acme', RATE_LIMITS: 'global=100/60,strict=100/60,public=1/60' };
+    const service = await startService(env, { storage: memoryStores() });
+    onTestFinished(service.close);
+    await service.http.get('/account/not-me').expect(200);
+    for (const [accepted, title] of [
+      ['en', PAGE_TEXTS.en.failure.title],
+      ['de', PAGE_TEXTS.de.failure.title],
+    ] as const) {
+      const request = service.http.get('/account/not-me').set('Accept', 'text/html').set('Accept-Language', accepted);
+      const { text, headers } = await request.expect(429);
+      expect(text).toContain(`<html lang="${accepted}">`);
+      expect(text).toContain(`<h1>${title}</h1>`);
+      expect(text).toContain('<header class="product">Acme</header>');
+      expect(text).not.toContain('Tandem');
+      expect(headers.vary).toMatch(/\bAccept-Language\b/);
+    }
+  });
+});
+
+describe('the colour of the buttons', () => {
+  const channel = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const luminance = (color: string) =>
+    [0.2126, 0.7152, 0.0722].reduce(
+      (sum, weight, at) => sum + weight * channel(Number.parseInt(color.slice(1 + 2 * at, 3 + 2 * at), 16) / 255),
+      0,
+    );
+  const contrast = (a: string, b: string) => {
+    const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+    return (high + 0.05) / (low + 0.05);
+  };
+
+  // WCAG 2.2 §1.4.3.
+  it('has a text that can be read on it, whatever it is', () => {
+    const steps = ['00', '33', '66', '75', '76', '77', '99', 'bc', 'ff'];
+    for (const red of steps)
+      for (const green of steps)
+        for (const blue of steps) {
+          const color = `#${red}${green}${blue}`;
+          const [, text = ''] = /--on-button: (#\w{6});/.exec(brandStyle({ name: '', logoUrl: null, color })) ?? [];
+          expect([color, contrast(color, text) >= 4.5]).toEqual([color, true]);
+        }
+  });
+});

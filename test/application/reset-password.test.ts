@@ -206,7 +206,7 @@ describe('resetPassword', () => {
     await reset(await ask());
     await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
     const [mail] = await app.sendAll();
-    for (const left of ['Passkeys: ', 'A phone', 'evil[.]example', 'Added since', 'Authenticator apps: 2'])
+    for (const left of ['Passkeys: ', '"A phone"', '"evil[.]example"', '"Added since"', 'Authenticator apps: 2'])
       expect(mail?.text).toContain(left);
   });
 

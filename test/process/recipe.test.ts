@@ -61,20 +61,20 @@ describe('the recipe for a route with a table', () => {
   it('adds documents that name the routes, and a contract that catches wrong stores', () => {
     const tests = [
       'test/architecture/{parity,api-page,openapi-document}.test.ts',
-      'test/mutants/locale-repository.test.ts',
+      'test/mutants/location-repository.test.ts',
     ].flatMap(expandedOf);
     expect(run('npx', 'vitest', 'run', ...projects('core', 'http'), ...tests)).toBe('passed');
   });
 
   it('adds routes that work, and stores that keep their promises', () => {
     const tests = [
-      'test/http/{locale,ended-sessions,bad-input}.test.ts',
+      'test/http/{location,ended-sessions,bad-input}.test.ts',
       'test/adapters/records.test.ts',
       'test/infrastructure/database/schema.test.ts',
       'test/examples/sqlite-storage.test.ts',
     ].flatMap(expandedOf);
     // What is about other routes and stores is as it was.
-    const added = ['-t', 'locale|the language of a user|LocaleRepository|the migrations on'];
+    const added = ['-t', 'location|the city of a user|LocationRepository|the migrations on'];
     const report = join(checkout.path, 'report.json');
     const outcome = run(
       'npx',

@@ -36,7 +36,7 @@ export const shown = (value: MailValue, locale: string, { isTrusted }: { readonl
   if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || NOTHING;
   if ('duration' in value) return durationText(value.duration, locale);
   if ('time' in value) return timeText(value.time, locale);
-  return value.map(sanitize).join(', ') || NOTHING;
+  return value.map((text) => `"${sanitize(text)}"`).join(', ') || NOTHING;
 };
 
 /** RFC 5322 §2.1.1 asks for 78 characters at most. */

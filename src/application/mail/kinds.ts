@@ -59,6 +59,7 @@ export const LAST_LOCALE = 'en';
 /** A value before it is a text: some depend on the language. An empty text or list is shown as a dash. */
 export type MailValue =
   | string
+  /** Names that clients choose: each is shown in quotation marks. */
   | readonly string[]
   /** Milliseconds, a multiple of 1,000. */
   | { readonly duration: number }

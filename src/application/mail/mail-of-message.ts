@@ -59,7 +59,7 @@ const mail = <Name extends MailName>(
 /** The device and the network are shown to the owner. */
 const happened = ({ createdAt: time, origin: { userAgent, address } }: Message) => ({
   time: { time },
-  device: userAgent ?? '',
+  device: userAgent === null ? [] : [userAgent],
   network: address ?? '',
 });
 

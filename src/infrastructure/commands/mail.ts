@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
@@ -92,7 +92,7 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
     undoFor: { duration: UNDO_LIFETIME },
     undoUntil: { time },
     time: { time },
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0',
+    device: ['Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'],
     network: '203.0.113.0/24',
     passkeys: ['Phone', 'Security key'],
     apps: '1',
@@ -106,8 +106,6 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
 
 /** @throws Error when one of the files exists. */
 const copy = async (directory: string, withHtml: boolean): Promise<string> => {
-  // They are no secret, and the service may run as another user.
-  process.umask(0o022);
   const builtIn = await builtInTemplates();
   const files = [...builtIn].flatMap(([path, text]): [string, string][] =>
     withHtml && path.endsWith('.txt') && !builtIn.has(htmlOf(path))
@@ -119,8 +117,12 @@ const copy = async (directory: string, withHtml: boolean): Promise<string> => {
   );
   try {
     for (const [path, text] of files) {
-      await mkdir(dirname(join(directory, path)), { recursive: true });
-      await writeFile(join(directory, path), text, { flag: 'wx' });
+      const file = join(directory, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text, { flag: 'wx' });
+      // They are no secret, and the service may run as another user.
+      await chmod(file, 0o644);
+      for (const above of [dirname(file), directory]) await chmod(above, 0o755);
     }
   } catch (error) {
     throw new Error(`copy: ${systemReason(error)}`);

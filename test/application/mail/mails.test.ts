@@ -69,7 +69,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'email-change-undone': ['"ada"'],
   'password-changed': [...FACTS, 'If it was not you'],
   'password-was-reset': [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
-  'password-was-reset-factors': [...FACTS, 'Passkeys: Phone, Security key', 'Authenticator apps: 1', 'remove them'],
+  'password-was-reset-factors': [...FACTS, 'Passkeys: "Phone", "Security key"', 'Authenticator apps: 1', 'remove them'],
   'new-device': [...FACTS, 'If it was not you'],
   'token-replayed': [...FACTS, 'log in again', 'connection'],
   'device-unproven': [...FACTS, 'log in again', 'cookie'],
@@ -166,7 +166,7 @@ describe('the two languages', () => {
 
 describe('a notice', () => {
   it('has a dash where the device or the network is not known', () => {
-    const values = { ...madeUpValues('new-device', PAGES), device: '', network: '' };
+    const values = { ...madeUpValues('new-device', PAGES), device: [], network: '' };
     expect(write('new-device', null, values).text).toContain('\nDevice: —\nNetwork: —\n');
   });
 });

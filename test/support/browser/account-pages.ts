@@ -4,6 +4,7 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { zxcvbnPasswordBlocklist } from '../../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import type { Mail } from '../../../src/application/ports/mailer.ts';
 import { startService, type TestService } from '../http/service.ts';
 import { memoryMailer } from '../memory/mailer.ts';
 import { memoryStores } from '../memory/stores.ts';
@@ -25,8 +26,12 @@ type Name = (typeof ACCOUNT_PAGE_NAMES)[number];
 
 export const APPLICATION = 'https://app.example.org';
 
-/** A service that sends mail into memory, and a browser, for a whole `describe`. @param path where a proxy puts the service. */
-export const openAccountPages = (path = '') => {
+/**
+ * A service that sends mail into memory, and a browser, for a whole `describe`.
+ * @param path where a proxy puts the service.
+ * @param more variables of its environment.
+ */
+export const openAccountPages = (path = '', more: Readonly<Record<string, string>> = {}) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   const mailer = memoryMailer();
   let service: TestService;
@@ -45,6 +50,7 @@ export const openAccountPages = (path = '') => {
       PORT: port,
       BASE_URL: address,
       ALLOWED_ORIGINS_DEV: APPLICATION,
+      ...more,
     };
     service = await startService(
       env,
@@ -79,6 +85,12 @@ export const openAccountPages = (path = '') => {
     subjectsTo: async (email: string): Promise<readonly string[]> => {
       await deliver();
       return mailer.mails.filter(({ to }) => to === email).map(({ subject }) => subject);
+    },
+    lastMailTo: async (email: string): Promise<Mail> => {
+      await deliver();
+      const mail = mailer.mails.findLast(({ to }) => to === email);
+      if (mail === undefined) throw new Error(`no mail was sent to ${email}`);
+      return mail;
     },
     /** A tab without a page, until the end of the test. */
     tab: async (): Promise<AccountTab> => {

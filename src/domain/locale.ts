@@ -1,5 +1,10 @@
 /** Language tags (BCP 47, RFC 5646), such as `de` and `de-AT`. */
 
+/** The languages of the built-in texts: mails, and pages for users. */
+export const BUILT_IN_LOCALES = ['en', 'de'] as const;
+/** The language of last resort. */
+export const LAST_LOCALE = 'en';
+
 /** RFC 5646 §4.4.1: enough for every tag in use. */
 export const LOCALE_MAX_LENGTH = 35;
 

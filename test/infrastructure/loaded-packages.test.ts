@@ -40,5 +40,5 @@ it('a start loads neither pages, mail templates and the OpenAPI document, nor ot
   expect(stdout).not.toMatch(/\/src\/adapters\/http\/(pages|openapi)\//);
   expect(stdout).not.toMatch(/\/src\/application\/mail\//);
   expect(stdout).not.toMatch(/\/src\/adapters\/mailer\//);
-  expect(stdout).not.toMatch(/\/src\/infrastructure\/commands\/(keys|users|data|doctor)/);
+  expect(stdout).not.toMatch(/\/src\/infrastructure\/commands\/(keys|users|data|doctor|mail)/);
 });

@@ -1,6 +1,5 @@
-import { canonicalLocale } from '../../domain/locale.ts';
+import { BUILT_IN_LOCALES, canonicalLocale } from '../../domain/locale.ts';
 import {
-  BUILT_IN_LOCALES,
   COMMON_VARIABLES,
   isLinkVariable,
   isTrustedVariable,
@@ -24,20 +23,27 @@ export const templateProblems = (files: TemplateFiles): string[] => [
 
 /** The languages that there are templates in. */
 export const localesOf = (files: TemplateFiles): string[] => [
-  ...new Set([...files.keys()].map((path) => path.split('/')[0] ?? '')),
+  ...new Set([...files.keys()].filter((path) => path.includes('/')).map((path) => path.split('/')[0] ?? '')),
 ];
 
+/** Those of them that are not built in. */
+const newLocalesOf = (files: TemplateFiles): string[] =>
+  localesOf(files).filter((locale) => !BUILT_IN_LOCALES.some((each) => each === locale.split('-')[0]));
+
+/** The mails that each new language lacks. */
+export const missingMails = (files: TemplateFiles): { readonly locale: string; readonly mails: readonly string[] }[] =>
+  newLocalesOf(files)
+    .map((locale) => ({ locale, mails: MAIL_NAMES.filter((name) => !files.has(`${locale}/${name}.txt`)) }))
+    .filter(({ mails }) => mails.length > 0);
+
 /** A language that is not built in would have the layout of another. */
-const missingLayouts = (files: TemplateFiles): string[] => {
-  const builtIn: readonly string[] = BUILT_IN_LOCALES;
-  const others = localesOf(files).filter((locale) => !builtIn.includes(locale.split('-')[0] ?? ''));
-  return others.flatMap((locale) =>
+const missingLayouts = (files: TemplateFiles): string[] =>
+  newLocalesOf(files).flatMap((locale) =>
     ['txt', 'html']
       .map((kind) => `${locale}/${LAYOUT}.${kind}`)
       .filter((path) => !files.has(path))
       .map((path) => `${path}: missing, since this language is not built in`),
   );
-};
 
 const problemsOf = (path: string, text: string): string[] => {
   const [, locale, name = '', kind] = /^([^/]*)\/([^/]*)\.(txt|html)$/.exec(path) ?? [];

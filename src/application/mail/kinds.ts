@@ -51,11 +51,6 @@ export const isTrustedVariable = (name: string): boolean =>
 export const LAYOUT = 'layout';
 export const LAYOUT_VARIABLES = ['content', 'subject', 'locale'] as const;
 
-/** The languages of the built-in templates and pages. */
-export const BUILT_IN_LOCALES = ['en', 'de'] as const;
-/** The language of last resort. */
-export const LAST_LOCALE = 'en';
-
 /** A value before it is a text: some depend on the language. An empty text or list is shown as a dash. */
 export type MailValue =
   | string

@@ -1,11 +1,10 @@
-import { fallbacksOf } from '../../domain/locale.ts';
+import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
 import { html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { shown, wrapped } from './formats.ts';
 import {
   isLinkVariable,
   isTrustedVariable,
-  LAST_LOCALE,
   LAYOUT,
   type MailName,
   type MailValue,

@@ -12,7 +12,7 @@ import {
   retryDelay,
 } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
-import type { LinkVariable, TemplateFiles } from '../mail/kinds.ts';
+import type { TemplateFiles } from '../mail/kinds.ts';
 import type { FactorsLeft, SentMessage, WantedLink } from '../mail/mail-of-message.ts';
 import type { MailSettings } from '../mail/write-mail.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
@@ -130,9 +130,9 @@ const storeLinks = async (
   { links }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
-): Promise<Partial<Record<LinkVariable, string>>> => {
+): Promise<Readonly<Record<string, string>>> => {
   const createdAt = clock.now();
-  const urls: Partial<Record<LinkVariable, string>> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
+  const urls: Record<string, string> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
   for (const { as, purpose, email, ...ending } of wanted) {
     const token = linkTokens.next();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;

@@ -2,9 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
-import { localesOf, templateProblems } from '../../application/mail/check-templates.ts';
-import { BUILT_IN_LOCALES, type TemplateFiles } from '../../application/mail/kinds.ts';
-import { fallbacksOf } from '../../domain/locale.ts';
+import type { TemplateFiles } from '../../application/mail/kinds.ts';
+import { BUILT_IN_LOCALES, fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 
 const BUILT_IN = fileURLToPath(new URL('../../application/mail/templates', import.meta.url));
@@ -41,24 +40,39 @@ const visibleIn = async (directory: string): Promise<string[]> =>
 
 type TemplateConfig = Pick<Config, 'mailTemplates' | 'defaultLocale'>;
 
-/** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE, a line each. `own` has no files without a directory. */
-export const examineTemplates = async ({
-  mailTemplates: directory,
-  defaultLocale,
-}: TemplateConfig): Promise<{ readonly own: TemplateFiles; readonly problems: readonly string[] }> => {
-  const own = directory === null ? new Map<string, string>() : await readTemplates(directory).catch(unreadable);
-  if (typeof own === 'string') return { own: new Map(), problems: [own] };
-  const problems = templateProblems(own).map((problem) => `MAIL_TEMPLATES: ${problem}`);
-  const locales = localesWith(own);
-  if (!fallbacksOf(null, defaultLocale).some((locale) => locales.includes(locale)))
-    problems.push('DEFAULT_LOCALE: there are no mails in this language');
-  return { own, problems };
+type Examined = {
+  /** The files of MAIL_TEMPLATES. */
+  readonly own: TemplateFiles;
+  /** The languages that there are mails in. */
+  readonly locales: readonly string[];
+  /** A line each. */
+  readonly problems: readonly string[];
 };
 
-const unreadable = (error: unknown): string => `MAIL_TEMPLATES: the directory cannot be read: ${systemReason(error)}`;
+/** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE. */
+export const examineTemplates = async ({ mailTemplates, defaultLocale }: TemplateConfig): Promise<Examined> => {
+  const { own, locales, problems } = mailTemplates === null ? NONE : await examineDirectory(mailTemplates);
+  const hasDefault = fallbacksOf(null, defaultLocale).some((locale) => locales.includes(locale));
+  return {
+    own,
+    locales,
+    problems: hasDefault ? problems : [...problems, 'DEFAULT_LOCALE: there are no mails in this language'],
+  };
+};
 
-/** The languages of the built-in templates and of these. */
-const localesWith = (own: TemplateFiles): string[] => [...new Set([...BUILT_IN_LOCALES, ...localesOf(own)])];
+const NONE: Examined = { own: new Map(), locales: BUILT_IN_LOCALES, problems: [] };
+
+const examineDirectory = async (directory: string): Promise<Examined> => {
+  // No start without such a directory needs it (ADR 0035).
+  const { localesOf, templateProblems } = await import('../../application/mail/check-templates.ts');
+  try {
+    const own = await readTemplates(directory);
+    const locales = [...new Set([...BUILT_IN_LOCALES, ...localesOf(own)])];
+    return { own, locales, problems: templateProblems(own).map((problem) => `MAIL_TEMPLATES: ${problem}`) };
+  } catch (error) {
+    return { ...NONE, problems: [`MAIL_TEMPLATES: the directory cannot be read: ${systemReason(error)}`] };
+  }
+};
 
 export type OpenTemplates = {
   /** Those of the service and of MAIL_TEMPLATES, which take precedence. */
@@ -72,7 +86,7 @@ export type OpenTemplates = {
  * @throws Error with a line for each problem.
  */
 export const openTemplates = async (config: TemplateConfig): Promise<OpenTemplates> => {
-  const { own, problems } = await examineTemplates(config);
+  const { own, locales, problems } = await examineTemplates(config);
   if (problems.length > 0) throw new Error(['The templates of mails are invalid.', ...problems].join('\n'));
-  return { templates: async () => new Map([...(await builtInTemplates()), ...own]), locales: localesWith(own) };
+  return { templates: async () => new Map([...(await builtInTemplates()), ...own]), locales };
 };

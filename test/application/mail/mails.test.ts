@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  BUILT_IN_LOCALES,
   isLinkVariable,
   isTrustedVariable,
   MAIL_NAMES,
@@ -9,6 +8,7 @@ import {
   type MailValue,
 } from '../../../src/application/mail/kinds.ts';
 import { type MailText, writeMail } from '../../../src/application/mail/write-mail.ts';
+import { BUILT_IN_LOCALES } from '../../../src/domain/locale.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
 import { madeUpValues } from '../../../src/infrastructure/commands/mail.ts';
 import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';

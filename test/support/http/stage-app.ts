@@ -36,6 +36,8 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     environment: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
+    brand: { name: 'auth.example.org', logoUrl: null, color: null },
+    defaultLocale: 'en',
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     detailedRequestLog: false,
     rateLimits: { global: null, strict: null, public: null },

@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
-import { BUILT_IN_LOCALES, LAST_LOCALE } from '../../../application/mail/kinds.ts';
-import { canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/locale.ts';
+import { BUILT_IN_LOCALES, canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
 import type { PageLocale } from '../pages/texts/texts.ts';
 
 /** Characters. Browsers send less than 200. */

@@ -72,10 +72,13 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
 /** The page in the language of the browser: one document for each language. */
 const inTheirLanguage = (settings: Settings, name: AccountPageName) => {
   const documents = new Map(
-    PAGE_LOCALES.map((locale) => [
-      locale,
-      cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name, locale)),
-    ]),
+    PAGE_LOCALES.map(
+      (locale) =>
+        [
+          locale,
+          cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name, locale)),
+        ] as const,
+    ),
   );
   return (ctx: Context) => {
     ctx.vary('Accept-Language');

@@ -111,4 +111,5 @@ const fieldsOf = (user: Shown): Record<string, string | null> => ({
   'email verified': time(user.emailVerifiedAt),
   'second factor': time(user.secondFactorAt),
   attributes: hasAttributes(user.attributes) ? JSON.stringify(user.attributes) : null,
+  language: user.locale,
 });

@@ -1,5 +1,5 @@
-import type { BUILT_IN_LOCALES } from '../../../../application/mail/kinds.ts';
 import type { LinkPurpose } from '../../../../domain/link.ts';
+import type { BUILT_IN_LOCALES } from '../../../../domain/locale.ts';
 
 export type PageLocale = (typeof BUILT_IN_LOCALES)[number];
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
-import type { AccountExport } from '../../client/src/types.ts';
+import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { closedServices, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -108,6 +108,13 @@ describe('calls of a user, with the fetch of the AuthClient', () => {
     const { account, user } = await ada();
     const { username } = aPerson();
     expect(await account.changeUsername({ username })).toMatchObject({ id: user.id, username });
+  });
+
+  it('changeLocale resolves to the user with the new language', async () => {
+    const { account, user } = await ada();
+    const changed = await account.changeLocale('de-at');
+    expectTypeOf(changed).toEqualTypeOf<CurrentUser>();
+    expect(changed).toMatchObject({ id: user.id, locale: 'de-AT' });
   });
 
   it('changeEmail has a link sent to the new address, and changes nothing yet', async () => {

@@ -110,7 +110,10 @@ const fillIn = async (form: HTMLFormElement, token: string): Promise<void> => {
   const preview: Readonly<Record<string, string | null>> = await account.previewEmailChange(token);
   for (const place of places) {
     const value = preview[place.dataset.value ?? ''];
-    if (value) place.append(place.tagName === 'TIME' ? new Date(value).toLocaleString(document.documentElement.lang, LONG) : value);
+    if (value)
+      place.append(
+        place.tagName === 'TIME' ? new Date(value).toLocaleString(document.documentElement.lang, LONG) : value,
+      );
     show(place.parentElement, !!value);
   }
 };
@@ -150,8 +153,7 @@ for (const form of document.querySelectorAll('form')) {
     void submit(form, token ?? '');
   });
 }
-if (token === null && !find('[data-without-token]'))
-  say(TEXTS.noToken);
+if (token === null && !find('[data-without-token]')) say(TEXTS.noToken);
 
 // Another link to the page that is open changes the fragment alone.
 addEventListener('hashchange', () => {

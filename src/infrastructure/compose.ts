@@ -91,13 +91,17 @@ const build = async (
   const mail =
     mailer === null
       ? null
-      : mailDelivery(config, { ...ports, mailer }, {
-          logger,
-          wakeUp,
-          report,
-          templates,
-          isWatched: metrics !== null,
-        });
+      : mailDelivery(
+          config,
+          { ...ports, mailer },
+          {
+            logger,
+            wakeUp,
+            report,
+            templates,
+            isWatched: metrics !== null,
+          },
+        );
   const deps = { ...useCaseDeps(config, ports, report), mailLocales };
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;

@@ -59,9 +59,12 @@ describe.runIf(canBrowse())('a German user of a product', () => {
     await page.getByRole('heading', { level: 1, name: 'Neues Passwort festlegen' }).waitFor();
     expect(await page.title()).toBe('Neues Passwort festlegen · Muster & Söhne');
     expect(await page.getByRole('img', { name: 'Muster & Söhne' }).evaluate((logo) => logo.clientWidth)).toBe(160);
-    const button = page.getByRole('button', { name: 'Passwort festlegen' });
-    expect(await button.evaluate((each) => getComputedStyle(each).backgroundColor)).toBe('rgb(255, 212, 0)');
-    expect(await button.evaluate((each) => getComputedStyle(each).color)).toBe('rgb(0, 0, 0)');
+    const colors =
+      'const { backgroundColor, color } = getComputedStyle(document.querySelector("form:not([hidden]) button"))';
+    expect(await page.evaluate(`(() => { ${colors}; return [backgroundColor, color] })()`)).toEqual([
+      'rgb(255, 212, 0)',
+      'rgb(0, 0, 0)',
+    ]);
     await pictures(opened, 'german page password-reset');
     await field('Neues Passwort').fill('kurz');
     await press('Passwort festlegen');

@@ -82,7 +82,10 @@ describe('the language of a user', () => {
     expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'locale' }] });
     expect(await localeOf(ada)).toBeNull();
     if (locale === undefined) return;
-    await service.http.post('/auth/register').send({ ...aPerson(), locale }).expect(400);
+    await service.http
+      .post('/auth/register')
+      .send({ ...aPerson(), locale })
+      .expect(400);
   });
 
   it('is in no answer to a log-in, and in no token', async () => {

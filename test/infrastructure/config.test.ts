@@ -494,7 +494,10 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: ['off', 'true', 'Required'],
   },
   BRAND_NAME: {
-    fits: { 'Tom & Jerry': { brand: { name: 'Tom & Jerry' } }, [`${'ü'.repeat(60)}`]: { brand: { name: 'ü'.repeat(60) } } },
+    fits: {
+      'Tom & Jerry': { brand: { name: 'Tom & Jerry' } },
+      [`${'ü'.repeat(60)}`]: { brand: { name: 'ü'.repeat(60) } },
+    },
     unfit: [' Acme', 'Acme ', 'a\nb', 'a\u202eb', 'x'.repeat(61)],
   },
   BRAND_LOGO_URL: {

@@ -113,7 +113,9 @@ const UNREADABLE = /<(script|style|textarea|!--)/i;
 const problemsOfHtml = (text: string, declared: readonly string[]): string[] => {
   const links = linksIn(declared);
   const anchored = [...text.matchAll(ANCHOR)].map(([, name = '']) => name);
-  const withoutAnchors = text.replaceAll(ANCHOR, (anchor, name: string) => anchor.replace(`href="${written(name)}"`, ''));
+  const withoutAnchors = text.replaceAll(ANCHOR, (anchor, name: string) =>
+    anchor.replace(`href="${written(name)}"`, ''),
+  );
   const inTags = [...withoutAnchors.matchAll(TAG)].flatMap(([tag]) => namesIn(tag));
   const hidden = text.split(UNREADABLE).slice(1);
   return [
@@ -124,7 +126,9 @@ const problemsOfHtml = (text: string, declared: readonly string[]): string[] => 
       .map((name) => `${written(name)} is no link: it may not be an href`),
     ...inTags.flatMap((name) => problemOfTag(name)),
     ...(/<(script|base|form|iframe|object|embed|meta[^<>]*refresh)\b/i.test(text)
-      ? ['no script, base, form, iframe, object, embed or refresh: mail programs drop them, or they change what links do']
+      ? [
+          'no script, base, form, iframe, object, embed or refresh: mail programs drop them, or they change what links do',
+        ]
       : []),
     ...(hidden.some((part) => namesIn(part.split(/<\/(?:script|style|textarea)|-->/i)[0] ?? '').length > 0)
       ? ['a style or a comment may have no variable']

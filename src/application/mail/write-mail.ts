@@ -38,21 +38,23 @@ export const writeMail = (
   { brand, defaultLocale }: MailSettings,
   { template, values, locale }: MailToWrite,
 ): MailText => {
-  const found = [...fallbacksOf(locale, defaultLocale), LAST_LOCALE].find((each) => files.has(`${each}/${template}.txt`));
+  const found = [...fallbacksOf(locale, defaultLocale), LAST_LOCALE].find((each) =>
+    files.has(`${each}/${template}.txt`),
+  );
   if (found === undefined) throw new Error(`There is no template ${template}.`);
   const ofReader = isMoreGeneral(found, locale) ? locale : found;
   const { subject: subjectTemplate, body } = partsOf(files.get(`${found}/${template}.txt`) ?? '');
   const given: Readonly<Record<string, MailValue>> = { ...values, brand, locale: found };
   const textOf = (name: string) => shown(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
   const subject = filled(subjectTemplate, textOf);
-  const valueOf = (name: string) => (name === 'subject' ? subject : textOf(name));
+  const textFor = (name: string) => (name === 'subject' ? subject : textOf(name));
   const inLayout = (kind: 'txt' | 'html', content: string) =>
     layoutOf(files, kind, ofReader, found).replaceAll(CONTENT, () => content);
   return {
     subject,
-    text: filledText(inLayout('txt', body), valueOf),
+    text: filledText(inLayout('txt', body), textFor),
     html: filled(inLayout('html', files.get(`${found}/${template}.html`) ?? markupOf(body)), (name) =>
-      escaped(valueOf(name)),
+      escaped(textFor(name)),
     ),
   };
 };
@@ -61,8 +63,8 @@ export const writeMail = (
 const isMoreGeneral = (found: string, locale: string | null): locale is string =>
   locale !== null && `${locale}-`.startsWith(`${found}-`);
 
-const filled = (template: string, valueOf: (name: string) => string): string =>
-  template.replaceAll(VARIABLE, (_variable, name: string) => valueOf(name));
+const filled = (template: string, textFor: (name: string) => string): string =>
+  template.replaceAll(VARIABLE, (_variable, name: string) => textFor(name));
 
 const escaped = (text: string): string => html`${text}`.text;
 
@@ -79,10 +81,10 @@ export const linkOf = (line: string): string | null => {
 };
 
 /** A link has its own line, which is not wrapped, so that mail programs do not take the text beside it as part of the link. */
-const filledText = (body: string, valueOf: (name: string) => string): string =>
+const filledText = (body: string, textFor: (name: string) => string): string =>
   body
     .split('\n')
-    .map((line) => (linkOf(line) === null ? wrapped(filled(line, valueOf)) : filled(line.trim(), valueOf)))
+    .map((line) => (linkOf(line) === null ? wrapped(filled(line, textFor)) : filled(line.trim(), textFor)))
     .join('\n');
 
 /**

@@ -133,7 +133,9 @@ export const declareRoutes = (
       applications: allowedOrigins,
       isOn: hasDeviceKeys(deps, cookieSettings),
     }),
-    ...(hasAccountPages ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js')) : []),
+    ...(hasAccountPages
+      ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js'))
+      : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),

@@ -21,7 +21,8 @@ export const BRAND_VARIABLES = {
     schema: v.optional(form.color),
     expected: 'a colour such as #14643a',
     unset: 'green',
-    meaning: 'The colour of the buttons on the pages for links in mail. Their text is black or white, which can be read better on it.',
+    meaning:
+      'The colour of the buttons on the pages for links in mail. Their text is black or white, which can be read better on it.',
   },
   DEFAULT_LOCALE: {
     schema: form.locale,

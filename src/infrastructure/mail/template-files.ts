@@ -30,7 +30,8 @@ export const readTemplates = async (directory: string): Promise<TemplateFiles> =
     // Follows links, which a mounted volume may have.
     if (!(await stat(path)).isDirectory()) {
       if (/\.(?:txt|html)$/.test(name)) files.set(name, '');
-    } else for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readFile(join(path, file), 'utf8'));
+    } else
+      for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readFile(join(path, file), 'utf8'));
   }
   return files;
 };

@@ -18,11 +18,18 @@ describe('templates', () => {
     expect(problemsOf(RESET, TEXT)).toEqual([]);
     expect(problemsOf(HTML, MARKUP)).toEqual([]);
     expect(problemsOf('de-AT/password-reset.txt', TEXT)).toEqual([]);
-    expect(problemsOf(HTML, '<p title="{{brand}}">{{validFor}} {{link}} <a href="{{link}}">{{link}}</a></p>')).toEqual([]);
+    expect(problemsOf(HTML, '<p title="{{brand}}">{{validFor}} {{link}} <a href="{{link}}">{{link}}</a></p>')).toEqual(
+      [],
+    );
   });
 
   it.each([
-    ['an unknown variable', RESET, `${TEXT}{{usernam}}`, '{{usernam}} is unknown here; there are {{brand}}, {{link}}, {{validFor}}'],
+    [
+      'an unknown variable',
+      RESET,
+      `${TEXT}{{usernam}}`,
+      '{{usernam}} is unknown here; there are {{brand}}, {{link}}, {{validFor}}',
+    ],
     ['a variable of another mail', RESET, `${TEXT}{{username}}`, '{{username}} is unknown'],
     ['logic', RESET, `${TEXT}{{#if link}}x{{/if}}`, 'is not part of a variable'],
     ['half a variable', RESET, `${TEXT}{{brand}`, 'is not part of a variable'],
@@ -31,7 +38,12 @@ describe('templates', () => {
     ['a link in another address', RESET, `${TEXT}\nhttps://t.example/?to={{link}}\n`, 'needs a line of its own'],
     ['no subject', RESET, '{{link}}\n', 'expected the subject in the first line'],
     ['no line below the subject', RESET, 'Subject\nHello.\n\n{{link}}\n', 'expected the subject in the first line'],
-    ['a subject that a client chooses', 'en/email-change.txt', 'For {{username}}\n\n{{link}}\n', 'the subject may have'],
+    [
+      'a subject that a client chooses',
+      'en/email-change.txt',
+      'For {{username}}\n\n{{link}}\n',
+      'the subject may have',
+    ],
     ['no link in HTML', HTML, '<p>Hello.</p>', '{{link}} is missing'],
     ['a link in HTML that nobody can click', HTML, '<p>{{link}}</p>', '{{link}} is missing'],
     ['a picture that fetches the link', HTML, `${MARKUP}<img src="{{link}}">`, 'a mail program could fetch it'],
@@ -56,7 +68,12 @@ describe('templates', () => {
     ['a file outside of a language', 'password-reset.txt', TEXT, 'expected <language>/<mail>.txt'],
     ['a directory that is no language', 'de_AT/password-reset.txt', TEXT, 'named by a language tag'],
     ['a directory that is not canonical', 'de-at/password-reset.txt', TEXT, 'named by a language tag'],
-    ['a new language without its layout', 'fr/password-reset.txt', TEXT, 'missing, since this language is not built in'],
+    [
+      'a new language without its layout',
+      'fr/password-reset.txt',
+      TEXT,
+      'missing, since this language is not built in',
+    ],
   ])('with %s are refused, with the file', (_what, path, text, problem) => {
     const problems = problemsOf(path, text);
     expect(problems).toContainEqual(expect.stringContaining(problem));

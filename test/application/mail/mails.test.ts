@@ -32,8 +32,12 @@ const templates = await builtInTemplates();
 
 type Values = Readonly<Record<string, MailValue>>;
 
-const write = (template: MailName, locale: string | null, values: Values = madeUpValues(template, PAGES), brand = BRAND) =>
-  writeMail(templates, { brand, defaultLocale: 'en' }, { template, values, locale });
+const write = (
+  template: MailName,
+  locale: string | null,
+  values: Values = madeUpValues(template, PAGES),
+  brand = BRAND,
+) => writeMail(templates, { brand, defaultLocale: 'en' }, { template, values, locale });
 
 /** The values of a mail, in which everything that clients choose is this text. */
 const chosen = (template: MailName, text: string): Values => {
@@ -141,7 +145,12 @@ describe.each(ALL)('the mail $template in $locale', ({ template, locale }) => {
   });
 
   it('names the product, and not the host', () => {
-    const { subject, text } = write(template, locale, madeUpValues(template, 'https://login.example.net'), 'Acme & Sons');
+    const { subject, text } = write(
+      template,
+      locale,
+      madeUpValues(template, 'https://login.example.net'),
+      'Acme & Sons',
+    );
     expect(subject).toContain('Acme & Sons');
     expect(text.replaceAll('https://login.example.net', '')).not.toContain('example.net');
   });

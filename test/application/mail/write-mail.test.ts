@@ -35,7 +35,7 @@ describe('the language of a mail', () => {
     const own = { 'de-AT/password-reset.txt': 'Servus\n\n{{link}}\n\n{{validFor}}\n' };
     expect(resetMail(own, { locale: 'de-AT' })).toMatchObject({ subject: 'Servus' });
     expect(resetMail(own, { locale: 'de' }).subject).toMatch(/^Setzen Sie/);
-    expect(resetMail(own, { locale: 'de-AT' }).text).toContain('Antworten darauf liest niemand');
+    expect(resetMail(own, { locale: 'de-AT' }).text).toContain('Antworten darauf liest\nniemand');
     expect(resetMail(own, { locale: 'de-AT' }).html).toContain('<html lang="de-AT">');
   });
 });
@@ -46,7 +46,7 @@ describe("one's own templates", () => {
     const mail = resetMail(own, { locale: 'de' });
     expect(mail.subject).toBe('Neu bei Tom & Jerry');
     expect(mail.text).toBe(
-      `Hier:\n${LINK}\n\nDiese Nachricht wurde von Tom & Jerry gesendet. Antworten darauf liest niemand.\n`,
+      `Hier:\n${LINK}\n\nDiese Nachricht wurde von Tom & Jerry gesendet. Antworten darauf liest\nniemand.\n`,
     );
     expect(mail.html).toContain(`<p><a href="${LINK}">Hier</a></p>`);
     expect(mail.html).toContain('<title>Neu bei Tom &#38; Jerry</title>');

@@ -1,6 +1,12 @@
 import { expect } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { partWithUser, type Rotation, type RotationOutcome, rotated, type Session } from '../../../src/domain/session.ts';
+import {
+  partWithUser,
+  type Rotation,
+  type RotationOutcome,
+  rotated,
+  type Session,
+} from '../../../src/domain/session.ts';
 import type { User, UserInTokens } from '../../../src/domain/user.ts';
 import { aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';

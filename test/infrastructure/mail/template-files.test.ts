@@ -52,7 +52,9 @@ describe('MAIL_TEMPLATES', () => {
   });
 
   it('is refused if it cannot be read, and a default language without texts, too', async () => {
-    await expect(opened('/nowhere/at/all')).rejects.toThrow(/^The.*\nMAIL_TEMPLATES: the directory cannot be read: ENOENT/);
+    await expect(opened('/nowhere/at/all')).rejects.toThrow(
+      /^The.*\nMAIL_TEMPLATES: the directory cannot be read: ENOENT/,
+    );
     await expect(opened(null, 'fr')).rejects.toThrow(/\nDEFAULT_LOCALE: there are no mails in this language$/);
     expect((await opened(null, 'de-CH')).locales).toEqual(['en', 'de']);
   });
@@ -95,7 +97,9 @@ describe('npm run mail', () => {
     const german = await showMail(['render', 'password-reset', '--locale', 'de'], env);
     expect(german).toMatch(/^Subject: Setzen Sie Ihr Passwort bei Acme zurück\n\n/);
     expect(german).toContain('\nhttp://localhost:3000/account/password-reset#token=');
-    expect(await showMail(['render', 'password-reset', '--locale', 'de-at'], env)).toMatch(/^Subject: Hallo von Acme\n/);
+    expect(await showMail(['render', 'password-reset', '--locale', 'de-at'], env)).toMatch(
+      /^Subject: Hallo von Acme\n/,
+    );
     expect(await showMail(['render', 'new-device', '--html'], env)).toMatch(/^<!doctype html>\n<html lang="en">/);
   });
 

@@ -61,7 +61,14 @@ export const accountPage = (site: AccountSite, name: AccountPageName, locale: Pa
 <p role="status" tabindex="-1" data-texts="${JSON.stringify(texts.script)}"></p>
 ${formOf(texts, { ...withToken, ...ofPage, preview }, html`data-with-token data-afterwards="${afterwards}"`)}
 ${without === undefined ? NOTHING : formOf(texts, { ...without, ...ofPage, ...ofPage.without }, html`data-without-token`)}
-${site.application === null ? NOTHING : linkBack(texts.continueTo.replace('{brand}', () => site.brand.name), site.application)}`,
+${
+  site.application === null
+    ? NOTHING
+    : linkBack(
+        texts.continueTo.replace('{brand}', () => site.brand.name),
+        site.application,
+      )
+}`,
   });
 };
 

@@ -64,11 +64,15 @@ const brandOf = ({ name, logoUrl }: Brand): Html =>
  * least 4.5 (WCAG 2.2 §1.4.3).
  */
 export const brandStyle = ({ color }: Brand): string =>
-  color === null ? '' : `\n:root {\n  --button: ${color};\n  --on-button: ${isLight(color) ? '#000000' : '#ffffff'};\n}\n`;
+  color === null
+    ? ''
+    : `\n:root {\n  --button: ${color};\n  --on-button: ${isLight(color) ? '#000000' : '#ffffff'};\n}\n`;
 
 /** Whether black has more contrast on a colour than white: its relative luminance is above that of the middle (WCAG 2.2). */
 const isLight = (color: string): boolean => {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => linear(Number.parseInt(color.slice(at, at + 2), 16) / 255));
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) =>
+    linear(Number.parseInt(color.slice(at, at + 2), 16) / 255),
+  );
   const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   return (luminance + 0.05) ** 2 > 0.05 * 1.05;
 };

@@ -1,5 +1,11 @@
 import type { Context } from 'koa';
-import { BUILT_IN_LOCALES, canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
+import {
+  BUILT_IN_LOCALES,
+  canonicalLocale,
+  fallbacksOf,
+  LAST_LOCALE,
+  preferredLocale,
+} from '../../../domain/locale.ts';
 import type { PageLocale } from '../pages/texts/texts.ts';
 
 /** Characters. Browsers send less than 200. */

@@ -19,7 +19,13 @@ type Settings = {
 const policyFor = ({ logoUrl }: Brand): string => {
   const pictures = logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`;
   return [
-    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src 'self'${pictures}`, "connect-src 'self'"],
+    ...[
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      `img-src 'self'${pictures}`,
+      "connect-src 'self'",
+    ],
     ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
     ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
   ].join('; ');

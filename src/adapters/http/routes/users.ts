@@ -1,6 +1,6 @@
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
-import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
 import { changeLocale } from '../../../application/use-cases/change-locale.ts';
+import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { CurrentUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
 import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_CODE_POINTS,
   type PasswordProblem,
   passwordProblem,
 } from '../../../domain/password.ts';
-import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
 import { CODE_PATTERN } from '../../../domain/totp.ts';
 import {
   ACCOUNT_MAX_LENGTH,

@@ -57,7 +57,8 @@ export const DE: PageTextsOfLanguage = {
     'Das Konto ist {username}, registriert am {createdAt}.',
     'Wenn Sie bestätigen, kann eine frühere Adresse das Konto noch bis {undoUntil} zurückholen.',
   ],
-  noScript: 'Diese Seite braucht JavaScript: Der Link enthält ein Token, das niemandem gesendet wird, bevor Sie zustimmen.',
+  noScript:
+    'Diese Seite braucht JavaScript: Der Link enthält ein Token, das niemandem gesendet wird, bevor Sie zustimmen.',
   notLoaded: 'Das Skript dieser Seite wurde nicht geladen. Öffnen Sie den Link in der E-Mail noch einmal.',
   continueTo: 'Weiter zu {brand}',
   script: {
@@ -81,7 +82,8 @@ export const DE: PageTextsOfLanguage = {
       newPassword: {
         too_short: `Das Passwort muss mindestens ${PASSWORD_MIN_CODE_POINTS} Zeichen haben`,
         too_long: `Das Passwort darf höchstens ${PASSWORD_MAX_BYTES} Bytes (UTF-8) haben`,
-        too_common: 'Bitte nehmen Sie kein verbreitetes Passwort, nicht Ihren Benutzernamen und nicht Ihre E-Mail-Adresse oder deren Teil vor dem @',
+        too_common:
+          'Bitte nehmen Sie kein verbreitetes Passwort, nicht Ihren Benutzernamen und nicht Ihre E-Mail-Adresse oder deren Teil vor dem @',
         other: 'Bitte wählen Sie ein anderes Passwort',
       },
       password: { too_short: 'Bitte geben Sie das Passwort ein', other: 'Das ist nicht das Passwort des Kontos' },

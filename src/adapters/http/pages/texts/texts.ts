@@ -50,5 +50,10 @@ export type PageTextsOfLanguage = {
   readonly continueTo: string;
   readonly script: ScriptTexts;
   /** The page of an error of the service. */
-  readonly failure: { readonly title: string; readonly advice: string; readonly code: string; readonly requestId: string };
+  readonly failure: {
+    readonly title: string;
+    readonly advice: string;
+    readonly code: string;
+    readonly requestId: string;
+  };
 };

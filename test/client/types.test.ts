@@ -132,7 +132,7 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(19);
+    expect(direct).toHaveLength(20);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(3);
     expect(posts).toHaveLength(6);

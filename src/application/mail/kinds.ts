@@ -38,7 +38,7 @@ export const MAIL_NAMES = Object.keys(MAIL_VARIABLES) as MailName[];
 export const COMMON_VARIABLES = ['brand'] as const;
 
 /** The variables that are addresses of pages. All but the last have a token, with which anybody may act. */
-export const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage'] as const;
+const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
 export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);

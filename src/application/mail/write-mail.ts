@@ -14,7 +14,7 @@ import {
 /** A variable in a template. */
 export const VARIABLE = /\{\{(\w+)\}\}/g;
 /** Where a layout has the mail. */
-export const CONTENT = '{{content}}';
+const CONTENT = '{{content}}';
 
 export type MailToWrite = {
   readonly template: MailName;

@@ -23,7 +23,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { type RecordDeps, record } from '../steps/record.ts';
 
-export type MailContext = MailSettings & {
+type MailContext = MailSettings & {
   /** Without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
   /** Called for each mail. */

@@ -48,8 +48,8 @@ const Locale = v.pipe(
     if (dataset.typed && canonicalLocale(dataset.value) === null)
       addIssue({ received: 'invalid_format', message: 'must be a language tag, such as de or de-AT' });
   }),
-  v.transform((text) => canonicalLocale(text) ?? text),
   v.metadata({ jsonSchema: { type: 'string', minLength: 2, maxLength: LOCALE_MAX_LENGTH, description: 'BCP 47.' } }),
+  v.transform((text) => canonicalLocale(text) ?? text),
 );
 
 const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {

@@ -27,7 +27,7 @@ export type FieldName = 'email' | 'newPassword' | 'password';
 type Problems = Readonly<Record<string, string>> & { readonly other: string };
 
 /** What the script of the pages says. `{seconds}` is a number. */
-export type ScriptTexts = {
+type ScriptTexts = {
   readonly wait: string;
   readonly correct: string;
   readonly noToken: string;

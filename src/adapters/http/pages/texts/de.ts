@@ -55,7 +55,7 @@ export const DE: PageTextsOfLanguage = {
   labels: { email: 'E-Mail-Adresse', newPassword: 'Neues Passwort', password: 'Passwort des Kontos' },
   emailChange: [
     'Das Konto ist {username}, registriert am {createdAt}.',
-    'Wenn Sie bestätigen, kann eine frühere Adresse das Konto noch bis {undoUntil} zurückholen.',
+    'Wenn Sie bestätigen, kann eine frühere Adresse das Konto noch bis zum {undoUntil} zurückholen.',
   ],
   noScript:
     'Diese Seite braucht JavaScript: Der Link enthält ein Token, das niemandem gesendet wird, bevor Sie zustimmen.',

@@ -618,6 +618,22 @@ describe('variables that depend on each other', () => {
     expect(accessCookie).toMatchObject({ name: 'access_token', path: '/', secure: false, maxAge: 900_000 });
   });
 
+  it('the cookie of the access token is not for a top-level domain', () => {
+    const env = { BASE_URL: 'https://auth.example.org' };
+    expect(blamed({ ...env, ACCESS_COOKIE_DOMAIN: 'org' })).toEqual(['ACCESS_COOKIE_DOMAIN']);
+    expect(blamed({ ...env, ACCESS_COOKIE_DOMAIN: 'example.org' })).toEqual([]);
+  });
+
+  it('what sends visitors of rendered pages to the page that logs in is worth a warning', () => {
+    const env = { JWT_REFRESH_COOKIE_SAME_SITE: 'strict', JWT_REFRESH_RACE_WINDOW: '0' };
+    expect(parseConfig(env).warnings).toEqual([]);
+    const { warnings } = parseConfig({ ...env, ACCESS_COOKIE: 'true', LOGIN_PAGE_URL: 'http://localhost:3000/log-in' });
+    expect(warnings).toEqual([
+      expect.stringContaining('JWT_REFRESH_COOKIE_SAME_SITE'),
+      expect.stringContaining('JWT_REFRESH_RACE_WINDOW'),
+    ]);
+  });
+
   it('what has no effect for pages that a server renders is worth a warning', () => {
     const { warnings } = parseConfig({
       ACCESS_COOKIE_DOMAIN: 'localhost',

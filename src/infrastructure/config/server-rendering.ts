@@ -95,6 +95,10 @@ export const renderingErrors = (values: Partial<Values>): Rule[] => {
       'BASE_URL' in values && domain !== undefined && domain !== host && !host.endsWith(`.${domain}`),
       'ACCESS_COOKIE_DOMAIN: must be the host of BASE_URL, or a domain above it',
     ],
+    [
+      domain !== undefined && !domain.includes('.') && host.endsWith(`.${domain}`),
+      'ACCESS_COOKIE_DOMAIN: must not be a top-level domain, for which browsers keep no cookie',
+    ],
   ];
 };
 
@@ -113,6 +117,14 @@ export const renderingWarnings = (values: Values): Rule[] => {
   return [
     [!hasCookie && domain !== undefined, 'ACCESS_COOKIE_DOMAIN has no effect without ACCESS_COOKIE=true'],
     [!hasCookie && values.LOGIN_PAGE_URL !== undefined, 'LOGIN_PAGE_URL has no effect without ACCESS_COOKIE=true'],
+    [
+      hasCookie && values.JWT_REFRESH_COOKIE_SAME_SITE === 'strict',
+      'JWT_REFRESH_COOKIE_SAME_SITE is strict: visitors who follow a link in a mail or of another site have to log in again once the cookie of ACCESS_COOKIE has expired',
+    ],
+    [
+      hasCookie && values.JWT_REFRESH_RACE_WINDOW === 0,
+      'JWT_REFRESH_RACE_WINDOW is 0: with ACCESS_COOKIE, two pages that load at once end the session',
+    ],
     [
       values.PAGE_SERVERS !== undefined && path !== '/',
       'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /',

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Context, Middleware } from 'koa';
+import { headerValues } from '../stages/cookie-parsing.ts';
 
 /** A server that renders pages, which may ask for access tokens of its visitors (ADR 0060). */
 export type PageServer = {
@@ -14,9 +15,9 @@ const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
 
 const VISITOR_ADDRESS = 'X-Visitor-Address';
 
-/** Whether a request has the id and the secret of a page server. Takes the same time for every secret. */
+/** Whether a request has the id and the secret of a page server. Takes the same time for every secret. Refuses several headers, as the guard. */
 const isPageServer = (ctx: Context, known: readonly PageServer[]): boolean => {
-  const [, encoded = ''] = BASIC.exec(ctx.get('Authorization')) ?? [];
+  const [, encoded = ''] = BASIC.exec(headerValues(ctx.req, 'authorization').join(', ')) ?? [];
   const [, id, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
   const presented = hash('sha256', secret, 'buffer');
   return known.some((server) => server.id === id && timingSafeEqual(server.secretHash, presented));

@@ -13,6 +13,7 @@ import {
   signUp,
   tokenIn,
 } from '../support/http/auth-http.ts';
+import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { tally } from '../support/tally.ts';
@@ -174,6 +175,11 @@ describe('a navigation that continues', () => {
     'data:text/html,hello',
     'notes',
     `${APPLICATION}/${'n'.repeat(2_000)}`,
+    `${APPLICATION}/${'ü'.repeat(400)}`,
+    'https://auth.example.org/auth/clear-cookie',
+    'https://auth.example.org/notes/../AUTH/Clear-Cookie?a',
+    'https://auth.example.org//%61uth/clear-cookie',
+    'https://auth.example.org/auth/continue?to=https://auth.example.org/notes',
     '',
   ])('does not go to %s', async (to) => {
     const { cookie } = await signUp(service);
@@ -285,6 +291,15 @@ describe('an access token for a page server', () => {
     const response = await ask(cookie, headers).expect(401);
     expect(response.body.code).toBe('AUTH_PAGE_SERVER_UNKNOWN');
     expect(response.get('WWW-Authenticate')).toBe('Basic realm="page server"');
+  });
+
+  it('is not for whoever sends a second header beside the right one', async () => {
+    const { cookie } = await signUp(service);
+    const headers = { Cookie: cookie, Connection: 'close', Authorization: PAGE_SERVER };
+    const send = (more: Record<string, string>) =>
+      exchangeRaw(service.url, head('POST /auth/access-token', { ...headers, ...more }));
+    expect((await send({})).status).toBe(200);
+    expect((await send({ authorization: 'Basic another' })).status).toBe(401);
   });
 
   it('is counted for each visitor, and for nobody else by what they say', async () => {

@@ -1,9 +1,10 @@
+import querystring from 'node:querystring';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { continueNavigation } from '../../../application/use-cases/continue-navigation.ts';
 import { type MintAccessTokenDeps, mintAccessToken } from '../../../application/use-cases/mint-access-token.ts';
 import type { RefreshDeps } from '../../../application/use-cases/refresh.ts';
-import { AppError } from '../../../domain/errors/app-error.ts';
+import { AppError, type FieldCode } from '../../../domain/errors/app-error.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { CONTINUE_POLICY, continuePage } from '../pages/continue.ts';
@@ -26,19 +27,36 @@ export type NavigationSettings = Site & {
 const TARGET_MAX_LENGTH = 2_000;
 
 /** Not the `origin` of a URL, which is that of the page in a `blob:` URL as well; and no user that a browser would show. */
-const isTarget = (text: string, origins: readonly string[]): boolean => {
-  const url = URL.parse(text);
-  return url !== null && origins.includes(`${url.protocol}//${url.host}`) && url.username === '' && url.password === '';
+const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
+  origins.includes(`${protocol}//${host}`) && username === '' && password === '';
+
+/**
+ * Whether it is one below `/auth`. Such a route is no page, and a log-out would be a request of the service itself, and no longer of the site
+ * that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the router, and as a proxy may
+ * rewrite the path.
+ */
+const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: NavigationSettings): boolean => {
+  const base = new URL(baseUrl);
+  const plain = (path: string) => querystring.unescape(path).replaceAll(/\/+/g, '/').toLowerCase();
+  return host === base.host && plain(`${pathname}/`).startsWith(plain(`${base.pathname}/auth/`));
 };
 
-const queryFor = ({ targetOrigins }: NavigationSettings) =>
+/** The length is that of what is sent: characters that are not ASCII become longer. */
+const targetProblem = (text: string, settings: NavigationSettings): readonly [FieldCode, string] | null => {
+  const url = URL.parse(text);
+  if (url === null || !hasOriginOf(url, settings.targetOrigins))
+    return ['invalid_value', 'must be a URL whose origin is allowed'];
+  if (url.href.length > TARGET_MAX_LENGTH) return ['too_long', `must have at most ${TARGET_MAX_LENGTH} characters`];
+  return isOwnRoute(url, settings) ? ['invalid_value', 'must not be a route of the service'] : null;
+};
+
+const queryFor = (settings: NavigationSettings) =>
   v.strictObject({
     to: v.pipe(
       v.string(),
-      v.maxLength(TARGET_MAX_LENGTH),
       v.rawCheck(({ dataset, addIssue }) => {
-        if (dataset.typed && !isTarget(dataset.value, targetOrigins))
-          addIssue({ received: 'invalid_value', message: 'must be a URL whose origin is allowed' });
+        const [received, message] = (dataset.typed && targetProblem(dataset.value, settings)) || [];
+        if (received !== undefined && message !== undefined) addIssue({ received, message });
       }),
       v.metadata({ jsonSchema: { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } }),
       v.examples(['https://app.example.org/notes']),

@@ -3,7 +3,7 @@ import { defineConfig } from 'rolldown';
 /** Members that only modules of the client use, so they get short names. Not those of messages between tabs. */
 const INTERNAL = [
   ...['cookieLost', 'mayLoseCookie', 'noResponse'],
-  ...['base', 'call', 'endSession', 'exchange', 'hasCookie', 'isOurs', 'request', 'send'],
+  ...['base', 'call', 'endSession', 'exchange', 'isOurs', 'request', 'send'],
   ...['generation', 'hint', 'missed', 'announce', 'untilDue', 'margin'],
   ...['enter', 'renew', 'token', 'proven', 'proofFor', 'closeFrame'],
 ];
@@ -16,7 +16,7 @@ const minify = {
 };
 const output = { format: 'esm', comments: false } as const;
 
-/** The files for the package, which the service sends under the same names. All use the AuthError of the first. */
+/** The files for the package; the service sends all but the server's under the same names. They use the AuthError of the first. */
 export default defineConfig([
   { input: 'src/index.ts', output: { ...output, minify, file: 'dist/client.js' } },
   {
@@ -28,6 +28,11 @@ export default defineConfig([
     input: 'src/passkeys.ts',
     external: [/auth-error\.ts$/],
     output: { ...output, minify: true, file: 'dist/client-passkeys.js', paths: () => './client.js' },
+  },
+  {
+    input: 'src/server.ts',
+    external: [/auth-error\.ts$/, 'jose'],
+    output: { ...output, file: 'dist/server.js', paths: (id) => (id === 'jose' ? id : './client.js') },
   },
   { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {

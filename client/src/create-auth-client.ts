@@ -93,6 +93,5 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       return authorized(request);
     },
     accessToken: async () => (await fresh())?.value ?? null,
-    setCookies: http.setCookies,
   };
 };

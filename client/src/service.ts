@@ -2,7 +2,7 @@ import { AuthError } from './auth-error.ts';
 import { baseOf } from './base-url.ts';
 import { device } from './device.ts';
 import { diagnosis } from './diagnosis.ts';
-import { browser, sleep } from './host.ts';
+import { sleep } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 
@@ -18,29 +18,17 @@ export type Entered = RefreshResult & { readonly binding?: Binding };
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
   const base = baseOf(options.baseUrl);
-  const setCookies: string[] = [];
-  let { cookie } = options;
-
   const get = options.fetch ?? fetch;
   const { noResponse, ...known } = diagnosis(base, get);
   const { proofFor, closeFrame } = device(base);
   /** Whether the service gets a request, and not another program at its origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
-  /** Sends and receives the refresh cookie, if it is an option. @returns the response, whatever its status. */
-  const send = async (request: Request): Promise<Response> => {
-    const own = isOurs(request);
-    const sent = own && cookie;
-    if (sent) request.headers.set('Cookie', sent);
-    const response = await get(request).catch(async (cause: unknown) => {
-      throw request.signal.aborted ? cause : await noResponse(request.url, own, cause);
+  /** @returns the response, whatever its status. */
+  const send = (request: Request): Promise<Response> =>
+    get(request).catch(async (cause: unknown) => {
+      throw request.signal.aborted ? cause : await noResponse(request.url, isOurs(request), cause);
     });
-    for (const line of sent ? response.headers.getSetCookie() : []) {
-      setCookies.push(line);
-      if (line.startsWith('refresh_token=')) cookie = line.split(';')[0];
-    }
-    return response;
-  };
 
   const request = (method: string, path: string, body?: object): Request =>
     new Request(base + path, {
@@ -94,14 +82,12 @@ export const service = (options: AuthClientOptions) => {
   };
 
   return {
-    ...{ ...known, base, setCookies, isOurs, send, request, call, proven, closeFrame },
+    ...{ ...known, base, isOurs, send, request, call, proven, closeFrame },
     /** Another pair of tokens; nothing if it is refused. */
     exchange: () =>
       proven<RefreshResult>('/auth/refresh-token').catch((error: AuthError) => {
         if (!/^AUTH_(FAILED|DEVICE)/.test(error.code)) throw error;
       }),
     endSession: () => call('GET', '/auth/clear-cookie'),
-    /** Whether there may be a refresh cookie at all. */
-    hasCookie: !!(browser() ?? cookie),
   };
 };

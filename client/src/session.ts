@@ -78,7 +78,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
     deliver();
   };
 
-  const others = tabs(http, ({ value, at, binding = 'none', why }) => {
+  const others = tabs(http.base, ({ value, at, binding = 'none', why }) => {
     set(value ? tokenOf(value, binding, at) : null, why);
     epoch += 1;
   });

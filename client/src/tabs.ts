@@ -10,18 +10,16 @@ export type News = {
   readonly why: Change;
 };
 
-type Place = { readonly base: string; readonly hasCookie: boolean };
-
 /**
  * What tabs know of each other: a generation that each log-in, renewal and log-out raises. It is stored as the hint that there may be a
  * session, negative if there is none. None of it is needed for correctness: storage may be blocked, and messages may be late or lost.
  */
-export const tabs = ({ base, hasCookie }: Place, hear: (news: News) => void) => {
+export const tabs = (base: string, hear: (news: News) => void) => {
   const host = browser();
   const name = `tandem:${base}`;
   let channel: BroadcastChannel | undefined;
   let own = 0;
-  let hint = Number(hasCookie);
+  let hint = Number(!!host);
 
   /**
    * The hint, after it has been changed if a value is given: above 0 if there may be a session. Where nothing can be stored, this page

@@ -331,8 +331,6 @@ export type AuthClientOptions = {
   readonly baseUrl: string;
   /** Other origins that `fetch` may send the access token to. */
   readonly origins?: readonly string[];
-  /** On a server that renders pages: the visitor's cookie, `refresh_token=…`. Not in a browser. */
-  readonly cookie?: string;
   /** Instead of the global one. */
   readonly fetch?: typeof fetch;
   /**
@@ -381,8 +379,6 @@ export type AuthClient = {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
   /** An access token that is valid now, renewed if necessary; `null` if nobody is logged in. For other HTTP libraries. */
   readonly accessToken: () => Promise<string | null>;
-  /** The values of `Set-Cookie` that the visitor's browser has to get, with the option `cookie`. */
-  readonly setCookies: readonly string[];
   /** Removes timers, listeners and the channel to other tabs. */
   readonly dispose: () => void;
 };
@@ -478,4 +474,45 @@ export type PasskeyUse = {
   /** Those that the service has sent already. */
   readonly options?: PasskeyRequestOptions | undefined;
   readonly signal?: AbortSignal | undefined;
+};
+
+export type ServerAuthOptions = {
+  /** The address of the service as browsers know it: its `BASE_URL`. */
+  readonly baseUrl: string;
+  /** `JWT_ISSUER` and `JWT_AUDIENCE` of the service. Access tokens have to be from the one and for the other. */
+  readonly issuer?: string | undefined;
+  readonly audience?: string | undefined;
+  /** The origin of the pages as browsers know it. By default that of each request, which is another one behind most proxies. */
+  readonly origin?: string | undefined;
+  /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. By default `__Host-access_token`, and `access_token` if the service has no https. */
+  readonly cookieName?: '__Host-access_token' | '__Secure-access_token' | 'access_token' | undefined;
+  /** For a server that gets the refresh cookie: has the service make access tokens for visitors without one. */
+  readonly pageServer?:
+    | {
+        /** As in `PAGE_SERVERS`. */
+        readonly id: string;
+        readonly secret: string;
+        /** The IP address of a visitor, whose limits at the service count. */
+        readonly visitorAddress: (request: Request) => string;
+      }
+    | undefined;
+  /** Other origins that `signedInFetch` may send the access token to. */
+  readonly origins?: readonly string[] | undefined;
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch | undefined;
+};
+
+export type RequireUserOptions = {
+  /** With `pageServer`: where visitors go whom the service does not know. By default the service sends them to `LOGIN_PAGE_URL`. */
+  readonly loginPage?: string | undefined;
+};
+
+/** What a server that renders pages knows of its visitors. Rejects with an AuthError where that can't be found out. */
+export type ServerAuth = {
+  /** The user of a request; `null` if nobody is logged in, or if the browser has to renew its access token. */
+  readonly getUser: (request: Request) => Promise<User | null>;
+  /** The user; or a response that gets the visitor an access token or a log-in, and has to be sent instead of the page. */
+  readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
+  /** Like the global `fetch`, with the access token of the visitor, if there is one. */
+  readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 };

@@ -659,29 +659,11 @@ describe('an error', () => {
 });
 
 describe('in Node', () => {
-  it('uses the cookie of a visitor, and keeps the one to hand on', async () => {
-    const setCookie = (token: string) => ({
-      headers: { 'Set-Cookie': `refresh_token=${token}; Path=/auth; HttpOnly` },
-    });
-    const answers = ['two', 'three', 'four'].map(
-      (token) => () => success({ accessToken: anAccessToken() }, setCookie(token)),
-    );
-    const { fetch, requests } = fakeTransport({ [REFRESH]: answers, '/auth/sessions': answers.slice(2) });
-    const auth = aClient({ fetch, cookie: 'refresh_token=one' });
-    expect((await auth.ready)?.username).toBe('ada');
-    await seconds(LIFETIME);
-    await auth.accessToken();
-    await auth.sessions.endOthers();
-    const cookies = ['one', 'two', 'three'].map((token) => `refresh_token=${token}`);
-    expect(requests.map(({ headers }) => headers.get('Cookie'))).toEqual(cookies);
-    expect(auth.setCookies).toEqual(
-      ['two', 'three', 'four'].map((token) => `refresh_token=${token}; Path=/auth; HttpOnly`),
-    );
-  });
-
-  it('sends nothing without one', async () => {
-    const { fetch, requests } = fakeTransport({});
-    expect(await aClient({ fetch }).ready).toBeNull();
-    expect(requests).toEqual([]);
+  it('sends nothing by itself, and renews when asked: its `fetch` keeps the cookie', async () => {
+    const { fetch, sent } = fakeTransport({ [REFRESH]: [renewed] });
+    const auth = aClient({ fetch });
+    expect(await auth.ready).toBeNull();
+    expect(sent()).toEqual([]);
+    expect((await auth.refresh())?.username).toBe('ada');
   });
 });

@@ -156,23 +156,3 @@ describe('a page that is seen again', () => {
     expect(sent()).toEqual([`POST ${REFRESH}`]);
   });
 });
-
-describe('in Node', () => {
-  it('does not take a cookie of a proxy for that of the session', async () => {
-    const { fetch, requests } = fakeTransport({
-      [REFRESH]: [
-        () => {
-          const headers = new Headers();
-          headers.append('Set-Cookie', 'refresh_token=two; Path=/auth; HttpOnly');
-          headers.append('Set-Cookie', 'sticky=machine-7; Path=/');
-          return success({ accessToken: anAccessToken() }, { headers });
-        },
-      ],
-      '/auth/clear-cookie': [() => success(null)],
-    });
-    const auth = aClient({ fetch, cookie: 'refresh_token=one' });
-    await auth.ready;
-    await auth.logout();
-    expect(requests.map(({ headers }) => headers.get('Cookie'))).toEqual(['refresh_token=one', 'refresh_token=two']);
-  });
-});

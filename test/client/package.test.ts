@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import * as source from '../../client/src/index.ts';
 import { createPasskeyClient } from '../../client/src/passkeys.ts';
+import { createServerAuth } from '../../client/src/server.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -18,7 +19,7 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
   return { status, output: stdout + stderr };
 };
 
-const FILES = ['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js'];
+const FILES = ['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js', 'server.js'];
 const importsOf = (file: string) =>
   [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
     ([, from]) => from,
@@ -55,6 +56,7 @@ describe('client/dist', () => {
     ['client-account.js', ['./client.js']],
     ['client-passkeys.js', ['./client.js']],
     ['account-page.js', ['./client-account.js']],
+    ['server.js', ['./client.js', 'jose']],
   ])('%s imports %j', (file, imports) => {
     expect(importsOf(file)).toEqual(imports);
   });
@@ -73,6 +75,7 @@ describe('the package tandem-client', () => {
       status: 0,
     });
     writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+    symlinkSync(join(ROOT, 'node_modules/jose'), join(project, 'node_modules/jose'));
   });
 
   const compile = (code: string) => {
@@ -80,15 +83,17 @@ describe('the package tandem-client', () => {
       join(project, 'page.ts'),
       `import { AuthError, createAuthClient } from 'tandem-client';
       import { createAccountClient } from 'tandem-client/account';
-      import { createPasskeyClient } from 'tandem-client/passkeys';\n${code}`,
+      import { createPasskeyClient } from 'tandem-client/passkeys';
+      import { createServerAuth } from 'tandem-client/server';\n${code}`,
     );
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
     return run('tsc', [...options, '--types', '', 'page.ts'], project);
   };
   const CLIENT = `const auth = createAuthClient({ baseUrl: 'https://auth.example.com' });`;
 
-  it('has no dependency', () => {
-    expect(JSON.parse(readText('client/package.json'))).not.toHaveProperty('dependencies');
+  it('has one dependency, in the version of the service: that of the module for servers', () => {
+    const { jose } = JSON.parse(readText('package.json')).dependencies;
+    expect(JSON.parse(readText('client/package.json')).dependencies).toEqual({ jose });
     expect(readdirSync(installed).sort()).toEqual(['dist', 'package.json']);
   });
 
@@ -124,7 +129,24 @@ describe('the package tandem-client', () => {
     expect(compile(code)).toEqual({ status: 0, output: '' });
   });
 
+  it('compiles in a server that uses its module for servers', () => {
+    const code = `const auth = createServerAuth({ baseUrl: 'https://auth.example.com', issuer: undefined });
+      const page = async (request: Request): Promise<Response> => {
+        const user = await auth.requireUser(request, { loginPage: '/login' });
+        if (user instanceof Response) return user;
+        const name: string = user.username;
+        const email: string | undefined = (await auth.getUser(request))?.email;
+        return auth.signedInFetch(request, 'https://api.example.com', { headers: { name, email: email ?? '' } });
+      };
+      void page;`;
+    expect(compile(code)).toEqual({ status: 0, output: '' });
+  });
+
   it.each([
+    [
+      'a user that may be a response',
+      `createServerAuth({ baseUrl: '' }).requireUser(new Request('')).then((user) => user.username);`,
+    ],
     ['a field that does not exist', `${CLIENT} await auth.login({ email: 'ada', password: 'x' });`],
     [
       'a code that does not exist',
@@ -158,6 +180,17 @@ describe('the package tandem-client', () => {
     const auth = source.createAuthClient({ baseUrl });
     expect(Object.keys(calls).sort()).toEqual(Object.keys(createPasskeyClient({ baseUrl, auth })).sort());
     await expect(calls.list()).rejects.toBeInstanceOf(client.AuthError);
+  });
+
+  it('has a module for servers, which throws the AuthError of the client', async () => {
+    const [client, module] = await Promise.all(
+      ['client.js', 'server.js'].map((file) => import(pathToFileURL(join(installed, 'dist', file)).href)),
+    );
+    const options = { baseUrl: 'http://127.0.0.1:1' };
+    const auth = module.createServerAuth(options);
+    expect(Object.keys(auth).sort()).toEqual(Object.keys(createServerAuth(options)).sort());
+    const refused = auth.signedInFetch(new Request('https://app.example.com'), 'https://evil.example');
+    await expect(refused).rejects.toBeInstanceOf(client.AuthError);
   });
 
   it('has all members under their names, though internal names are shortened', async () => {

@@ -1,0 +1,188 @@
+import { AuthError } from "./client.js";
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+// src/base-url.ts
+const baseOf = (baseUrl) => {
+	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
+	return new URL(baseUrl).href.replace(/\/+$/, "");
+};
+// src/host.ts
+const sleep = (milliseconds) => new Promise((resolve) => {
+	setTimeout(resolve, milliseconds).unref?.();
+});
+const ignore = () => void 0;
+// src/response.ts
+const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
+const dataOf = async (response) => {
+	const { status, headers } = response;
+	const { success, data, code = "CLIENT_RESPONSE_INVALID", message, details, context } = await bodyOf(response);
+	if (success) return data;
+	throw new AuthError(code, message ?? `Bad response: ${status}`, {
+		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
+		retryAfter: Number(headers.get("Retry-After")) || null,
+		fields: details ?? [],
+		requestId: context?.requestId ?? null
+	});
+};
+// src/visitors.ts
+const [TIMEOUT, KEYS_AGE] = [5e3, 3e5];
+const WITHOUT_KEYS = [
+	"ERR_JOSE_GENERIC",
+	"ERR_JWKS_TIMEOUT",
+	"ERR_JWKS_INVALID"
+];
+const cookieOf = ({ headers }, name) => {
+	return (headers.get("Cookie")?.split(/; */) ?? []).find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+};
+const visitors = (base, options) => {
+	const { issuer, audience, pageServer, fetch: send = fetch } = options;
+	const cookieName = options.cookieName ?? (base.startsWith("https:") ? "__Host-access_token" : "access_token");
+	const keySet = `${base}/.well-known/jwks.json`;
+	const keys = createRemoteJWKSet(new URL(keySet), {
+		cacheMaxAge: KEYS_AGE,
+		[customFetch]: send
+	});
+	const rules = {
+		algorithms: ["ES256"],
+		typ: "JWT",
+		issuer,
+		audience,
+		requiredClaims: [
+			"sub",
+			"iat",
+			"exp",
+			"jti",
+			"user"
+		]
+	};
+	const noAnswer = (url, cause) => new AuthError("CLIENT_NETWORK_FAILED", `No response: ${url}`, {
+		cause,
+		retryable: true
+	});
+	const verified = async (token) => {
+		const bad = (why) => ({
+			user: null,
+			isNobody: false,
+			why: `The access token is not valid: ${why}.`
+		});
+		if (token.length > 4096) return bad("too long");
+		try {
+			const { payload } = await jwtVerify(token, keys, rules);
+			return payload.tokenType === "access" ? {
+				user: payload.user,
+				token
+			} : bad("its tokenType");
+		} catch (error) {
+			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
+			throw noAnswer(keySet, error);
+		}
+	};
+	const minted = async (refreshToken, headers) => {
+		const url = `${base}/auth/access-token`;
+		const bounds = {
+			redirect: "error",
+			signal: AbortSignal.timeout(TIMEOUT)
+		};
+		const init = {
+			method: "POST",
+			headers: {
+				...headers,
+				Cookie: `refresh_token=${refreshToken}`
+			},
+			...bounds
+		};
+		try {
+			const response = await send(url, init).catch((cause) => Promise.reject(noAnswer(url, cause)));
+			return await verified((await dataOf(response)).accessToken);
+		} catch (error) {
+			const { code, message: why } = error;
+			if (code === "AUTH_FAILED") return {
+				user: null,
+				isNobody: true,
+				why
+			};
+			if (code === "AUTH_DEVICE_UNPROVEN") return {
+				user: null,
+				isNobody: false,
+				why
+			};
+			throw error;
+		}
+	};
+	const look = async (request) => {
+		const [accessToken, refreshToken] = [cookieName, "refresh_token"].map((name) => cookieOf(request, name));
+		const visitor = accessToken ? await verified(accessToken) : null;
+		if (!visitor?.user && pageServer && refreshToken) return minted(refreshToken, {
+			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
+			"X-Visitor-Address": pageServer.visitorAddress(request)
+		});
+		return visitor ?? {
+			user: null,
+			isNobody: !!pageServer,
+			why: `No cookie ${cookieName} has arrived.`
+		};
+	};
+	const known = new WeakMap();
+	return (request) => {
+		const visitor = known.get(request) ?? look(request);
+		known.set(request, visitor);
+		return visitor;
+	};
+};
+// src/server.ts
+const [TRIES, PAUSE] = [4, 300];
+const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})$/;
+const ADVICE = "Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.";
+const isDocument = ({ method, headers }) => /^(GET|HEAD)$/.test(method) && headers.get("Sec-Fetch-Mode") === "navigate" && headers.get("Sec-Fetch-Dest") === "document";
+const answer = (status, text, headers = {}) => new Response(text, {
+	status,
+	headers: {
+		"Content-Type": "text/plain",
+		"Cache-Control": "no-store",
+		...headers
+	}
+});
+const seeOther = (Location) => answer(303, null, { Location });
+const withQuery = (url, member) => url + (url.includes("?") ? "&" : "?") + member;
+const createServerAuth = (options) => {
+	const base = baseOf(options.baseUrl);
+	const publicOrigin = options.origin && new URL(options.origin).origin;
+	const targets = [base, ...options.origins ?? []].map((url) => new URL(url).origin);
+	const visitorOf = visitors(base, options);
+	const continued = async (page, mark, why) => {
+		const now = Math.floor(Date.now() / 1e3);
+		const tries = mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
+		if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
+		await sleep(tries * PAUSE);
+		const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
+		return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
+	};
+	return {
+		getUser: async (request) => (await visitorOf(request)).user,
+		requireUser: async (request, { loginPage } = {}) => {
+			const visitor = await visitorOf(request).catch((error) => error);
+			if (visitor instanceof Error) {
+				if (!visitor.retryable) throw visitor;
+				return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
+			}
+			if (!isDocument(request)) return visitor.user ?? answer(401, "Nobody is logged in.", { "WWW-Authenticate": "Bearer" });
+			const { origin, pathname, search } = new URL(request.url);
+			const mark = MARK.exec(search);
+			const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, "");
+			if (visitor.user) return mark ? seeOther(page) : visitor.user;
+			if (!loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+			return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
+		},
+		signedInFetch: async (request, input, init) => {
+			const outgoing = new Request(input, {
+				...init,
+				redirect: init?.redirect === "manual" ? "manual" : "error"
+			});
+			const { origin } = new URL(outgoing.url);
+			if (!targets.includes(origin)) throw new AuthError("CLIENT_TARGET_REFUSED", `${origin} is not in origins.`);
+			const visitor = await visitorOf(request);
+			if (visitor.user) outgoing.headers.set("Authorization", `Bearer ${visitor.token}`);
+			return (options.fetch ?? fetch)(outgoing);
+		}
+	};
+};
+export { createServerAuth };

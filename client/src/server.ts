@@ -1,0 +1,69 @@
+import { AuthError } from './auth-error.ts';
+import { baseOf } from './base-url.ts';
+import { sleep } from './host.ts';
+import type { ServerAuth, ServerAuthOptions } from './types.ts';
+import { visitors } from './visitors.ts';
+
+/** How often a navigation is sent to the service, and for how many milliseconds more each time it waits: the cookie of another one may be on its way. */
+const [TRIES, PAUSE] = [4, 300];
+/** How often it was, at the end of the query of the page to which it comes back, and when, in seconds. It counts for a minute. */
+const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})$/;
+
+/** For a visitor who comes back from the service, logged in, and again without a token. */
+const ADVICE =
+  'Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.';
+
+const isDocument = ({ method, headers }: Request): boolean =>
+  /^(GET|HEAD)$/.test(method) &&
+  headers.get('Sec-Fetch-Mode') === 'navigate' &&
+  headers.get('Sec-Fetch-Dest') === 'document';
+
+const answer = (status: number, text: string | null, headers: Record<string, string> = {}): Response =>
+  new Response(text, { status, headers: { 'Content-Type': 'text/plain', 'Cache-Control': 'no-store', ...headers } });
+const seeOther = (Location: string): Response => answer(303, null, { Location });
+const withQuery = (url: string, member: string): string => url + (url.includes('?') ? '&' : '?') + member;
+
+export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
+  const base = baseOf(options.baseUrl);
+  const publicOrigin = options.origin && new URL(options.origin).origin;
+  const targets = [base, ...(options.origins ?? [])].map((url) => new URL(url).origin);
+  const visitorOf = visitors(base, options);
+
+  /** To where the browser gets an access token, and comes back from. */
+  const continued = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
+    const now = Math.floor(Date.now() / 1000);
+    const tries = mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
+    if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
+    await sleep(tries * PAUSE);
+    const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
+    return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
+  };
+
+  return {
+    getUser: async (request) => (await visitorOf(request)).user,
+    requireUser: async (request, { loginPage } = {}) => {
+      const visitor = await visitorOf(request).catch((error: AuthError) => error);
+      if (visitor instanceof Error) {
+        if (!visitor.retryable) throw visitor;
+        return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
+      }
+      if (!isDocument(request))
+        return visitor.user ?? answer(401, 'Nobody is logged in.', { 'WWW-Authenticate': 'Bearer' });
+      const { origin, pathname, search } = new URL(request.url);
+      const mark = MARK.exec(search);
+      // Absolute: a path may begin with two slashes.
+      const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, '');
+      if (visitor.user) return mark ? seeOther(page) : visitor.user;
+      if (!loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+      return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
+    },
+    signedInFetch: async (request, input, init) => {
+      const outgoing = new Request(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error' });
+      const { origin } = new URL(outgoing.url);
+      if (!targets.includes(origin)) throw new AuthError('CLIENT_TARGET_REFUSED', `${origin} is not in origins.`);
+      const visitor = await visitorOf(request);
+      if (visitor.user) outgoing.headers.set('Authorization', `Bearer ${visitor.token}`);
+      return (options.fetch ?? fetch)(outgoing);
+    },
+  };
+};

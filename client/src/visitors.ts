@@ -1,0 +1,81 @@
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { AuthError } from './auth-error.ts';
+import { dataOf } from './response.ts';
+import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
+
+/** Milliseconds: until an answer of the service is given up, and how long it lets its keys be kept. */
+const [TIMEOUT, KEYS_AGE] = [5_000, 300_000];
+/** Errors of jose that do not mean that the token is bad. */
+const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
+
+/** Who has sent a request. Without a user: whether it is sure that nobody is logged in, and why this server knows none. */
+type Visitor =
+  | { readonly user: User; readonly token: string }
+  | { readonly user: null; readonly isNobody: boolean; readonly why: string };
+
+const cookieOf = ({ headers }: Request, name: string): string | undefined => {
+  const cookies = headers.get('Cookie')?.split(/; */) ?? [];
+  return cookies.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+};
+
+/** What a page server finds out about its visitors: by their access tokens, or by asking the service with their refresh tokens. */
+export const visitors = (base: string, options: ServerAuthOptions) => {
+  const { issuer, audience, pageServer, fetch: send = fetch } = options;
+  const cookieName = options.cookieName ?? (base.startsWith('https:') ? '__Host-access_token' : 'access_token');
+  const keySet = `${base}/.well-known/jwks.json`;
+  const keys = createRemoteJWKSet(new URL(keySet), { cacheMaxAge: KEYS_AGE, [customFetch]: send });
+  const requiredClaims = ['sub', 'iat', 'exp', 'jti', 'user'];
+  const rules = { algorithms: ['ES256'], typ: 'JWT', issuer, audience, requiredClaims } as JWTVerifyOptions;
+
+  const noAnswer = (url: string, cause: unknown): AuthError =>
+    new AuthError('CLIENT_NETWORK_FAILED', `No response: ${url}`, { cause, retryable: true });
+
+  /** As docs/verify-tokens.md says. */
+  const verified = async (token: string): Promise<Visitor> => {
+    const bad = (why: string) => ({ user: null, isNobody: false, why: `The access token is not valid: ${why}.` });
+    if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
+    try {
+      const { payload } = await jwtVerify(token, keys, rules);
+      return payload.tokenType === 'access' ? { user: payload.user as User, token } : bad('its tokenType');
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
+      throw noAnswer(keySet, error);
+    }
+  };
+
+  /** By an access token that the service makes for a refresh token, which stays as it is. */
+  const minted = async (refreshToken: string, headers: Record<string, string>): Promise<Visitor> => {
+    const url = `${base}/auth/access-token`;
+    const bounds = { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) } as const;
+    const init = { method: 'POST', headers: { ...headers, Cookie: `refresh_token=${refreshToken}` }, ...bounds };
+    try {
+      const response = await send(url, init).catch((cause: unknown) => Promise.reject(noAnswer(url, cause)));
+      return await verified((await dataOf<RefreshResult>(response)).accessToken);
+    } catch (error) {
+      const { code, message: why } = error as AuthError;
+      if (code === 'AUTH_FAILED') return { user: null, isNobody: true, why };
+      // A proof of the device can come from the browser alone.
+      if (code === 'AUTH_DEVICE_UNPROVEN') return { user: null, isNobody: false, why };
+      throw error;
+    }
+  };
+
+  const look = async (request: Request): Promise<Visitor> => {
+    const [accessToken, refreshToken] = [cookieName, 'refresh_token'].map((name) => cookieOf(request, name));
+    const visitor = accessToken ? await verified(accessToken) : null;
+    if (!visitor?.user && pageServer && refreshToken)
+      return minted(refreshToken, {
+        Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
+        'X-Visitor-Address': pageServer.visitorAddress(request),
+      });
+    return visitor ?? { user: null, isNobody: !!pageServer, why: `No cookie ${cookieName} has arrived.` };
+  };
+
+  const known = new WeakMap<Request, Promise<Visitor>>();
+  /** @throws AuthError if the service does not answer, or does not know this page server */
+  return (request: Request): Promise<Visitor> => {
+    const visitor = known.get(request) ?? look(request);
+    known.set(request, visitor);
+    return visitor;
+  };
+};

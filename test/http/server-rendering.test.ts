@@ -36,6 +36,9 @@ const accessCookieIn = (response: Response): string | undefined =>
   cookiesIn(response).find((line) => /^(?:__Host-|__Secure-)?access_token=/.test(line));
 const namesIn = (response: Response): string[] => cookiesIn(response).map((line) => line.replace(/=.*/s, ''));
 
+const refreshCookieIn = (response: Response): string =>
+  cookiePair(cookiesIn(response).find((line) => line.startsWith('refresh_token=')));
+
 const navigate = (cookie: string, to = TO, headers: Record<string, string> = NAVIGATION, at = service) =>
   at.http
     .get('/auth/continue')
@@ -138,6 +141,18 @@ describe('a navigation that continues', () => {
     expect(others).toEqual([]);
     const next = cookiesIn(winner ?? expect.unreachable()).find((line) => line.startsWith('refresh_token='));
     await refreshWith(service, cookiePair(next)).expect(200);
+  });
+
+  it('that comes a moment after another one has renewed the session gets the access token alone', async () => {
+    const { cookie, user } = await signUp(service);
+    const next = refreshCookieIn(await navigate(cookie).expect(303));
+    clock.advance(9 * SECOND);
+    const later = await navigate(next).expect(303);
+    expect(later.get('Location')).toBe(TO);
+    expect(namesIn(later)).toEqual(['__Host-access_token']);
+    expect(opened(tokenIn(cookiePair(accessCookieIn(later)))).claims.sub).toBe(user.id);
+    clock.advance(2 * SECOND);
+    expect(namesIn(await navigate(next).expect(303))).toEqual(['refresh_token', '__Host-access_token']);
   });
 
   it('with a token that was stolen ends its session, and goes to the page that logs in', async () => {

@@ -1,14 +1,17 @@
 import { noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
-import type { TokenPair } from '../steps/open-session.ts';
+import { type AssessedToken, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
+import { issueAccessToken } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, shownBy } from '../steps/prove-device.ts';
 import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 
 /** Where a navigation goes on. */
 export type Continuation =
-  /** To the page that it is for. `null`: another navigation has renewed the session a moment ago, and gets the cookies. */
-  | { readonly next: 'target'; readonly pair: TokenPair | null }
+  /**
+   * To the page that it is for. Without a refresh token if another request has renewed the session a moment ago; also without an access token
+   * if that request gets the cookies.
+   */
+  | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: string | null }
   /** To a page of the service that proves the key of the device: only a script can. */
   | { readonly next: 'proof' }
   /** To the page that logs in: nobody is logged in. */
@@ -22,12 +25,16 @@ export type Continuation =
 export const continueNavigation = (deps: RefreshDeps) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
-    if (await needsPage(deps, presented, options)) return { next: 'proof' };
+    const best = await assessed(deps, presented, options);
+    // Only a page can show the device. A refresh would record an attempt without a proof.
+    if (best?.status === 'unproven') return { next: 'proof' };
+    const fresh = best && (await accessTokenOfFresh(deps, best));
+    if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
       const { accessToken, refreshToken } = await renew(presented, options);
-      return { next: 'target', pair: { accessToken, refreshToken } };
+      return { next: 'target', accessToken, refreshToken };
     } catch (error) {
-      if (error instanceof LostRace) return { next: 'target', pair: null };
+      if (error instanceof LostRace) return { next: 'target', accessToken: null, refreshToken: null };
       if (error instanceof AppError && error.code === 'AUTH_FAILED') return { next: 'login' };
       if (error instanceof AppError && error.code === 'AUTH_DEVICE_UNPROVEN') return { next: 'proof' };
       throw error;
@@ -35,15 +42,26 @@ export const continueNavigation = (deps: RefreshDeps) => {
   };
 };
 
-/** Whether only a page can show the device. Asked first, since a refresh would record an attempt without a proof. */
-const needsPage = async (
+const assessed = async (
   deps: RefreshDeps,
   presented: readonly string[],
   { presented: device = NOTHING_PRESENTED }: RefreshOptions,
-): Promise<boolean> => {
+): Promise<AssessedToken | null> => {
   const verified = await verifiedTokens(deps, presented);
-  if (verified.length === 0) return false;
+  if (verified.length === 0) return null;
   const { browserKey } = (await shownBy(deps, device, verified)).evidence;
-  const assessed = await assessTokens(deps, verified, { ...noEvidence(deps.deviceBinding), browserKey });
-  return mostFavorable(assessed).status === 'unproven';
+  return mostFavorable(await assessTokens(deps, verified, { ...noEvidence(deps.deviceBinding), browserKey }));
+};
+
+/**
+ * Browsers send some navigations at a time, so that of many at once the later ones have the new token already. It stays as it is, as long as the
+ * one before it may still be part of a race.
+ * @returns `null` if the token is to be rotated, or nothing may be issued for it.
+ */
+const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: AssessedToken): Promise<string | null> => {
+  const now = deps.clock.now();
+  if (status !== 'current' || session === null || session.previousTokenId === null) return null;
+  if (now - session.rotatedAt >= deps.replayPolicy.raceWindow) return null;
+  const user = await deps.users.findById(session.userId);
+  return user === null || user.disabledAt !== null ? null : issueAccessToken(deps, user, session, now);
 };

@@ -107,8 +107,12 @@ export const continueRoutes = (
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') return continuePage(settings, { to, login });
-        if (continuation.next === 'target' && continuation.pair !== null) cookie.set(ctx, continuation.pair);
-        ctx.state.location = continuation.next === 'target' ? to : login;
+        ctx.state.location = login;
+        if (continuation.next === 'login') return '';
+        const { accessToken, refreshToken } = continuation;
+        if (accessToken !== null && refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
+        else if (accessToken !== null) cookie.setAccess(ctx, accessToken);
+        ctx.state.location = to;
         return '';
       },
     ),

@@ -147,7 +147,7 @@ export const tokenStatus = (
   if (device === 'unproven') return device;
   const isCurrent = token.claims.jti === session.currentTokenId;
   if (!isCurrent && token.rotation > session.rotation) return 'recoverable';
-  if (device === 'proven') return isCurrent ? 'current' : 'replayable';
+  if (device === 'proven' && !isCurrent) return 'replayable';
   return statusByTime(session, token, now, policy);
 };
 

@@ -99,6 +99,20 @@ describe('tokenStatus', () => {
     );
   });
 
+  it('depends on the proof for a session with a key: the current token is rotated unless it is new, and any older one is replayable', () => {
+    const bound = { ...session, browserKey: 'x.y' };
+    const evidence = { required: true, proof: null, browserKey: 'x.y' };
+    const statusOf = (presented: typeof t6, now: number, policy: typeof KIND) =>
+      tokenStatus(bound, presented, { now, policy, evidence });
+    expect(statusOf(t6, last, STRICT)).toBe('current');
+    expect(statusOf(t6, last + 4_999, KIND)).toBe('replayable');
+    expect(statusOf(t6, last + 5_000, KIND)).toBe('current');
+    for (const old of [t1, t5]) expect(statusOf(old, last + 86_400_000, STRICT)).toBe('replayable');
+    expect(tokenStatus(bound, t6, { now: last, policy: KIND, evidence: { ...evidence, browserKey: null } })).toBe(
+      'unproven',
+    );
+  });
+
   it('is not `replayable` after a revert, since the session does not know when the current token was issued', () => {
     const restored = { ...session, currentTokenId: 't5' };
     expect(tokenStatus(restored, t5, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('current');

@@ -1,0 +1,102 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { aPerson, startService, type TestService } from '../http/service.ts';
+import { freePort } from '../servers/free-port.ts';
+import { launchChromium } from './chromium.ts';
+import { installedExample } from './installed-example.ts';
+import { type Witness, witness } from './witness.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+/** An example whose pages are rendered on a server. */
+export type RenderedExample = {
+  readonly name: string;
+  /** The program that starts it, and the build that it needs before. */
+  readonly program: string;
+  readonly build?: readonly [tool: string, ...args: string[]];
+};
+
+export const HONO: RenderedExample = { name: 'hono', program: 'main.ts' };
+export const SVELTEKIT: RenderedExample = {
+  name: 'sveltekit',
+  program: 'build/index.js',
+  build: ['vite/bin/vite.js', 'build'],
+};
+
+type World = {
+  /** The origin of the pages. */
+  readonly pages: string;
+  /** The origin of the service, and the service behind the witness. */
+  readonly service: string;
+  readonly behind: TestService;
+  readonly witness: Witness;
+  readonly browser: BrowserContext;
+};
+
+/** The pages, the service with the cookie that they need, and a browser, for a whole `describe`. */
+export const openRenderedPages = (
+  { name, program, build }: RenderedExample,
+  env: Readonly<Record<string, string>> = {},
+) => {
+  const cleanups: (() => unknown)[] = [];
+  let world: World;
+  let ahead = 0;
+  beforeAll(async () => {
+    const { browser, close } = await launchChromium();
+    cleanups.push(close);
+    const [port, servicePort] = [await freePort(), await freePort()];
+    const [pages, service] = [`http://localhost:${port}`, `http://localhost:${servicePort}`];
+    const settings = {
+      BASE_URL: service,
+      ALLOWED_ORIGINS_DEV: pages,
+      ACCESS_COOKIE: 'true',
+      LOGIN_PAGE_URL: `${pages}/login`,
+    };
+    const behind = await startService({ ...settings, ...env }, { hasher, clock: { now: () => Date.now() + ahead } });
+    cleanups.push(behind.close);
+    const between = await witness(behind.url, servicePort);
+    cleanups.push(between.close);
+    const example = installedExample(name);
+    cleanups.push(example.remove);
+    if (build) await example.run(...build);
+    cleanups.push(await example.start(program, pages, { SERVICE: service, ORIGIN: pages, PORT: `${port}` }));
+    world = { pages, service, behind, witness: between, browser };
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  const openTab = async (): Promise<Page> => {
+    const tab = await world.browser.newPage();
+    onTestFinished(() => tab.close());
+    return tab;
+  };
+  return {
+    world: () => world,
+    /** Time passes at the service. */
+    pass: (milliseconds: number) => {
+      ahead += milliseconds;
+    },
+    openTab,
+    /** The browser has dropped the access token, as it does when it expires. */
+    expire: () => world.browser.clearCookies({ name: 'access_token' }),
+    /** A user who has logged in on the way to the account, in a browser without cookies. */
+    loggedIn: async () => {
+      await world.browser.clearCookies();
+      const person = aPerson();
+      const { body } = await world.behind.http.post('/auth/register').send(person).expect(201);
+      const tab = await openTab();
+      await tab.goto(`${world.pages}/account?from=mail`);
+      await tab.fill('[name=account]', person.username);
+      await tab.fill('[name=password]', person.password);
+      await tab.getByRole('button', { name: 'Log in' }).click();
+      await showsAccount(tab, person.username);
+      return { tab, ...person, id: String(body.data.user.id) };
+    },
+  };
+};
+
+export const showsAccount = (tab: Page, username: string): Promise<void> =>
+  tab.getByRole('heading', { name: `Account of ${username}`, exact: true }).waitFor();

@@ -13,10 +13,9 @@ type Visitor =
   | { readonly user: User; readonly token: string }
   | { readonly user: null; readonly isNobody: boolean; readonly why: string };
 
-const cookieOf = ({ headers }: Request, name: string): string | undefined => {
-  const cookies = headers.get('Cookie')?.split(/; */) ?? [];
-  return cookies.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
-};
+/** Another host of the site may have set one of the same name. */
+const cookiesOf = ({ headers }: Request, name: string): string[] =>
+  (headers.get('Cookie')?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 
 /** What a page server finds out about its visitors: by their access tokens, or by asking the service with their refresh tokens. */
 export const visitors = (base: string, options: ServerAuthOptions) => {
@@ -44,10 +43,9 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   };
 
   /** By an access token that the service makes for a refresh token, which stays as it is. */
-  const minted = async (refreshToken: string, headers: Record<string, string>): Promise<Visitor> => {
-    const url = `${base}/auth/access-token`;
-    const bounds = { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT) } as const;
-    const init = { method: 'POST', headers: { ...headers, Cookie: `refresh_token=${refreshToken}` }, ...bounds };
+  const minted = async (Cookie: string, headers: Record<string, string>): Promise<Visitor> => {
+    const [url, signal] = [`${base}/auth/access-token`, AbortSignal.timeout(TIMEOUT)];
+    const init = { method: 'POST', headers: { ...headers, Cookie }, redirect: 'error', signal } as const;
     try {
       const response = await send(url, init).catch((cause: unknown) => Promise.reject(noAnswer(url, cause)));
       return await verified((await dataOf<RefreshResult>(response)).accessToken);
@@ -61,10 +59,12 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   };
 
   const look = async (request: Request): Promise<Visitor> => {
-    const [accessToken, refreshToken] = [cookieName, 'refresh_token'].map((name) => cookieOf(request, name));
-    const visitor = accessToken ? await verified(accessToken) : null;
-    if (!visitor?.user && pageServer && refreshToken)
-      return minted(refreshToken, {
+    let visitor: Visitor | null = null;
+    for (const each of cookiesOf(request, cookieName))
+      if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
+    const refreshTokens = cookiesOf(request, 'refresh_token');
+    if (!visitor?.user && pageServer && refreshTokens.length > 0)
+      return minted(refreshTokens.join('; '), {
         Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
         'X-Visitor-Address': pageServer.visitorAddress(request),
       });

@@ -155,6 +155,10 @@ const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): b
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 
+/** Whether the current token is no older than this, and not the first: the one before it may still be part of a race. @param window milliseconds. */
+export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
+  previousTokenId !== null && now - rotatedAt < window;
+
 /** When a session expires that is rotated. */
 const expiryAfter = ({ authenticatedAt }: Session, { expiresAt, maxAge }: Rotation): number =>
   maxAge === null ? expiresAt : Math.min(expiresAt, authenticatedAt + maxAge);

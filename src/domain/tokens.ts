@@ -2,7 +2,7 @@ import { type Amr, type Assurance, type Authenticated, assuranceOf } from './ass
 import { type Attributes, hasAttributes } from './attributes.ts';
 import { deviceStatus, type Evidence } from './device-binding.ts';
 import { isLive, type Session } from './session.ts';
-import { type PublicUser, publicUser } from './user.ts';
+import { type PublicUser, publicUser, type User } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
 type RegisteredClaims = {
@@ -47,12 +47,15 @@ const authenticationClaims = ({ authenticatedAt, amr }: Authenticated): Authenti
   acr: assuranceOf(amr),
 });
 
+/** What access tokens say about a user. */
+export type ClaimedUser = PublicUser & Pick<User, 'attributes'>;
+
 /**
  * @param lifetime in milliseconds.
  * @param authenticated `null`: no claims about it.
  */
 export const accessClaims = (input: {
-  user: PublicUser;
+  user: ClaimedUser;
   tokenId: string;
   now: number;
   lifetime: number;

@@ -3,7 +3,7 @@ import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
-import { accessClaims, refreshClaims } from '../../domain/tokens.ts';
+import { accessClaims, type ClaimedUser, refreshClaims } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
@@ -177,7 +177,7 @@ type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation
 /** Signs a new access token, and the session's current refresh token. */
 export const issueTokenPair = async (
   deps: IssueTokenPairDeps,
-  user: PublicUser,
+  user: ClaimedUser,
   session: CurrentToken,
   now: number,
 ): Promise<TokenPair> => {
@@ -190,7 +190,7 @@ export const issueTokenPair = async (
 
 export const issueAccessToken = (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims }: IssueTokenPairDeps,
-  user: PublicUser,
+  user: ClaimedUser,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
 ): Promise<string> => {

@@ -1,17 +1,19 @@
-import { noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { wasRotatedWithin } from '../../domain/session.ts';
 import { type AssessedToken, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
-import { issueAccessToken } from '../steps/open-session.ts';
+import { issueAccessToken, type TokenPair } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, shownBy } from '../steps/prove-device.ts';
 import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 
 /** Where a navigation goes on. */
 export type Continuation =
+  /** To the page that it is for. */
+  | ({ readonly next: 'target' } & TokenPair)
   /**
-   * To the page that it is for. Without a refresh token if another request has renewed the session a moment ago; also without an access token
-   * if that request gets the cookies.
+   * The same, without a refresh token if another request has renewed the session a moment ago; also without an access token if the response to
+   * that request has yet to arrive.
    */
-  | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: string | null }
+  | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
   /** To a page of the service that proves the key of the device: only a script can. */
   | { readonly next: 'proof' }
   /** To the page that logs in: nobody is logged in. */
@@ -28,7 +30,8 @@ export const continueNavigation = (deps: RefreshDeps) => {
     const best = await assessed(deps, presented, options);
     // Only a page can show the device. A refresh would record an attempt without a proof.
     if (best?.status === 'unproven') return { next: 'proof' };
-    const fresh = best && (await accessTokenOfFresh(deps, best));
+    // With several tokens, one of another session may be reused: a refresh ends that.
+    const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
       const { accessToken, refreshToken } = await renew(presented, options);
@@ -50,7 +53,8 @@ const assessed = async (
   const verified = await verifiedTokens(deps, presented);
   if (verified.length === 0) return null;
   const { browserKey } = (await shownBy(deps, device, verified)).evidence;
-  return mostFavorable(await assessTokens(deps, verified, { ...noEvidence(deps.deviceBinding), browserKey }));
+  const required = deps.deviceBinding !== 'off';
+  return mostFavorable(await assessTokens(deps, verified, { required, proof: null, browserKey }));
 };
 
 /**
@@ -60,8 +64,7 @@ const assessed = async (
  */
 const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
-  if (status !== 'current' || session === null || session.previousTokenId === null) return null;
-  if (now - session.rotatedAt >= deps.replayPolicy.raceWindow) return null;
+  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now)) return null;
   const user = await deps.users.findById(session.userId);
   return user === null || user.disabledAt !== null ? null : issueAccessToken(deps, user, session, now);
 };

@@ -59,7 +59,7 @@ type RoutesOptions = {
   /** `null`: browsers get the access token in responses alone. */
   readonly accessCookie: AccessCookieSettings | null;
   /** `null`: navigations are not renewed. */
-  readonly navigation: Omit<NavigationSettings, 'baseUrl' | 'version'> | null;
+  readonly navigation: Pick<NavigationSettings, 'loginPageUrl' | 'targetOrigins'> | null;
   readonly pageServers: readonly PageServer[];
   readonly brand: Brand;
   readonly defaultLocale: string;
@@ -113,7 +113,7 @@ export const declareRoutes = (
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []
-      : continueRoutes(deps, access, { ...settings, ...navigation }, readClient('continue-page.js'))),
+      : continueRoutes(deps, access, { ...settings, ...navigation, brand, defaultLocale }, readClient('continue-page.js'))),
     ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access),

@@ -112,6 +112,11 @@ const originsOf = (values: Values): readonly string[] => {
   return [...ownOrigins, ...allowedOrigins];
 };
 
+/** Browsers keep cookies by host, whatever the port is. */
+const isAtAnotherHost = (values: Values): boolean =>
+  values.LOGIN_PAGE_URL !== undefined &&
+  hostOf(new URL(values.LOGIN_PAGE_URL)) !== hostOf(new URL(serviceSettings(values).baseUrl));
+
 export const renderingWarnings = (values: Values): Rule[] => {
   const { ACCESS_COOKIE: hasCookie, ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_PATH: path } = values;
   return [
@@ -124,6 +129,14 @@ export const renderingWarnings = (values: Values): Rule[] => {
     [
       hasCookie && values.JWT_REFRESH_RACE_WINDOW === 0,
       'JWT_REFRESH_RACE_WINDOW is 0: with ACCESS_COOKIE, two pages that load at once end the session',
+    ],
+    [
+      hasCookie && values.JWT_REFRESH_REPLAY_WINDOW === 0,
+      'JWT_REFRESH_REPLAY_WINDOW is 0: with ACCESS_COOKIE, a visitor who leaves a page while it renews the session loses it. 10s is recommended',
+    ],
+    [
+      hasCookie && domain === undefined && isAtAnotherHost(values),
+      'LOGIN_PAGE_URL is at another host than BASE_URL: its pages get no cookie of ACCESS_COOKIE without ACCESS_COOKIE_DOMAIN',
     ],
     [
       values.PAGE_SERVERS !== undefined && path !== '/',

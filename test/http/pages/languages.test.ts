@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PAGE_TEXTS } from '../../../src/adapters/http/pages/account.ts';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
-import { FIELD_CODES } from '../../../src/domain/errors/app-error.ts';
+import { FIELD_CODES, type FieldCode } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 import { memoryStores } from '../../support/memory/stores.ts';
@@ -86,7 +86,7 @@ describe('the texts of the pages', () => {
   it('have a text for every code of a field', () => {
     for (const { script } of Object.values(PAGE_TEXTS))
       for (const texts of Object.values(script.fields))
-        for (const code of FIELD_CODES) expect(texts[code] ?? texts.other).toMatch(/\S/);
+        for (const code of Object.keys(FIELD_CODES) as FieldCode[]) expect(texts[code] ?? texts.other).toMatch(/\S/);
   });
 });
 

@@ -70,6 +70,7 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
       accessCookie?.set(ctx, accessToken);
     },
     setAccess: (ctx: Context, accessToken: string): void => accessCookie?.set(ctx, accessToken),
+    clearAccess: (ctx: Context): void => accessCookie?.clear(ctx),
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);
       accessCookie?.clear(ctx);

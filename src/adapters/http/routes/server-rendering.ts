@@ -8,8 +8,9 @@ import { AppError, type FieldCode } from '../../../domain/errors/app-error.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { CONTINUE_POLICY, continuePage } from '../pages/continue.ts';
-import type { Site } from '../pages/layout.ts';
+import type { UserSite } from '../pages/layout.ts';
 import { originOf } from '../request/client.ts';
+import { pageLocale } from '../request/language.ts';
 import type { PageServer } from '../request/page-server.ts';
 import { NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
@@ -17,7 +18,8 @@ import { type DeviceAccess, RefreshResult } from './auth.ts';
 
 /** Routes for pages that a server renders. ADR 0060. */
 
-export type NavigationSettings = Site & {
+export type NavigationSettings = UserSite & {
+  readonly defaultLocale: string;
   readonly loginPageUrl: string;
   /** The origins to which a navigation may go on. */
   readonly targetOrigins: readonly string[];
@@ -97,7 +99,7 @@ export const continueRoutes = (
           unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: CONTINUE_POLICY },
           redirects: true,
         },
-        errorPages: true,
+        errorPages: 'users',
         errors: ['DB_QUERY_FAILED'],
       },
       async ({ query, signal }, ctx) => {
@@ -106,11 +108,12 @@ export const continueRoutes = (
         const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof') return continuePage(settings, { to, login });
+        if (continuation.next === 'proof') 
+          return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') return '';
         const { accessToken, refreshToken } = continuation;
-        if (accessToken !== null && refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
+        if (refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
         else if (accessToken !== null) cookie.setAccess(ctx, accessToken);
         ctx.state.location = to;
         return '';

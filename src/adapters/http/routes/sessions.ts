@@ -91,6 +91,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         const caller = { userId: claims.sub, sessionId };
         if (query.except === undefined) {
           await useCases.endAllSessions(caller, originOf(ctx));
+          cookie.clearAccess(ctx);
           return null;
         }
         const presented = cookie.read(ctx);
@@ -108,12 +109,14 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         summary: 'End one session of the user',
         method: 'DELETE',
         path: '/auth/sessions/:id',
+        cookie: { writes: 'access' },
         request: { params: SessionParams },
         response: { data: v.null() },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, params }, ctx) => {
         await useCases.endOwnSession({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
+        if (params.id === sessionId) cookie.clearAccess(ctx);
         return null;
       },
     ),

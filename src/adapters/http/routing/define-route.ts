@@ -94,8 +94,8 @@ type CookieUse = {
   readonly reads?: 'optional' | 'required';
   /**
    * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
-   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `access`: sets that of the access token
-   * alone.
+   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `access`: sets or clears that of the
+   * access token alone.
    */
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'access';
 };

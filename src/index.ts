@@ -8,7 +8,7 @@
  * const stop = await serve(parseConfig(process.env));
  * process.once('SIGTERM', () => stop('SIGTERM'));
  */
-export type { Check } from './adapters/http/routes/health.ts';
+export type { Check } from './adapters/http/routes/check.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
 export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';

@@ -1,6 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Check } from '../adapters/http/routes/health.ts';
+import type { Check } from '../adapters/http/routes/check.ts';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { EVICTS_COUNTS, NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
 import { outageLog } from '../adapters/resilience/with-fallback.ts';

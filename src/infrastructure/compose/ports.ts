@@ -1,4 +1,4 @@
-import type { Check } from '../../adapters/http/routes/health.ts';
+import type { Check } from '../../adapters/http/routes/check.ts';
 import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
 import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
 import type { Clock } from '../../application/ports/clock.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Check } from '../../adapters/http/routes/health.ts';
+import type { Check } from '../../adapters/http/routes/check.ts';
 import type { Readings } from '../../adapters/metrics/prometheus.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
-import type { Check } from '../../../src/adapters/http/routes/health.ts';
+import type { Check } from '../../../src/adapters/http/routes/check.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type Overrides, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';

@@ -3,14 +3,7 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { reasonOf } from '../../redaction/redact-error.ts';
 import { withResponseTimeout } from '../../resilience/response-timeout.ts';
 import { type Route, route } from '../routing/define-route.ts';
-
-/** A part of the service that may be unavailable. */
-export type Check = {
-  readonly name: string;
-  readonly ping: () => Promise<unknown>;
-  /** Whether the service is not ready without it. */
-  readonly required: boolean;
-};
+import type { Check } from './check.ts';
 
 const Readiness = v.object({
   /** `degraded`: all routes work, without a part that is not required. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { asTyped } from '../as-typed.ts';
 import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp, restore } from '../data/backup.ts';
@@ -6,7 +7,8 @@ import { move } from '../data/move.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const HELP = `npm run data -- backup FILE [--without-keys]   copies the embedded database to a new file, also while the service runs
+const HELP =
+  asTyped(`npm run data -- backup FILE [--without-keys]   copies the embedded database to a new file, also while the service runs
 npm run data -- restore FILE [--without-keys]  puts such a copy into a DATA_DIR that has no database
 npm run data -- move [--dry-run]               copies all rows of the embedded database to the PostgreSQL of DATABASE_URL
 
@@ -19,7 +21,7 @@ is; with --dry-run it only reads.
 
 Standard output is one JSON object: what was done, or { "error": { "code", "message" } }.
 Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
-`;
+`);
 
 type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
 type Command = (options: Options, config: Config) => Promise<object>;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { asTyped } from '../as-typed.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { print } from '../printable.ts';
@@ -60,7 +61,7 @@ const report = async ({ status, output, errors }: Report): Promise<void> => {
  * @throws Error for any other argument.
  */
 const alone = (args: readonly string[], does: string, run: () => Promise<void>): Promise<unknown> => {
-  const help = `${does} It takes no arguments.`;
+  const help = asTyped(`${does} It takes no arguments.`);
   if (args.length === 0) return run();
   if (args.length === 1 && args[0] === '--help') return print(`${help}\n`);
   throw new Error(help);

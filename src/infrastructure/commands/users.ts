@@ -1,3 +1,4 @@
+import { asTyped } from '../as-typed.ts';
 import { parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
@@ -7,7 +8,7 @@ import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const HELP = `npm run users -- find USER          the user with this username, email address or id
+const HELP = asTyped(`npm run users -- find USER          the user with this username, email address or id
 npm run users -- show USER          the account, its sessions, its factors, its open links and the mail that waits for it
 npm run users -- events USER        what happened to the account, the latest first: 50 events, or those of a range
                  [--since TIME] [--until TIME]
@@ -31,7 +32,7 @@ disable, end-sessions, remove-factors and delete ask before they do what cannot 
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
 Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
-`;
+`);
 
 /** The input and output of the command. */
 type Terminal = {

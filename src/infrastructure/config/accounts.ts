@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { NOTICES } from '../../domain/message.ts';
+import { asTyped } from '../as-typed.ts';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
@@ -142,7 +143,7 @@ export const accountWarnings = (values: Values): Rule[] => {
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
     [
       production && values.FACTOR_KEYS === undefined,
-      'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npm run keys -- factors`',
+      asTyped('FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npm run keys -- factors`'),
     ],
     [
       url !== undefined && allowsPlain(url) && !isLoopback(hostOf(new URL(url))),

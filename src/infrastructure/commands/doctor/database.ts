@@ -1,5 +1,6 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { MIGRATION_NAMES } from '../../../adapters/mikro-orm/migrations/migrations.ts';
+import { asTyped } from '../../as-typed.ts';
 import type { Config } from '../../config.ts';
 import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { openDatabase } from '../../database/database.ts';
@@ -27,7 +28,7 @@ const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
     : problem(
         'database.missing',
         `${seen}, and MIGRATE_ON_START is false: it would stay without tables.`,
-        'Run `npm run migrate`.',
+        asTyped('Run `npm run migrate`.'),
       );
 };
 
@@ -122,5 +123,5 @@ const ofPending = (pending: string, migrateOnStart: boolean, mayCreate: boolean)
   if (migrateOnStart && mayCreate)
     return note(id, seen, 'Nothing: the next start applies them. Back up before an update.');
   const why = migrateOnStart ? 'The role may not create tables here' : 'MIGRATE_ON_START is false';
-  return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npm run migrate` with a role that may.');
+  return problem(id, `${seen} ${why}: no start applies them.`, asTyped('Run `npm run migrate` with a role that may.'));
 };

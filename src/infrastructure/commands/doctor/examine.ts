@@ -1,6 +1,7 @@
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { reasonOf, systemReason } from '../../../adapters/redaction/redact-error.ts';
 import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
+import { asTyped } from '../../as-typed.ts';
 import type { VariableName } from '../../config/variables.ts';
 import { cookie, device, proxy } from './cookie.ts';
 import { database } from './database.ts';
@@ -33,7 +34,7 @@ const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(
 
 const adviceFor = (text: string): string =>
   /^JWT_\w+_KEY: required/.test(text)
-    ? 'Make the keys with `npm run keys -- generate`, and set all four variables.'
+    ? asTyped('Make the keys with `npm run keys -- generate`, and set all four variables.')
     : 'Correct it, or the service does not start: docs/configuration.md.';
 
 export const mail = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {

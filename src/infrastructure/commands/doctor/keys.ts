@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type KeyPair, kidsOf } from '../../../adapters/token-signer/keys.ts';
+import { asTyped } from '../../as-typed.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
@@ -26,7 +27,7 @@ const ofFactors = async ({ factorKeys, environment, dataDir }: SetUp['config']):
     return note(
       id,
       'FACTOR_KEYS is unset: no authenticator apps.',
-      'Set it to have them: `npm run keys -- factors` makes a key.',
+      asTyped('Set it to have them: `npm run keys -- factors` makes a key.'),
     );
   const text = await read(dataDir, FACTOR_KEY_FILE);
   if (text === undefined) return missing(id, FACTOR_KEY_FILE);

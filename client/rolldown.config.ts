@@ -34,6 +34,11 @@ export default defineConfig([
     external: [/auth-error\.ts$/, 'jose'],
     output: { ...output, file: 'dist/server.js', paths: (id) => (id === 'jose' ? id : './client.js') },
   },
+  ...['react', 'svelte', 'vue'].map((framework) => ({
+    input: `src/${framework}.ts`,
+    external: ['react', 'svelte/store', 'vue'],
+    output: { ...output, minify: true, file: `dist/${framework}.js` },
+  })),
   { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {
     input: 'src/continue-page.ts',

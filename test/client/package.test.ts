@@ -19,7 +19,10 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
   return { status, output: stdout + stderr };
 };
 
-const FILES = ['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js', 'server.js'];
+const FILES = [
+  ...['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js'],
+  ...['react.js', 'server.js', 'svelte.js', 'vue.js'],
+];
 const importsOf = (file: string) =>
   [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
     ([, from]) => from,
@@ -40,6 +43,9 @@ describe('client/dist', () => {
     ['client-account.js', 1.5],
     ['client-passkeys.js', 2],
     ['device-key.js', 1.5],
+    ['react.js', 0.25],
+    ['svelte.js', 0.25],
+    ['vue.js', 0.25],
   ])('%s has at most %f KiB, compressed', (file, size) => {
     expect(gzipSync(readText(`client/dist/${file}`), { level: 9 }).length).toBeLessThanOrEqual(size * 1024);
   });
@@ -57,6 +63,9 @@ describe('client/dist', () => {
     ['client-passkeys.js', ['./client.js']],
     ['account-page.js', ['./client-account.js']],
     ['server.js', ['./client.js', 'jose']],
+    ['react.js', ['react']],
+    ['svelte.js', ['svelte/store']],
+    ['vue.js', ['vue']],
   ])('%s imports %j', (file, imports) => {
     expect(importsOf(file)).toEqual(imports);
   });

@@ -1,13 +1,11 @@
 import { useState } from 'react';
-import type { User } from 'tandem-client';
+import type { AuthClient, User } from 'tandem-client';
 import { API } from './addresses.ts';
 import { useAttempt } from './attempt.ts';
-import { useAuth } from './auth.ts';
 import { Sessions } from './sessions.tsx';
 
 /** The page of a user who is logged in. */
-export const AccountPage = ({ user }: { user: User }) => {
-  const { auth } = useAuth();
+export const AccountPage = ({ auth, user }: { auth: AuthClient; user: User }) => {
   const { problem, attempt } = useAttempt();
   const [answer, setAnswer] = useState('');
   const callApi = async () => {
@@ -25,7 +23,7 @@ export const AccountPage = ({ user }: { user: User }) => {
       </button>
       {problem && <p role="alert">{problem}</p>}
       <pre>{answer}</pre>
-      <Sessions />
+      <Sessions auth={auth} />
     </main>
   );
 };

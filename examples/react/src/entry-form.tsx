@@ -1,6 +1,5 @@
 import { useActionState } from 'react';
-import { AuthError } from 'tandem-client';
-import { useAuth } from './auth.ts';
+import { type AuthClient, AuthError } from 'tandem-client';
 import { Field } from './field.tsx';
 
 type Entries = { readonly username: string; readonly email: string; readonly password: string };
@@ -9,8 +8,7 @@ type Entries = { readonly username: string; readonly email: string; readonly pas
 type Outcome = { readonly error: AuthError | null; readonly typed: Entries };
 
 /** Logs in, or registers a new user. The rules for the fields are those of Tandem, which names each field that breaks one. */
-export const EntryForm = ({ isNew }: { isNew: boolean }) => {
-  const { auth } = useAuth();
+export const EntryForm = ({ auth, isNew }: { auth: AuthClient; isNew: boolean }) => {
   const [outcome, submit, isPending] = useActionState(async (_last: Outcome | null, form: FormData) => {
     const { username = '', email = '', password = '' } = Object.fromEntries(form) as Partial<Entries>;
     const typed = { username, email, password };

@@ -3,7 +3,6 @@ import { createRoot } from 'react-dom/client';
 import { createAuthClient } from 'tandem-client';
 import { API, SERVICE } from './addresses.ts';
 import { App } from './app.tsx';
-import { AuthContext } from './auth.ts';
 
 /**
  * Shows the application in an element. The client is made here and not in a component: React may render a component twice, and a page
@@ -15,9 +14,7 @@ export const mount = (element: HTMLElement): (() => void) => {
   const root = createRoot(element);
   root.render(
     <StrictMode>
-      <AuthContext value={auth}>
-        <App />
-      </AuthContext>
+      <App auth={auth} />
     </StrictMode>,
   );
   return () => {

@@ -1,11 +1,9 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { SessionInfo } from 'tandem-client';
+import type { AuthClient, SessionInfo } from 'tandem-client';
 import { useAttempt } from './attempt.ts';
-import { useAuth } from './auth.ts';
 
 /** The sessions of the user, each with a button that ends it. */
-export const Sessions = () => {
-  const { auth } = useAuth();
+export const Sessions = ({ auth }: { auth: AuthClient }) => {
   const { problem, attempt } = useAttempt();
   const [sessions, setSessions] = useState<readonly SessionInfo[]>([]);
   const load = useCallback(async () => setSessions(await auth.sessions.list()), [auth]);

@@ -12,11 +12,16 @@ type Addresses = { readonly port: number; readonly service: string; readonly api
 export const serveReactExample = async ({ port, service, api }: Addresses, cacheDir: string) => {
   const server = await createServer({
     root: join(ROOT, 'examples/react'),
-    configFile: false,
+    configLoader: 'native',
     cacheDir,
     logLevel: 'error',
     server: { host: '127.0.0.1', port, strictPort: true, watch: null },
-    resolve: { alias: { 'tandem-client': join(ROOT, 'client/dist/client.js') } },
+    resolve: {
+      alias: [
+        { find: 'tandem-client/react', replacement: join(ROOT, 'client/dist/react.js') },
+        { find: 'tandem-client', replacement: join(ROOT, 'client/dist/client.js') },
+      ],
+    },
     define: {
       'import.meta.env.VITE_SERVICE': JSON.stringify(service),
       'import.meta.env.VITE_API': JSON.stringify(api),

@@ -1,0 +1,1 @@
+import{useCallback as e,useSyncExternalStore as t}from"react";const n=(e,t)=>(e.ready.then(t,t),e.onChange(t)),r=r=>t(e(e=>n(r,e),[r]),()=>r.user,()=>void 0);export{r as useAuth};

@@ -1,0 +1,1 @@
+import{readable as e}from"svelte/store";const t=(e,t)=>(e.ready.then(t,t),e.onChange(t)),n=n=>e(n.user,e=>{let r=()=>e(n.user);return r(),t(n,r)});export{n as useAuth};

@@ -1,0 +1,1 @@
+import{onScopeDispose as e,shallowRef as t}from"vue";const n=(e,t)=>(e.ready.then(t,t),e.onChange(t)),r=r=>{let i=t(r.user);return e(n(r,()=>{i.value=r.user})),i};export{r as useAuth};

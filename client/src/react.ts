@@ -1,0 +1,17 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import { follow } from './follow.ts';
+import type { AuthClient, User } from './types.ts';
+
+/**
+ * The user of a client, for React: `null` if nobody is logged in, `undefined` as long as that is not known, as on a server. The component
+ * is rendered again when it changes, here or in another tab.
+ *
+ * @example
+ * const user = useAuth(auth);
+ */
+export const useAuth = (auth: AuthClient): User | null | undefined =>
+  useSyncExternalStore(
+    useCallback((changed: () => void) => follow(auth, changed), [auth]),
+    () => auth.user,
+    () => undefined,
+  );

@@ -1,0 +1,17 @@
+import { type Readable, readable } from 'svelte/store';
+import { follow } from './follow.ts';
+import type { AuthClient, User } from './types.ts';
+
+/**
+ * The user of a client, for Svelte: a store of `null` if nobody is logged in, and of `undefined` as long as that is not known. It follows
+ * the client, here or in another tab, as long as somebody subscribes to it.
+ *
+ * @example
+ * const user = useAuth(auth); // $user in the markup
+ */
+export const useAuth = (auth: AuthClient): Readable<User | null | undefined> =>
+  readable<User | null | undefined>(auth.user, (set) => {
+    const changed = () => set(auth.user);
+    changed();
+    return follow(auth, changed);
+  });

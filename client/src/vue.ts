@@ -1,0 +1,19 @@
+import { onScopeDispose, type ShallowRef, shallowRef } from 'vue';
+import { follow } from './follow.ts';
+import type { AuthClient, User } from './types.ts';
+
+/**
+ * The user of a client, for Vue: a ref of `null` if nobody is logged in, and of `undefined` as long as that is not known. It follows the
+ * client, here or in another tab, until the component is unmounted.
+ *
+ * @example
+ * const user = useAuth(auth);
+ */
+export const useAuth = (auth: AuthClient): Readonly<ShallowRef<User | null | undefined>> => {
+  const user = shallowRef(auth.user);
+  const changed = () => {
+    user.value = auth.user;
+  };
+  onScopeDispose(follow(auth, changed));
+  return user;
+};

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * `npm pack` runs this first. It compiles what the package needs into `dist`, laid out as the checkout is, and puts the manifest of the
+ * package in the place of that of the checkout, which `postpack` puts back. ADR 0061.
+ */
+process.chdir(join(import.meta.dirname, '..'));
+
+const OUTPUT = 'dist';
+/** What the service reads beside its code. */
+const ASSETS = [
+  'client/dist/{account-page,client,client-account,client-passkeys,device-key}.js',
+  'console/page/*',
+  'src/adapters/http/pages/*.{css,js,svg}',
+];
+
+const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
+/** Where the compiled form of a source is in the package. */
+const compiled = (source: string, extension: '.js' | '.d.ts'): string =>
+  `./${join(OUTPUT, source).replace(/\.[jt]s$/, extension)}`;
+
+const { name, version, description, license, type, exports, bin, engines, files, dependencies, devDependencies } =
+  JSON.parse(readFileSync('package.json', 'utf8'));
+
+const manifest = {
+  ...{ name, version, description, license, type, engines, files, dependencies },
+  // The name belongs to nobody here: an archive is installed, never published.
+  private: true,
+  bin: Object.fromEntries(Object.entries<string>(bin).map(([command, source]) => [command, compiled(source, '.js')])),
+  exports: Object.fromEntries(
+    Object.entries<string>(exports).map(([path, source]) => [
+      path,
+      { types: compiled(source, '.d.ts'), default: compiled(source, '.js') },
+    ]),
+  ),
+  // For the contracts only.
+  peerDependencies: { vitest: `^${devDependencies.vitest}` },
+  peerDependenciesMeta: { vitest: { optional: true } },
+};
+
+rmSync(OUTPUT, { recursive: true, force: true });
+execFileSync('tsc', ['-p', 'packaging'], { stdio: 'inherit' });
+for (const file of globSync(ASSETS)) cpSync(file, join(OUTPUT, file));
+// The service reads its version from it.
+writeFileSync(join(OUTPUT, 'package.json'), json({ type, version }));
+copyFileSync('package.json', '.package.json');
+writeFileSync('package.json', json(manifest));

@@ -5,7 +5,10 @@ import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const HERE = fileURLToPath(import.meta.url);
+/** The packages that this one is installed among, or those of the checkout. */
+const MODULES =
+  /^.*[\\/]node_modules(?=[\\/])/.exec(HERE)?.[0] ?? fileURLToPath(new URL('../../node_modules', import.meta.url));
 const ROOT_UID = 0;
 const GROUP_AND_OTHERS_WRITE = 0o022;
 

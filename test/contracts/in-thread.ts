@@ -1,3 +1,4 @@
+import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -32,7 +33,8 @@ export const inThread = async <Port extends object>(
   readonly close: () => Promise<void>;
 }> => {
   const workerData: ThreadData = { module: module.href, data };
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+  // In the packed service it is JavaScript, as this module is.
+  const worker = new Worker(join(import.meta.dirname, `thread${extname(import.meta.filename)}`), { workerData });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const beginning = new Map<number, () => void>();
   let lastBegun = Promise.resolve();

@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROOT, readText } from '../support/checkout/repository.ts';
+import { copyCheckout } from '../support/checkout/copy-checkout.ts';
+import { readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const [, afterHeading = ''] = readText('CONTRIBUTING.md').split('\n## Add a route with a table\n');
@@ -31,9 +32,7 @@ const changed = (text: string, changes: string): string =>
 const checkout = temporaryDirectory();
 afterAll(checkout.remove);
 beforeAll(() => {
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
-  for (const file of files.trim().split('\n')) cpSync(join(ROOT, file), join(checkout.path, file));
-  symlinkSync(join(ROOT, 'node_modules'), join(checkout.path, 'node_modules'));
+  copyCheckout(checkout.path);
   execFileSync('git', ['init', '--quiet'], { cwd: checkout.path });
   for (const { path, kind, text } of steps) {
     const file = join(checkout.path, path);

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import bcrypt from 'bcrypt';
 import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
@@ -68,7 +68,8 @@ let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
 const start = async () => {
   const { Piscina } = await import('piscina');
   return new Piscina<HashingTask, HashingResult>({
-    filename: fileURLToPath(new URL('./hashing-thread.ts', import.meta.url)),
+    // In the packed service it is JavaScript, as this module is.
+    filename: join(import.meta.dirname, `hashing-thread${extname(import.meta.filename)}`),
     minThreads: THREADS,
     maxThreads: THREADS,
     concurrentTasksPerWorker: TASKS_PER_THREAD,

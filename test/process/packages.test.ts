@@ -1,0 +1,251 @@
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { copyCheckout } from '../support/checkout/copy-checkout.ts';
+import { codeBelow } from '../support/checkout/documented-code.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
+import { aPerson } from '../support/http/service.ts';
+import { DEVELOPMENT } from '../support/processes/environments.ts';
+import { install, npmProject, versionsOf } from '../support/processes/npm-project.ts';
+import { runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const checkout = temporaryDirectory();
+const archives = temporaryDirectory();
+const outside = temporaryDirectory();
+afterAll(() => {
+  for (const { remove } of [checkout, archives, outside]) remove();
+});
+
+/** Those of the frameworks' checkers need a TypeScript that is written in JavaScript. */
+const CHECKERS = { typescript: '5.9.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
+const { version } = JSON.parse(readText('package.json'));
+const project = npmProject(outside.path);
+
+let service: readonly string[];
+let client: readonly string[];
+
+beforeAll(async () => {
+  copyCheckout(checkout.path);
+  const pack = async (directory: string, name: string): Promise<string[]> => {
+    const archive = `${archives.path}/${name}-${version}.tgz`;
+    await npmProject(join(checkout.path, directory)).run('npm', 'pack', '--pack-destination', archives.path);
+    const listed = await npmProject(archives.path).run('tar', '-tzf', archive);
+    return listed
+      .trim()
+      .split('\n')
+      .map((file) => file.replace('package/', ''));
+  };
+  service = await pack('.', 'tandem');
+  client = await pack('client', 'tandem-client');
+  await install(
+    project,
+    {
+      tandem: `file:${archives.path}/tandem-${version}.tgz`,
+      'tandem-client': `file:${archives.path}/tandem-client-${version}.tgz`,
+      ...versionsOf('react', 'react-dom', 'svelte', 'vue'),
+    },
+    { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS },
+  );
+  cpSync(join(ROOT, 'examples/sqlite-storage'), join(project.path, 'storage'), { recursive: true });
+});
+
+const inProject = ['bash', '-c', 'cd "$0"; exec "$@"', project.path];
+/** Runs the program of the package with the Node.js of the next argument, in place of the program that follows. */
+const npx = ['bash', '-c', 'cd "$0"; PATH="$(dirname "$1"):$PATH" exec npx --no -- tandem', project.path];
+
+const signUp = async (url: string) => {
+  const person = aPerson();
+  const post = (path: string, body: object) =>
+    fetch(url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  expect((await post('/auth/register', person)).status).toBe(201);
+  const { username, password } = person;
+  expect((await post('/auth/login', { account: username, password })).status).toBe(200);
+  return person;
+};
+
+describe('the archives', () => {
+  it('leave the checkout as it was', () => {
+    for (const file of ['package.json', 'client/package.json'])
+      expect(readFileSync(join(checkout.path, file), 'utf8')).toBe(readText(file));
+  });
+
+  it('have what is needed: JavaScript, types, and what the service sends', () => {
+    for (const file of [
+      'dist/src/index.js',
+      'dist/src/index.d.ts',
+      'dist/test/contracts/index.js',
+      'README.md',
+      'LICENSE',
+    ])
+      expect(service).toContain(file);
+    const OF_SERVICE =
+      /^(?:LICENSE|README\.md|package\.json|dist\/(?:package\.json|(?:src|test\/contracts|test\/support)\/.*))$/;
+    const sent = service.filter((file) => !OF_SERVICE.test(file));
+    expect(sent.filter((file) => !/^dist\/(?:client\/dist|console\/page)\/[\w.-]+$/.test(file))).toEqual([]);
+    expect(client.toSorted()).toEqual(
+      [
+        ...['LICENSE', 'README.md', 'package.json'],
+        ...['account', 'passkeys'].map((name) => `dist/client-${name}.js`),
+        ...['client', 'react', 'svelte', 'vue'].map((name) => `dist/${name}.js`),
+        ...client.filter((file) => /^dist\/types\/[\w-]+\.d\.ts$/.test(file)),
+      ].toSorted(),
+    );
+  });
+
+  it('have no sources and no tests but the contracts', () => {
+    const files = [...service, ...client];
+    expect(files.filter((file) => /(?<!\.d)\.tsx?$|\.test\.|\.map$/.test(file))).toEqual([]);
+  });
+});
+
+describe('npx tandem', () => {
+  it('starts the service, which sends all it has and keeps its data in .data, and runs the commands', async () => {
+    const running = await runService({ HOME: project.path }, npx);
+    // npx does not hand on SIGTERM to the program; a terminal sends Ctrl-C to both.
+    const { pid }: { readonly pid: number } = JSON.parse(running.stdout[0] ?? '');
+    onTestFinished(() => {
+      if (running.child.exitCode !== 0) process.kill(pid, 'SIGKILL');
+    });
+    const { username } = await signUp(running.url);
+    const { paths } = JSON.parse(await (await fetch(`${running.url}/openapi.json`)).text());
+    for (const path of Object.keys(paths).filter((path) => 'get' in paths[path] && !path.includes('{')))
+      expect([200, 401], path).toContain((await fetch(running.url + path)).status);
+    process.kill(pid, 'SIGTERM');
+    expect(await running.outcome).toMatchObject({ code: 0 });
+    expect(readdirSync(join(project.path, '.data')).sort()).toEqual(expect.arrayContaining(['database', 'keys']));
+
+    const tandem = (...args: string[]) => project.run('npx', '--no', '--', 'tandem', ...args);
+    expect(await tandem('users', 'find', username)).toContain(username);
+    expect(await tandem('users', '--help')).toMatch(/^npx tandem users find USER /);
+    expect(await tandem('keys', 'generate')).toContain('JWT_ACCESS_PRIVATE_KEY');
+    expect(await tandem('migrate')).toBe('');
+    expect(JSON.parse(await tandem('doctor', '--json'))).toMatchObject({ counts: { problem: 0 } });
+    await tandem('data', 'backup', 'backup.tar');
+    expect(existsSync(join(project.path, 'backup.tar'))).toBe(true);
+    expect(readdirSync(join(project.path, 'node_modules/.cache/tandem/compile'))).not.toEqual([]);
+  });
+});
+
+describe("import { serve } from 'tandem'", () => {
+  it('compiles with stores of one’s own', async () => {
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2024', strict: true, skipLibCheck: false, noEmit: true },
+      ...{ allowImportingTsExtensions: true, types: ['node'] },
+    };
+    project.write('storage/tsconfig.json', JSON.stringify({ compilerOptions }));
+    expect(await project.run('npx', '--no', '--', 'tsc', '-p', 'storage')).toBe('');
+  });
+
+  it('serves with stores of one’s own', async () => {
+    const env = { ...DEVELOPMENT, SQLITE_FILE: 'tandem.sqlite', DATA_DIR: 'data-of-storage' };
+    const running = await runService(env, inProject, 'storage/main.ts');
+    await signUp(running.url);
+    expect(await running.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('tandem/contracts', () => {
+  it('run in vitest over stores of one’s own, a second one in a thread of its own', async () => {
+    project.write(
+      'contracts/open.ts',
+      `
+      import { openSqliteStorage } from '../storage/storage.ts';
+      export const open = (path: string) => openSqliteStorage(path).storage.users;`,
+    );
+    project.write(
+      'contracts/users.test.ts',
+      `
+      import { mkdtempSync } from 'node:fs';
+      import { join } from 'node:path';
+      import { absent, describeUserRepository, inThread } from 'tandem/contracts';
+      import { openSqliteStorage } from '../storage/storage.ts';
+
+      describeUserRepository('users in SQLite', async () => {
+        const path = join(mkdtempSync(join(import.meta.dirname, 'file-')), 'tandem.sqlite');
+        const { storage, close } = openSqliteStorage(path);
+        const threads: (() => Promise<void>)[] = [];
+        return {
+          repository: storage.users,
+          another: async () => {
+            const { port, close } = await inThread<typeof storage.users>(new URL('./open.ts', import.meta.url), path);
+            threads.push(close);
+            return port;
+          },
+          failing: absent('not tried here'),
+          close: async () => {
+            for (const end of threads) await end();
+            await close();
+          },
+        };
+      });`,
+    );
+    const how = ['--root', 'contracts', '--reporter', 'json', '--outputFile', 'report.json', '--testTimeout', '300000'];
+    await project.run('npx', '--no', '--', 'vitest', 'run', ...how);
+    const report = JSON.parse(readFileSync(join(project.path, 'contracts/report.json'), 'utf8'));
+    expect(report).toMatchObject({ success: true, numFailedTests: 0 });
+    expect(report.numPassedTests).toBeGreaterThan(10);
+  });
+});
+
+describe('tandem-client', () => {
+  const options = (more: object) =>
+    JSON.stringify({
+      compilerOptions: {
+        ...{
+          module: 'esnext',
+          moduleResolution: 'bundler',
+          target: 'es2022',
+          lib: ['es2022', 'dom', 'dom.iterable'],
+          types: [],
+        },
+        ...{ strict: true, skipLibCheck: false, noEmit: true, allowImportingTsExtensions: true },
+        ...more,
+      },
+      include: ['.'],
+    });
+  const BROWSER = 'docs/browser.md';
+  const [AUTH] = codeBelow(BROWSER, 'In React, Vue and Svelte', 'ts');
+
+  it('type-checks with all of its modules, strictly and with its declarations', async () => {
+    project.write('plain/tsconfig.json', options({ module: 'nodenext', moduleResolution: 'nodenext' }));
+    project.write(
+      'plain/page.ts',
+      `
+      import { AuthError, createAuthClient, type User } from 'tandem-client';
+      import { createAccountClient } from 'tandem-client/account';
+      import { createPasskeyClient } from 'tandem-client/passkeys';
+      import { useAuth as useInReact } from 'tandem-client/react';
+      import { useAuth as useInSvelte } from 'tandem-client/svelte';
+      import { useAuth as useInVue } from 'tandem-client/vue';
+
+      const baseUrl = 'https://auth.example.com';
+      const auth = createAuthClient({ baseUrl });
+      export const modules = [createAccountClient({ baseUrl }), createPasskeyClient({ baseUrl, auth }), AuthError];
+      export const users: readonly (() => User | null | undefined)[] = [() => useInReact(auth), () => useInVue(auth).value];
+      export const stop: () => void = useInSvelte(auth).subscribe((user: User | null | undefined) => void user?.email);`,
+    );
+    expect(await project.run('npx', '--no', '--', 'tsc', '-p', 'plain')).toBe('');
+  });
+
+  it.each([
+    ['React', 'tsx', ['tsc', '-p', 'react'], { jsx: 'react-jsx' }],
+    ['Vue', 'vue', ['vue-tsc', '-p', 'vue'], { jsx: 'preserve' }],
+    [
+      'Svelte',
+      'svelte',
+      ['svelte-check', '--workspace', 'svelte', '--fail-on-warnings'],
+      { verbatimModuleSyntax: true },
+    ],
+  ])('type-checks in a component of %s, as documented', async (name, extension, checker, more) => {
+    const directory = name.toLowerCase();
+    const [component = ''] = codeBelow(BROWSER, name, extension);
+    project.write(`${directory}/tsconfig.json`, options(more));
+    project.write(`${directory}/auth.ts`, AUTH ?? '');
+    project.write(`${directory}/Account.${extension}`, component);
+    await project.run('npx', '--no', '--', ...checker);
+    // What does not exist is an error: the component is checked.
+    project.write(`${directory}/Account.${extension}`, component.replace('user.username', 'user.nickname'));
+    await expect(project.run('npx', '--no', '--', ...checker)).rejects.toThrow('nickname');
+  });
+});

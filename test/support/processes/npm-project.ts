@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT, readText } from '../checkout/repository.ts';
+
+/** How a person reaches a registry; nothing that npm and vitest say of this checkout. */
+const KEPT =
+  /^(?:HOME|USER|TMPDIR|LANG|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:DIR|FILE)|(?:https?|no)_proxy|npm_config_(?!(?:local_)?prefix$).*)$/i;
+
+/** The environment of a person who knows nothing of this checkout, but has its Node.js. */
+const outside = (): NodeJS.ProcessEnv => {
+  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
+  const path = (process.env.PATH ?? '').split(delimiter).filter((directory) => !directory.startsWith(ROOT));
+  return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...path].join(delimiter) };
+};
+
+/** Exact versions of the development dependencies with these names. */
+export const versionsOf = (...names: readonly string[]): Readonly<Record<string, string>> => {
+  const { devDependencies } = JSON.parse(readText('package.json'));
+  return Object.fromEntries(names.map((name) => [name, devDependencies[name]]));
+};
+
+export type NpmProject = {
+  readonly path: string;
+  /** Writes a file of the project. */
+  readonly write: (file: string, text: string) => void;
+  /** @returns what it wrote to standard output. @throws Error with all of its output when it fails */
+  readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
+};
+
+/** A directory outside of this checkout, in which commands run as they do for a person. */
+export const npmProject = (path: string): NpmProject => ({
+  path,
+  write: (file, text) => {
+    mkdirSync(dirname(join(path, file)), { recursive: true });
+    writeFileSync(join(path, file), text);
+  },
+  run: async (command, ...args) => {
+    const running = promisify(execFile)(command, args, { cwd: path, env: outside(), maxBuffer: 2 ** 26 });
+    const { stdout } = await running.catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
+      throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+    });
+    return stdout;
+  },
+});
+
+/** Installs packages as `npm install` does. Versions are exact or paths of archives. */
+export const install = async (
+  project: NpmProject,
+  dependencies: Readonly<Record<string, string>>,
+  devDependencies: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  project.write('package.json', JSON.stringify({ private: true, type: 'module', dependencies, devDependencies }));
+  await project.run('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', '--no-update-notifier');
+};

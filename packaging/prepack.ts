@@ -11,9 +11,10 @@ process.chdir(join(import.meta.dirname, '..'));
 const OUTPUT = 'dist';
 /** What the service reads beside its code. */
 const ASSETS = [
-  'client/dist/{account-page,client,client-account,client-passkeys,device-key}.js',
+  'client/dist/{account-page,client,client-account,client-passkeys,continue-page,device-key}.js',
   'console/page/*',
   'src/adapters/http/pages/*.{css,js,svg}',
+  'src/application/mail/templates/*/*',
 ];
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;

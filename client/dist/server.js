@@ -19,9 +19,22 @@ const dataOf = async (response) => {
 	throw new AuthError(code, message ?? `Bad response: ${status}`, {
 		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
 		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: details ?? [],
+		fields: (details ?? []).map(withLimit),
 		requestId: context?.requestId ?? null
 	});
+};
+const LIMITS = {
+	too_short: "min",
+	too_small: "min",
+	too_long: "max",
+	too_large: "max"
+};
+const withLimit = (detail) => {
+	const name = LIMITS[detail.code];
+	return name ? {
+		...detail,
+		[name]: Number.parseInt(detail.message.replace(/\D+/, ""), 10)
+	} : detail;
 };
 // src/visitors.ts
 const [TIMEOUT, KEYS_AGE] = [5e3, 3e5];
@@ -30,9 +43,7 @@ const WITHOUT_KEYS = [
 	"ERR_JWKS_TIMEOUT",
 	"ERR_JWKS_INVALID"
 ];
-const cookieOf = ({ headers }, name) => {
-	return (headers.get("Cookie")?.split(/; */) ?? []).find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
-};
+const cookiesOf = ({ headers }, name) => (headers.get("Cookie")?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 const visitors = (base, options) => {
 	const { issuer, audience, pageServer, fetch: send = fetch } = options;
 	const cookieName = options.cookieName ?? (base.startsWith("https:") ? "__Host-access_token" : "access_token");
@@ -76,19 +87,16 @@ const visitors = (base, options) => {
 			throw noAnswer(keySet, error);
 		}
 	};
-	const minted = async (refreshToken, headers) => {
-		const url = `${base}/auth/access-token`;
-		const bounds = {
-			redirect: "error",
-			signal: AbortSignal.timeout(TIMEOUT)
-		};
+	const minted = async (Cookie, headers) => {
+		const [url, signal] = [`${base}/auth/access-token`, AbortSignal.timeout(TIMEOUT)];
 		const init = {
 			method: "POST",
 			headers: {
 				...headers,
-				Cookie: `refresh_token=${refreshToken}`
+				Cookie
 			},
-			...bounds
+			redirect: "error",
+			signal
 		};
 		try {
 			const response = await send(url, init).catch((cause) => Promise.reject(noAnswer(url, cause)));
@@ -109,9 +117,10 @@ const visitors = (base, options) => {
 		}
 	};
 	const look = async (request) => {
-		const [accessToken, refreshToken] = [cookieName, "refresh_token"].map((name) => cookieOf(request, name));
-		const visitor = accessToken ? await verified(accessToken) : null;
-		if (!visitor?.user && pageServer && refreshToken) return minted(refreshToken, {
+		let visitor = null;
+		for (const each of cookiesOf(request, cookieName)) if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
+		const refreshTokens = cookiesOf(request, "refresh_token");
+		if (!visitor?.user && pageServer && refreshTokens.length > 0) return minted(refreshTokens.join("; "), {
 			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
 			"X-Visitor-Address": pageServer.visitorAddress(request)
 		});

@@ -64,7 +64,8 @@ const assessed = async (
  */
 const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
-  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now)) return null;
+  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
+    return null;
   const user = await deps.users.findById(session.userId);
   return user === null || user.disabledAt !== null ? null : issueAccessToken(deps, user, session, now);
 };

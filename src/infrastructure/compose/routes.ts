@@ -114,7 +114,12 @@ export const declareRoutes = (
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []
-      : continueRoutes(deps, access, { ...settings, ...navigation, brand, defaultLocale }, readClient('continue-page.js'))),
+      : continueRoutes(
+          deps,
+          access,
+          { ...settings, ...navigation, brand, defaultLocale },
+          readClient('continue-page.js'),
+        )),
     ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ACCOUNT_VARIABLES, accountErrors, accountWarnings } from './accounts.ts';
-import { RENDERING_VARIABLES, renderingErrors, renderingWarnings } from './server-rendering.ts';
 import { BRAND_VARIABLES } from './brand.ts';
+import { RENDERING_VARIABLES, renderingErrors, renderingWarnings } from './server-rendering.ts';
 import { SERVICE_VARIABLES, serviceErrors, serviceWarnings } from './service.ts';
 import { databaseWarnings, STORE_VARIABLES, storeErrors, storeWarnings } from './stores.ts';
 import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';

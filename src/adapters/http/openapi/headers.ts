@@ -33,7 +33,9 @@ const HEADERS = {
   'Pending-Login-Cookie': text(
     'After the right password: `login_pending=…`, in an HttpOnly cookie for five minutes, for POST /auth/login/second-factor.',
   ),
-  'Access-Cookie': text('With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.'),
+  'Access-Cookie': text(
+    'With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.',
+  ),
   'Secure-Session-Registration': text(
     'Invites the browser to register a key (Device Bound Session Credentials). Absent unless BASE_URL is https and cookies are Secure.',
   ),

@@ -108,7 +108,7 @@ export const continueRoutes = (
         const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof') 
+        if (continuation.next === 'proof')
           return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') return '';

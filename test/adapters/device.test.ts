@@ -4,7 +4,12 @@ import { deviceOf } from '../../src/adapters/http/request/client.ts';
 
 const deviceAt = (ip: string, userAgent = '') =>
   // `deviceOf` reads nothing else of a context.
-  deviceOf({ ip, get: (name: string) => (name === 'User-Agent' ? userAgent : ''), req: { socket: {} } } as Context);
+  deviceOf({
+    state: {},
+    ip,
+    get: (name: string) => (name === 'User-Agent' ? userAgent : ''),
+    req: { socket: {} },
+  } as Context);
 
 describe('the device of a request', () => {
   it.each([

@@ -128,11 +128,16 @@ describe('a session with a key of its device', () => {
       },
     );
 
-    it('is rotated within a replay window, too: any tab that is first rotates, the others get the same', async () => {
-      const { first, refresh, open, outcomes } = await setUp({ replayPolicy: { raceWindow: 0, replayWindow: MINUTE } });
+    it('is rotated once within a replay window, also with the new token, and again after it', async () => {
+      const { app, first, refresh, open, outcomes } = await setUp({
+        replayPolicy: { raceWindow: 0, replayWindow: MINUTE },
+      });
       const all = await Promise.all(Array.from({ length: 5 }, () => refresh(first)));
       expect(new Set(await Promise.all(all.map(async (each) => (await open(each)).claims.jti))).size).toBe(1);
       expect(outcomes.toSorted()).toEqual(['replayable', 'replayable', 'replayable', 'replayable', 'rotated']);
+      await refresh(all[0] ?? '');
+      expect(outcomes.at(-1)).toBe('replayable');
+      app.clock.advance(MINUTE);
       await refresh(all[0] ?? '');
       expect(outcomes.at(-1)).toBe('rotated');
     });

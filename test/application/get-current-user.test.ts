@@ -5,7 +5,12 @@ describe('getCurrentUser', () => {
   it('returns the user without the hash', async () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
-    expect(await app.getCurrentUser({ userId: user.id, sessionId })).toEqual({ ...user, locale: null });
+    expect(await app.getCurrentUser({ userId: user.id, sessionId })).toEqual({
+      ...user,
+      emailVerified: false,
+      attributes: {},
+      locale: null,
+    });
     expect(user).not.toHaveProperty('passwordHash');
   });
 });

@@ -631,7 +631,23 @@ describe('variables that depend on each other', () => {
     expect(warnings).toEqual([
       expect.stringContaining('JWT_REFRESH_COOKIE_SAME_SITE'),
       expect.stringContaining('JWT_REFRESH_RACE_WINDOW'),
+      expect.stringContaining('JWT_REFRESH_REPLAY_WINDOW'),
     ]);
+  });
+
+  it('pages that get no cookie of the access token are worth a warning', () => {
+    const env = {
+      ...{
+        BASE_URL: 'https://auth.example.org',
+        ALLOWED_ORIGINS_DEV: 'https://app.example.org',
+        ACCESS_COOKIE: 'true',
+      },
+      ...{ LOGIN_PAGE_URL: 'https://app.example.org/log-in', JWT_REFRESH_REPLAY_WINDOW: '10s' },
+    };
+    const about = (more: object) => parseConfig({ ...env, ...more }).warnings.filter((line) => /LOGIN_PAGE/.test(line));
+    expect(about({})).toEqual([expect.stringContaining('ACCESS_COOKIE_DOMAIN')]);
+    expect(about({ ACCESS_COOKIE_DOMAIN: 'example.org' })).toEqual([]);
+    expect(about({ LOGIN_PAGE_URL: 'https://auth.example.org/log-in' })).toEqual([]);
   });
 
   it('what has no effect for pages that a server renders is worth a warning', () => {

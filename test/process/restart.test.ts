@@ -37,7 +37,7 @@ describe('the service on its embedded database', () => {
     const me = await documentedHttp(service.url)
       .get('/users/me')
       .set('Authorization', `Bearer ${registered.body.data.accessToken}`);
-    expect(me.body.data).toEqual(registered.body.data.user);
+    expect(me.body.data).toMatchObject(registered.body.data.user);
     const refreshed = await documentedHttp(service.url).post('/auth/refresh-token').set('Cookie', cookie);
     expect(refreshed.status).toBe(200);
     expect((await login(service)).status).toBe(200);

@@ -5,7 +5,7 @@ import { clientKey, clientNetworks } from '../../../src/adapters/http/request/cl
 /** @param ip the address that Koa takes from X-Forwarded-For. @param remote the address of the connection. */
 const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>
   // Here and below: `clientKey` reads nothing else of a context.
-  clientKey({ ip, req: { socket: { remoteAddress: remote } } } as Context);
+  clientKey({ state: {}, ip, req: { socket: { remoteAddress: remote } } } as Context);
 
 describe("a client's key", () => {
   it('is its own for each of many clients, whichever of them are remembered', () => {
@@ -73,12 +73,12 @@ describe("a client's key", () => {
   });
 
   it('is the same for all clients whose connection is closed', () => {
-    expect(clientKey({ ip: '', req: { socket: {} } } as Context)).toBe('unknown');
+    expect(clientKey({ state: {}, ip: '', req: { socket: {} } } as Context)).toBe('unknown');
   });
 });
 
 describe("a client's networks", () => {
-  const networksOf = (ip: string) => clientNetworks({ ip, req: { socket: {} } } as Context);
+  const networksOf = (ip: string) => clientNetworks({ state: {}, ip, req: { socket: {} } } as Context);
 
   it.each([
     ['192.0.2.1', ['192.0/16', '192.0.2/24', '192.0.2.1']],
@@ -88,7 +88,7 @@ describe("a client's networks", () => {
     ['', ['unknown']],
   ])('for %s begin with the widest, and end with the key of the client', (ip, networks) => {
     expect(networksOf(ip)).toEqual(networks);
-    expect(clientKey({ ip, req: { socket: {} } } as Context)).toBe(networks.at(-1));
+    expect(clientKey({ state: {}, ip, req: { socket: {} } } as Context)).toBe(networks.at(-1));
   });
 
   it('contain no space, which separates them in stored counts', () => {

@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { continueNavigation } from '../../../application/use-cases/continue-navigation.ts';
 import { type MintAccessTokenDeps, mintAccessToken } from '../../../application/use-cases/mint-access-token.ts';
 import type { RefreshDeps } from '../../../application/use-cases/refresh.ts';
-import { AppError, type FieldCode } from '../../../domain/errors/app-error.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { textRule } from '../../json/text-rule.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { CONTINUE_POLICY, continuePage } from '../pages/continue.ts';
@@ -44,22 +45,20 @@ const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: NavigationSettings): b
 };
 
 /** The length is that of what is sent: characters that are not ASCII become longer. */
-const targetProblem = (text: string, settings: NavigationSettings): readonly [FieldCode, string] | null => {
+const targetProblem = (text: string, settings: NavigationSettings): ReturnType<Parameters<typeof textRule>[0]> => {
   const url = URL.parse(text);
   if (url === null || !hasOriginOf(url, settings.targetOrigins))
-    return ['invalid_value', 'must be a URL whose origin is allowed'];
-  if (url.href.length > TARGET_MAX_LENGTH) return ['too_long', `must have at most ${TARGET_MAX_LENGTH} characters`];
-  return isOwnRoute(url, settings) ? ['invalid_value', 'must not be a route of the service'] : null;
+    return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };
+  if (url.href.length > TARGET_MAX_LENGTH)
+    return { code: 'too_long', message: `must have at most ${TARGET_MAX_LENGTH} characters` };
+  return isOwnRoute(url, settings) ? { code: 'invalid_value', message: 'must not be a route of the service' } : null;
 };
 
 const queryFor = (settings: NavigationSettings) =>
   v.strictObject({
     to: v.pipe(
       v.string(),
-      v.rawCheck(({ dataset, addIssue }) => {
-        const [received, message] = (dataset.typed && targetProblem(dataset.value, settings)) || [];
-        if (received !== undefined && message !== undefined) addIssue({ received, message });
-      }),
+      textRule((text) => targetProblem(text, settings)),
       v.metadata({ jsonSchema: { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } }),
       v.examples(['https://app.example.org/notes']),
     ),

@@ -44,10 +44,11 @@ const Email = v.pipe(
 /** A language tag, in any letter case. */
 const Locale = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && canonicalLocale(dataset.value) === null)
-      addIssue({ received: 'invalid_format', message: 'must be a language tag, such as de or de-AT' });
-  }),
+  textRule((text) =>
+    canonicalLocale(text) === null
+      ? { code: 'invalid_format', message: 'must be a language tag, such as de or de-AT' }
+      : null,
+  ),
   v.metadata({ jsonSchema: { type: 'string', minLength: 2, maxLength: LOCALE_MAX_LENGTH, description: 'BCP 47.' } }),
   v.transform((text) => canonicalLocale(text) ?? text),
 );

@@ -87,7 +87,7 @@ describe('the archives', () => {
       [
         ...['LICENSE', 'README.md', 'package.json'],
         ...['account', 'passkeys'].map((name) => `dist/client-${name}.js`),
-        ...['client', 'react', 'svelte', 'vue'].map((name) => `dist/${name}.js`),
+        ...['client', 'react', 'server', 'svelte', 'vue'].map((name) => `dist/${name}.js`),
         ...client.filter((file) => /^dist\/types\/[\w-]+\.d\.ts$/.test(file)),
       ].toSorted(),
     );
@@ -119,6 +119,7 @@ describe('npx tandem', () => {
     expect(await tandem('users', 'find', username)).toContain(username);
     expect(await tandem('users', '--help')).toMatch(/^npx tandem users find USER /);
     expect(await tandem('keys', 'generate')).toContain('JWT_ACCESS_PRIVATE_KEY');
+    expect(await tandem('mail', 'render', 'password-reset', '--locale', 'de')).toContain('Passwort');
     expect(await tandem('migrate')).toBe('');
     expect(JSON.parse(await tandem('doctor', '--json'))).toMatchObject({ counts: { problem: 0 } });
     await tandem('data', 'backup', 'backup.tar');
@@ -215,13 +216,14 @@ describe('tandem-client', () => {
       import { AuthError, createAuthClient, type User } from 'tandem-client';
       import { createAccountClient } from 'tandem-client/account';
       import { createPasskeyClient } from 'tandem-client/passkeys';
+      import { createServerAuth } from 'tandem-client/server';
       import { useAuth as useInReact } from 'tandem-client/react';
       import { useAuth as useInSvelte } from 'tandem-client/svelte';
       import { useAuth as useInVue } from 'tandem-client/vue';
 
       const baseUrl = 'https://auth.example.com';
       const auth = createAuthClient({ baseUrl });
-      export const modules = [createAccountClient({ baseUrl }), createPasskeyClient({ baseUrl, auth }), AuthError];
+      export const modules = [createAccountClient({ baseUrl }), createPasskeyClient({ baseUrl, auth }), createServerAuth({ baseUrl }), AuthError];
       export const users: readonly (() => User | null | undefined)[] = [() => useInReact(auth), () => useInVue(auth).value];
       export const stop: () => void = useInSvelte(auth).subscribe((user: User | null | undefined) => void user?.email);`,
     );

@@ -3,10 +3,11 @@ const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 
 /**
  * Loads the names of browsers and systems, with the first answer that has one.
+ * @param between what is between the program and the system.
  * @returns a function from a user agent to what people call its program: `Firefox on Windows`. `null` if it does not say so. The text is from
  *   a client.
  */
-export const deviceNames = async (): Promise<(userAgent: string | null) => string | null> => {
+export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');
   const known = new Set<string>(Object.values(bowser.BROWSER_MAP));
   /** Several answers have the same. */
@@ -17,7 +18,7 @@ export const deviceNames = async (): Promise<(userAgent: string | null) => strin
     const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
     const program = known.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
     if (program === undefined) return system || null;
-    return system === '' || program.includes(system) ? program : `${program} on ${system}`;
+    return system === '' || program.includes(system) ? program : `${program}${between}${system}`;
   };
   return (userAgent) => {
     if (userAgent === null) return null;

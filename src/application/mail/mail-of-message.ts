@@ -39,6 +39,8 @@ export type Held = {
   /** The live ones. */
   readonly links: readonly Link[];
   readonly factors: () => Promise<FactorsLeft>;
+  /** What people call the program of a user agent. */
+  readonly deviceName: (userAgent: string) => string;
 };
 
 type Compose = (message: Message, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
@@ -57,16 +59,16 @@ const mail = <Name extends MailName>(
 ): ComposedMail => ({ template, values, links });
 
 /** The device and the network are shown to the owner. */
-const happened = ({ createdAt: time, origin: { userAgent, address } }: Message) => ({
+const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: Held) => ({
   time: { time },
-  device: userAgent === null ? [] : [userAgent],
+  device: userAgent === null ? [] : [deviceName(userAgent)],
   network: address ?? '',
 });
 
 /** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
 const notice =
   (template: Exclude<SentKind & MailName, 'password-was-reset'>): Compose =>
-  (message) => ({ template, values: happened(message), links: [] });
+  (message, _user, held) => ({ template, values: happened(message, held), links: [] });
 
 const linkTo = (
   to: string,
@@ -111,10 +113,10 @@ const COMPOSE: Readonly<Record<SentKind, Compose>> = {
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
   },
   'email-change-undone': (_message, { username }) => mail('email-change-undone', { username }),
-  'password-was-reset': async (message, _user, { factors }) => {
-    const { passkeys, apps } = await factors();
-    if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message));
-    return mail('password-was-reset-factors', { ...happened(message), passkeys, apps: `${apps}` });
+  'password-was-reset': async (message, _user, held) => {
+    const { passkeys, apps } = await held.factors();
+    if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message, held));
+    return mail('password-was-reset-factors', { ...happened(message, held), passkeys, apps: `${apps}` });
   },
   'password-changed': notice('password-changed'),
   'new-device': notice('new-device'),

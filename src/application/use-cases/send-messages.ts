@@ -28,6 +28,8 @@ type MailContext = MailSettings & {
   readonly pagesUrl: string;
   /** Called for each mail. */
   readonly templates: () => Promise<TemplateFiles>;
+  /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
+  readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
 export type PrepareMailDeps = RecordDeps & {
@@ -55,7 +57,9 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   if (user === null) return null;
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const held = { links: live, factors: () => factorsLeft(stores, user) };
+  const nameOf = await deps.mailContext.deviceNames?.();
+  const deviceName = (userAgent: string) => nameOf?.(userAgent) ?? userAgent;
+  const held = { links: live, factors: () => factorsLeft(stores, user), deviceName };
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;

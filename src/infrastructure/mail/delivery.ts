@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { deviceNames } from '../../adapters/json/device-names.ts';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { outageLog } from '../../adapters/resilience/with-fallback.ts';
@@ -88,7 +89,8 @@ const settingsOf = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl }: MailConfig,
   templates: OpenTemplates['templates'],
 ): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
-  mailContext: { brand: brand.name, defaultLocale, pagesUrl, templates },
+  // Mails have other languages than the names.
+  mailContext: { brand: brand.name, defaultLocale, pagesUrl, templates, deviceNames: () => deviceNames(', ') },
   random: Math.random,
 });
 

@@ -1,3 +1,4 @@
+import { deviceNames } from '../../../src/adapters/json/device-names.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import type { AttemptOutcome } from '../../../src/application/reports.ts';
@@ -39,6 +40,7 @@ export const applicationWithMail = (
       defaultLocale: 'en',
       pagesUrl: 'https://app.example.org/account',
       templates: builtInTemplates,
+      deviceNames: () => deviceNames(', '),
     },
     random: () => 0,
     report: reportsOf('mail', (outcome) => outcomes.push(outcome)),
@@ -59,8 +61,8 @@ export const applicationWithMail = (
         await Promise.all(attempts);
       }
     },
-    enqueue: (draft: MessageDraft) =>
-      app.outbox.add([newMessage(draft, { id: app.ids.next(), at: app.clock.now(), origin: NO_ORIGIN })]),
+    enqueue: (draft: MessageDraft, origin = NO_ORIGIN) =>
+      app.outbox.add([newMessage(draft, { id: app.ids.next(), at: app.clock.now(), origin })]),
     requestPasswordReset: requestPasswordReset(deps),
     resetPassword: resetPassword(deps),
   };

@@ -46,7 +46,7 @@ describe('a message about a device', () => {
     const origin = { userAgent, address: null, requestId: null };
     await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL }, origin);
     const [mail] = await app.sendAll();
-    expect(mail?.text).toContain(`\nDevice: ${name}\n`);
+    expect(mail?.text).toContain(`\nDevice: "${name}"\n`);
   });
 });
 

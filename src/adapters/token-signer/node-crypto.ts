@@ -86,7 +86,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
   };
 };
 
-/** Tokens of each kind, about 1 KiB for an access token and half of that for a refresh token. */
+/** Tokens of each kind, about 1 KiB for an access token without attributes, and half of that for a refresh token. */
 const MAX_REMEMBERED = 5_000;
 
 /**

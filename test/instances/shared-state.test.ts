@@ -39,7 +39,7 @@ describe.runIf(canShare())('two instances over one database', () => {
   it('accept each other’s access tokens', async () => {
     const registered = await register(0, aPerson()).expect(201);
     const { body } = await me(1, heldFrom(registered).accessToken).expect(200);
-    expect(body.data).toEqual(registered.body.data.user);
+    expect(body.data).toMatchObject(registered.body.data.user);
   });
 
   it('rotate each other’s refresh tokens, each of them once', async () => {

@@ -42,7 +42,7 @@ describe('a copy of the data directory', () => {
     const me = await documentedHttp(restored.url)
       .get('/users/me')
       .set('Authorization', `Bearer ${body.data.accessToken}`);
-    expect(me.body.data).toEqual(body.data.user);
+    expect(me.body.data).toMatchObject(body.data.user);
     expect((await refresh(restored, rotated)).status).toBe(200);
     expect((await login(restored)).status).toBe(200);
   });

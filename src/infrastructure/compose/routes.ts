@@ -3,13 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import {
-  type AccessCookieSettings,
-  type CookieSettings,
-  loginCookies,
-  sessionCookies,
-} from '../../adapters/http/request/cookies.ts';
-import type { PageServer } from '../../adapters/http/request/page-server.ts';
+import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
+import type { AccessCookieSettings, CookieSettings, PageServer } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import type { PageServer } from '../../adapters/http/request/page-server.ts';
+import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import { hostOf, isLoopback } from './hosts.ts';

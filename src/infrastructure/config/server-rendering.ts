@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AccessCookieSettings } from '../../adapters/http/request/cookies.ts';
+import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
 import { hostOf } from './hosts.ts';
 import * as form from './schemas.ts';
 import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';

@@ -2,13 +2,6 @@ import { html } from '../../../application/html.ts';
 import { layout, pathIn, type UserSite } from './layout.ts';
 import type { PageLocale } from './texts/texts.ts';
 
-/** The page loads the client and the frame with the key, and calls this service. It shows the name of the product, and no logo. */
-export const CONTINUE_POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-].join('; ');
-
 const TEXTS: Readonly<Record<PageLocale, Readonly<Record<'title' | 'text' | 'again' | 'noScript', string>>>> = {
   en: {
     title: 'One moment',

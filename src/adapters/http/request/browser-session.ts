@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { inviteBrowser } from '../../../application/use-cases/bind-browser.ts';
-import { BOUND_COOKIE, type CookieSettings, httpOnlyCookie } from './cookies.ts';
+import { BOUND_COOKIE, httpOnlyCookie } from './cookies.ts';
+import type { CookieSettings } from './settings.ts';
 
 type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
   readonly baseUrl: string;

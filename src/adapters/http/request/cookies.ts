@@ -3,17 +3,7 @@ import type { Context } from 'koa';
 import type { TokenPair } from '../../../application/steps/open-session.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../application/steps/pending-login.ts';
 import { REMEMBERED_FOR } from '../../../domain/session.ts';
-
-/** SPEC "Refresh cookie". */
-export type CookieSettings = {
-  readonly path: string;
-  readonly sameSite: 'lax' | 'strict' | 'none';
-  readonly secure: boolean;
-  /** Milliseconds. */
-  readonly maxAge: number;
-  /** By default, the host of the service alone. */
-  readonly domain?: string;
-};
+import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
 export const REFRESH_COOKIE = 'refresh_token';
 /** Shows for minutes that the browser has the key of its session (ADR 0057). */
@@ -51,9 +41,6 @@ export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSe
 };
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
-
-/** The cookie of the access token, which the service itself never reads (ADR 0060). */
-export type AccessCookieSettings = CookieSettings & { readonly name: string };
 
 /**
  * The cookies of a session: that of the refresh token, and that of the access token for servers that render pages.

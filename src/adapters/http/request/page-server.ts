@@ -2,13 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Context, Middleware } from 'koa';
 import { headerValues } from '../stages/cookie-parsing.ts';
-
-/** A server that renders pages, which may ask for access tokens of its visitors (ADR 0060). */
-export type PageServer = {
-  readonly id: string;
-  /** SHA-256 of its secret, which is random. */
-  readonly secretHash: Buffer;
-};
+import type { PageServer } from './settings.ts';
 
 /** RFC 7617 §2. */
 const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;

@@ -8,11 +8,10 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { httpFailure } from '../errors/exceptions.ts';
-import { CONTINUE_POLICY, continuePage } from '../pages/continue.ts';
 import type { UserSite } from '../pages/layout.ts';
 import { originOf } from '../request/client.ts';
 import { pageLocale } from '../request/language.ts';
-import type { PageServer } from '../request/page-server.ts';
+import type { PageServer } from '../request/settings.ts';
 import { NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 import { type DeviceAccess, RefreshResult } from './auth.ts';
@@ -25,6 +24,13 @@ export type NavigationSettings = UserSite & {
   /** The origins to which a navigation may go on. */
   readonly targetOrigins: readonly string[];
 };
+
+/** The page loads the client and the frame with the key, and calls this service. It shows the name of the product, and no logo. */
+const CONTINUE_POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+].join('; ');
 
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
@@ -108,7 +114,11 @@ export const continueRoutes = (
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof')
-          return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
+          return (await import('../pages/continue.ts')).continuePage(
+            settings,
+            pageLocale(ctx, settings.defaultLocale),
+            { to, login },
+          );
         ctx.state.location = login;
         if (continuation.next === 'login') return '';
         const { accessToken, refreshToken } = continuation;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { StepUp } from '../../../domain/assurance.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
-import type { PageServer } from '../request/page-server.ts';
+import type { PageServer } from '../request/settings.ts';
 
 /** The groups of routes in the OpenAPI document. */
 export const TAGS = {

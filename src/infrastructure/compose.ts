@@ -88,20 +88,8 @@ const build = async (
   opened.add(refusals.close);
   const { mailer } = ports;
   listen(reports, { logger, metrics, count: refusals.count });
-  const mail =
-    mailer === null
-      ? null
-      : mailDelivery(
-          config,
-          { ...ports, mailer },
-          {
-            logger,
-            wakeUp,
-            report,
-            templates,
-            isWatched: metrics !== null,
-          },
-        );
+  const parts = { logger, wakeUp, report, templates, isWatched: metrics !== null };
+  const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, parts);
   const deps = { ...useCaseDeps(config, ports, report), mailLocales };
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;

@@ -76,6 +76,7 @@ describe('getUser', () => {
   it.each([
     ['beside other cookies', (token: string) => `theme=dark; ${token}; refresh_token=x`],
     ['in a header without spaces', (token: string) => `theme=dark;${token};a=b`],
+    ['after one of its name that another host has set', (token: string) => `access_token=forged; ${token}`],
     ['after a cookie with a longer name', (token: string) => `not_access_token=x; ${token}`],
   ])('finds the cookie %s', async (_where, header) => {
     expect(await pages().getUser(request(header(accessCookie())))).toEqual(ada.user);
@@ -415,6 +416,12 @@ describe('a page server that the service knows', () => {
     );
     expect(sessions.map((each) => each.map(({ rotation }) => rotation))).toEqual(Array(100).fill([0]));
     for (const { cookie } of visitors.slice(0, 3)) await refreshWith(limited, cookie).expect(200);
+  });
+
+  it('hands on all refresh cookies, of which another host may have set one', async () => {
+    const { limited, getUser } = await startLimited();
+    const { cookie, user } = await signUp(limited);
+    expect(await getUser(from(`refresh_token=forged; ${cookie}`, '192.0.2.1'))).toEqual(user);
   });
 
   it('answers 503 to a visitor who asks too often, and not to others', async () => {

@@ -84,6 +84,28 @@ describe('the cookie of the access token', () => {
     expect(cookieAttributes(accessCookieIn(gone))).toMatchObject({ 'Max-Age': '0', Path: '/' });
   });
 
+  it('is removed when the session ends that asks, and not with another one', async () => {
+    const { person } = await signUp(service);
+    const logIn = () => service.http.post('/auth/login').send({ account: person.username, password: person.password });
+    const second = heldFrom(await logIn().expect(200));
+    const bearer = { Authorization: `Bearer ${second.accessToken}` };
+    const list = (await service.http.get('/auth/sessions').set(bearer).expect(200)).body.data;
+    const end = (current: boolean) => {
+      const { id } = list.find((session: { current: boolean }) => session.current === current);
+      return service.http.delete(`/auth/sessions/${id}`).set(bearer).expect(200);
+    };
+    expect(cookiesIn(await end(false))).toEqual([]);
+    const own = await end(true);
+    expect(namesIn(own)).toEqual(['__Host-access_token']);
+    expect(cookieAttributes(accessCookieIn(own))).toMatchObject({ 'Max-Age': '0', Path: '/' });
+    const third = heldFrom(await logIn().expect(200));
+    const all = await service.http
+      .delete('/auth/sessions')
+      .set('Authorization', `Bearer ${third.accessToken}`)
+      .expect(200);
+    expect(cookieAttributes(accessCookieIn(all))).toMatchObject({ 'Max-Age': '0', Path: '/' });
+  });
+
   it.each([
     ['has a plain name over http', { JWT_REFRESH_COOKIE_SECURE: 'false' }, 'access_token', {}],
     [
@@ -161,6 +183,17 @@ describe('a navigation that continues', () => {
     clock.advance(11 * SECOND);
     expect((await navigate(cookie).expect(303)).get('Location')).toBe(loginPageFor(TO));
     expect((await eventsOf(service, user.id)).map(({ reason }) => reason)).toContain('token-replayed');
+  });
+
+  it('that brings a stolen token of another session ends that one, also right after a renewal', async () => {
+    const own = await signUp(service);
+    const other = await signUp(service);
+    const otherNext = heldFrom(await refreshWith(service, other.cookie).expect(200));
+    clock.advance(11 * SECOND);
+    const next = refreshCookieIn(await navigate(own.cookie).expect(303));
+    await navigate(`${next}; ${other.cookie}`).expect(303);
+    await refreshWith(service, otherNext.cookie).expect(401);
+    expect((await eventsOf(service, other.user.id)).map(({ reason }) => reason)).toContain('token-replayed');
   });
 
   // Proves: website-8
@@ -241,6 +274,19 @@ describe('a navigation of a browser with the key of its session', () => {
     expect((await eventsOf(service, id)).map(({ kind }) => kind)).not.toContain('device-unproven');
     const proof = await key.proof({ htu: 'https://auth.example.org/auth/refresh-token', now: clock.now() });
     await refreshWith(service, cookie).send({ proof }).expect(200);
+  });
+
+  it('gets it in the language of the browser, with the name of the product', async () => {
+    const { cookie } = await bound();
+    const english = await navigate(cookie).expect(200);
+    expect(english.text).toContain('<html lang="en">');
+    const german = await navigate(cookie, TO, { ...NAVIGATION, 'Accept-Language': 'de-AT' }).expect(200);
+    expect(german.text).toContain('<html lang="de">');
+    expect(german.text).toContain('Ihre Sitzung wird verlängert.');
+    for (const { text } of [english, german]) {
+      expect(text).toContain('auth.example.org');
+      expect(text).not.toContain('Tandem');
+    }
   });
 
   it('gets it also where keys are only observed, so that it counts as proven', async () => {
@@ -333,6 +379,8 @@ describe('an access token for a page server', () => {
     await visitor('198.51.100.9', stranger).expect(429);
     // An address that is none counts as that of the page server, which the strangers have used up here.
     await visitor('nobody').expect(429);
+    // With a port, it is that of the visitor.
+    await visitor('198.51.100.99:4711').expect(200);
   });
 
   it('is a route only if there are page servers', async () => {

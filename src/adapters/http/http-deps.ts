@@ -80,8 +80,8 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
     signal?: AbortSignal;
-    /** Set for a page server that has shown its secret, with the address of its visitor if it names one. */
-    pageServer?: { readonly visitor?: string };
+    /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
+    pageServer?: { readonly visitor: string };
     /** Set by a handler that sends the client to another URL. */
     location?: string;
     /** Set by a refresh that the key of the browser has proven. */

@@ -110,6 +110,14 @@ export const aPerson = (): { username: string; email: string; password: string }
   return { username: `Person.${people}`, email: `person.${people}@example.org`, password: 'correct horse battery' };
 };
 
+/** What GET /users/me returns of a user who has just registered. @param user as the registration returned it. */
+export const currentUserOf = (user: object): object => ({
+  ...user,
+  emailVerified: false,
+  attributes: {},
+  locale: null,
+});
+
 /** The Set-Cookie of `refresh_token` in a response, with its attributes, or `undefined` when there is none. */
 export const refreshCookieOf = (response: { readonly headers: Record<string, unknown> }): string | undefined =>
   [response.headers['set-cookie'] ?? []]

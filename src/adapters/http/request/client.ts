@@ -18,7 +18,9 @@ const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
  * page server it is that of its visitor. `null` when the connection is closed.
  */
 const clientAddress = (ctx: Context): string | null =>
-  addressIn(ctx.state.pageServer?.visitor ?? ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
+  (ctx.state.pageServer === undefined ? null : addressIn(ctx.state.pageServer.visitor)) ??
+  addressIn(ctx.ip) ??
+  addressIn(ctx.req.socket.remoteAddress ?? '');
 
 /** Addresses whose networks are remembered: less than 1 KB each. */
 const MAX_REMEMBERED = 1_000;

@@ -17,7 +17,7 @@ export const acceptedLocales = (ctx: Context): string[] =>
     ? []
     : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
 
-export const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
+const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
 
 /** The language of a page for a user: one that the browser asks for, or else the default one of the service. */
 export const pageLocale = (ctx: Context, defaultLocale: string): PageLocale => {

@@ -1,5 +1,4 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { Context, Middleware } from 'koa';
 import { headerValues } from '../stages/cookie-parsing.ts';
 import type { PageServer } from './settings.ts';
@@ -23,9 +22,6 @@ const isPageServer = (ctx: Context, known: readonly PageServer[]): boolean => {
  */
 export const recognisePageServer = (known: readonly PageServer[]): Middleware =>
   function recognisePageServer(ctx, next) {
-    if (isPageServer(ctx, known)) {
-      const address = ctx.get(VISITOR_ADDRESS);
-      ctx.state.pageServer = isIP(address) === 0 ? {} : { visitor: address };
-    }
+    if (isPageServer(ctx, known)) ctx.state.pageServer = { visitor: ctx.get(VISITOR_ADDRESS) };
     return next();
   };

@@ -2,10 +2,11 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import type { Brand } from '../pages/layout.ts';
-import type { AccountPageName } from '../pages/texts/texts.ts';
-import { PAGE_LOCALES, pageLocale } from '../request/language.ts';
+import type { AccountPageName, PageLocale } from '../pages/texts/texts.ts';
+import { pageLocale } from '../request/language.ts';
 import type { Route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
+import { scriptedPagePolicy } from '../stages/security-headers.ts';
 
 type Settings = {
   readonly baseUrl: string;
@@ -15,21 +16,9 @@ type Settings = {
   readonly defaultLocale: string;
 };
 
-/** The page may load its own script, style and icon and the logo, call this service, and create no markup from text. */
-const policyFor = ({ logoUrl }: Brand): string => {
-  const pictures = logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`;
-  return [
-    ...[
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      `img-src 'self'${pictures}`,
-      "connect-src 'self'",
-    ],
-    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-  ].join('; ');
-};
+/** The page may load the logo, too. */
+const policyFor = ({ logoUrl }: Brand): string =>
+  scriptedPagePolicy({ images: logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}` });
 
 const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
   'password-reset': 'Return the page of the link that resets a password',
@@ -77,17 +66,11 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
 
 /** The page in the language of the browser: one document for each language. */
 const inTheirLanguage = (settings: Settings, name: AccountPageName) => {
-  const documents = new Map(
-    PAGE_LOCALES.map(
-      (locale) =>
-        [
-          locale,
-          cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name, locale)),
-        ] as const,
-    ),
-  );
+  const pageIn = (locale: PageLocale) =>
+    cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name, locale));
+  const documents = { en: pageIn('en'), de: pageIn('de') } satisfies Record<PageLocale, unknown>;
   return (ctx: Context) => {
     ctx.vary('Accept-Language');
-    return documents.get(pageLocale(ctx, settings.defaultLocale))?.() ?? '';
+    return documents[pageLocale(ctx, settings.defaultLocale)]();
   };
 };

@@ -1,5 +1,6 @@
 import type { Route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
+import { scriptedPagePolicy } from '../stages/security-headers.ts';
 
 /** Reads the files of the page. */
 export type ConsoleFiles = {
@@ -8,12 +9,8 @@ export type ConsoleFiles = {
   readonly script: () => Promise<string>;
 };
 
-/** The page may load its own script, style and icon, frame and call this service, and create no script from text. */
-const POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'],
-  ...["frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-].join('; ');
+/** The icon is in the page, and the frame is that of the key of the device. */
+const POLICY = scriptedPagePolicy({ images: 'data:', frames: "'self'" });
 
 /** Browsers ask each time whether a stored file is up to date. */
 const COMMON = { cacheControl: 'no-cache' };

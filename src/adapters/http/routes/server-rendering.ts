@@ -14,6 +14,7 @@ import { pageLocale } from '../request/language.ts';
 import type { PageServer } from '../request/settings.ts';
 import { NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
+import { scriptedPagePolicy } from '../stages/security-headers.ts';
 import { type DeviceAccess, RefreshResult } from './auth.ts';
 
 /** Routes for pages that a server renders. ADR 0060. */
@@ -25,12 +26,8 @@ export type NavigationSettings = UserSite & {
   readonly targetOrigins: readonly string[];
 };
 
-/** The page loads the client and the frame with the key, and calls this service. It shows the name of the product, and no logo. */
-const CONTINUE_POLICY = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'"],
-  ...["frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-].join('; ');
+/** The page loads the frame with the key. It shows the name of the product, and no logo. */
+const CONTINUE_POLICY = scriptedPagePolicy({ images: "'self'", frames: "'self'" });
 
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
 const TARGET_MAX_LENGTH = 2_000;
@@ -113,12 +110,10 @@ export const continueRoutes = (
         const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof')
-          return (await import('../pages/continue.ts')).continuePage(
-            settings,
-            pageLocale(ctx, settings.defaultLocale),
-            { to, login },
-          );
+        if (continuation.next === 'proof') {
+          const { continuePage } = await import('../pages/continue.ts');
+          return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
+        }
         ctx.state.location = login;
         if (continuation.next === 'login') return '';
         const { accessToken, refreshToken } = continuation;

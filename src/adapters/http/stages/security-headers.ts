@@ -20,6 +20,15 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join(';');
 
+/** For pages with scripts of the service, which may call it, and make no markup from text. */
+export const scriptedPagePolicy = ({ images, frames }: { readonly images: string; readonly frames?: string }): string =>
+  [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src ${images}`, "connect-src 'self'"],
+    ...(frames === undefined ? [] : [`frame-src ${frames}`]),
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; ');
+
 /** The headers, which are the same in every response. */
 export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {
   const fields: (readonly [string, string])[] = [];

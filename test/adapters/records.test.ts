@@ -39,7 +39,9 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     afterAll(() => database?.close());
 
     describeRecords('in SQL', async (name) => {
-      await database.em.execute('truncate users, outbox, mailboxes, used_values cascade');
+      await database.em.execute(
+        'with a as (delete from users), b as (delete from outbox), c as (delete from mailboxes) delete from used_values',
+      );
       const stores = sqlStores(database);
       const users = [aUser(), aUser()] as const;
       for (const user of users) await stores.users.add(user);

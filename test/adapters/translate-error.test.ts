@@ -54,7 +54,7 @@ describe('translateError', () => {
   });
   afterAll(() => database?.close());
   beforeEach(async () => {
-    await database.em.execute('truncate users cascade');
+    await database.em.execute('delete from users');
   });
 
   /** Inserts values that the columns' types may not allow. */

@@ -94,7 +94,7 @@ const onDatabase = (name: string, open: () => Promise<Made>) =>
       await another?.close();
       await made?.close();
     });
-    const empty = () => made.database.em.execute('truncate users, outbox cascade');
+    const empty = () => made.database.em.execute('with users_gone as (delete from users) delete from outbox');
     const hooks = (): Pick<UnitOfWorkStore, 'interfere' | 'untilOneWaits'> => {
       const observer = another;
       if (observer === undefined) {

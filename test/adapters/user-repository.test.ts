@@ -27,7 +27,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     afterAll(() => database?.close());
 
     describeUserRepository('mikroOrmUserRepository', async () => {
-      await database.em.execute('truncate users cascade');
+      await database.em.execute('delete from users');
       const { em, openAnother } = database;
       const others: Database[] = [];
       const another = async () => {

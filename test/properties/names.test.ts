@@ -97,7 +97,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
             const same = canonical(first) === canonical(second);
             const expected = same ? 'found, refused' : 'not found, stored';
             expect(await collision(memoryUserRepository(), kind, first, second)).toBe(expected);
-            await database.em.execute('truncate users cascade');
+            await database.em.execute('delete from users');
             expect(await collision(mikroOrmUserRepository(database), kind, first, second)).toBe(expected);
           }),
           { numRuns },

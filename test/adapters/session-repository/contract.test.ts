@@ -110,7 +110,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     afterAll(() => database?.close());
 
     const empty = async () => {
-      await database.em.execute('truncate users cascade');
+      await database.em.execute('delete from users');
       const users = [aUser(), aUser()] as const;
       for (const user of users) await mikroOrmUserRepository(database).add(user);
       const repository = mikroOrmSessionRepository(database, { budget: AMPLE_BUDGET });

@@ -81,7 +81,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       await database?.close();
       await pooler?.stop();
     });
-    beforeEach(async () => void (await database.em.execute('truncate users cascade')));
+    beforeEach(async () => void (await database.em.execute('delete from users')));
 
     const others: Database[] = [];
     const openAnother = async () => {

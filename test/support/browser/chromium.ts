@@ -15,10 +15,16 @@ export const canBrowse = (): boolean => provided() !== null;
 
 const provided = (): ChromiumProgram | null => inject('chromium') ?? null;
 
+/**
+ * Two pages of the address bar, which cost as much as the start itself. Chromium heeds one such list alone, so it repeats what Playwright's says of
+ * http; Playwright's also turns off the partitions of storage, which visitors have.
+ */
+const WITHOUT = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable'];
+
 /** No network but the hosts of the tests; no sandbox, since root may run the tests. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
-  ...['--disable-component-update', '--disable-sync', '--disable-quic'],
+  ...['--disable-component-update', '--disable-sync', '--disable-quic', `--disable-features=${WITHOUT}`],
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
 ];
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AxeResults, RunOptions } from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
@@ -31,7 +31,11 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
   const cleanups: (() => Promise<unknown>)[] = [];
   let service: TestService;
   let address = '';
+  let browser: Browser;
   beforeAll(async () => {
+    const launched = await launchChromium();
+    cleanups.push(launched.close);
+    browser = launched.browser.browser() ?? expect.unreachable('the browser is away');
     const port = `${await freePort()}`;
     address = `http://localhost:${port}`;
     service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher, ...ports });
@@ -40,11 +44,12 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
   afterAll(async () => {
     for (const clean of cleanups.toReversed()) await clean();
   });
-  /** Opens the page in a browser of its own, until the end of the test. */
+  /** Opens the page as a browser without cookies does, until the end of the test. */
   const visit = async ({ size, scheme }: Look = { size: DESK, scheme: 'light' }): Promise<Console> => {
-    const { browser, close } = await launchChromium();
-    onTestFinished(close);
-    const page = await browser.newPage();
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    context.setDefaultTimeout(60_000);
+    const page = await context.newPage();
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     const faults = await watchFaults(page);

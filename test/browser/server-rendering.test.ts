@@ -1,7 +1,13 @@
+import { getRequestListener } from '@hono/node-server';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import { canBrowse } from '../support/browser/chromium.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServerAuth } from '../../client/src/server.ts';
+import { createApp } from '../../examples/hono/app.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import { HONO, openRenderedPages, SVELTEKIT, showsAccount } from '../support/browser/rendered-pages.ts';
+import { openSecureSite, RESOLVING } from '../support/browser/secure-site.ts';
+import { aPerson, startService } from '../support/http/service.ts';
 
 /** What the server renders for the browser of a tab, before any script of the page runs. */
 const rendered = (tab: Page, path: string) =>
@@ -98,5 +104,55 @@ describe.runIf(canBrowse())('an access token of two seconds', () => {
     await expect.poll(names).not.toContain('access_token');
     await tab.reload();
     await showsAccount(tab, username);
+  });
+});
+
+describe.runIf(canBrowse())('pages at a sibling host over https', () => {
+  it('get the cookie of the domain, renew it, and know nobody after a log-out', async () => {
+    const site = await openSecureSite();
+    onTestFinished(site.close);
+    const service = await startService(
+      {
+        ...site.env,
+        ACCESS_COOKIE: 'true',
+        ACCESS_COOKIE_DOMAIN: 'example.test',
+        LOGIN_PAGE_URL: `${site.application}/login`,
+      },
+      { hasher: bcryptPasswordHasher({ cost: 4 }) },
+    );
+    onTestFinished(service.close);
+    site.serve(service.url);
+    const auth = createServerAuth({
+      baseUrl: site.service,
+      origin: site.application,
+      cookieName: '__Secure-access_token',
+      // Node does not know the names of the site.
+      fetch: (input, init) => fetch(String(input).replace(site.service, service.url), init),
+    });
+    site.run(getRequestListener(createApp(auth, site.service).fetch));
+    const { browser, close } = await launchChromium('allowed', { trusted: site.certificate, args: [RESOLVING] });
+    onTestFinished(close);
+    const person = aPerson();
+    await service.http.post('/auth/register').send(person).expect(201);
+
+    const tab = await browser.newPage();
+    await tab.goto(`${site.application}/account`);
+    await tab.fill('[name=account]', person.username);
+    await tab.fill('[name=password]', person.password);
+    await tab.getByRole('button', { name: 'Log in' }).click();
+    await showsAccount(tab, person.username);
+    const named = async () => (await browser.cookies()).find(({ name }) => name === '__Secure-access_token');
+    const first = await named();
+    expect(first).toMatchObject({ domain: '.example.test', path: '/', httpOnly: true, secure: true, sameSite: 'Lax' });
+    expect((await browser.cookies(site.application)).map(({ name }) => name)).toEqual(['__Secure-access_token']);
+
+    await browser.clearCookies({ name: '__Secure-access_token' });
+    await tab.goto(`${site.application}/account?again`);
+    await showsAccount(tab, person.username);
+    expect((await named())?.value).not.toBe(first?.value);
+
+    await tab.getByRole('button', { name: 'Log out' }).click();
+    await tab.getByText('Nobody is logged in.').waitFor();
+    expect(await named()).toBeUndefined();
   });
 });

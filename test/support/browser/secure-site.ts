@@ -1,4 +1,4 @@
-import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { selfSigned } from '../certificate.ts';
 import { listenOnLoopback } from './listen.ts';
@@ -29,6 +29,8 @@ export const openSecureSite = async () => {
   let target = '';
   let cut: Cut | null = null;
   let page = '<title>application</title>';
+  let application: RequestListener = (_, outgoing) =>
+    outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html>${page}`);
 
   const forward = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method, headers, url = '/' } = incoming;
@@ -52,16 +54,16 @@ export const openSecureSite = async () => {
 
   const server = createServer(certificate, (incoming, outgoing) => {
     if (incoming.headers.host?.startsWith(SERVICE)) void forward(incoming, outgoing);
-    else outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html>${page}`);
+    else application(incoming, outgoing);
   });
   const { port, close } = await listenOnLoopback(server);
   const service = `https://${SERVICE}:${port}`;
-  const application = `https://${APPLICATION}:${port}`;
+  const origin = `https://${APPLICATION}:${port}`;
   return {
     certificate: certificate.cert,
     service,
-    application,
-    env: { BASE_URL: service, ALLOWED_ORIGINS_DEV: application, JWT_REFRESH_COOKIE_SECURE: 'true' },
+    application: origin,
+    env: { BASE_URL: service, ALLOWED_ORIGINS_DEV: origin, JWT_REFRESH_COOKIE_SECURE: 'true' },
     /** The steps since the last call, and the status of each. */
     take: (): string[] => seen.splice(0),
     seen: (): readonly string[] => seen,
@@ -76,6 +78,10 @@ export const openSecureSite = async () => {
     /** The page of the application. */
     publish: (html: string): void => {
       page = html;
+    },
+    /** The server of the application, in place of its page. */
+    run: (listener: RequestListener): void => {
+      application = listener;
     },
     close,
   };

@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 /** Those of the frameworks' checkers need a TypeScript that is written in JavaScript. */
-const CHECKERS = { typescript: '5.9.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
+const CHECKERS = { typescript: '6.0.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
 const { version } = JSON.parse(readText('package.json'));
 const project = npmProject(outside.path);
 
@@ -44,6 +44,7 @@ beforeAll(async () => {
       tandem: `file:${archives.path}/tandem-${version}.tgz`,
       'tandem-client': `file:${archives.path}/tandem-client-${version}.tgz`,
       ...versionsOf('react', 'react-dom', 'svelte', 'vue'),
+      ...versionsOf('@sveltejs/adapter-node', '@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'vite'),
     },
     { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS },
   );
@@ -249,5 +250,13 @@ describe('tandem-client', () => {
     // What does not exist is an error: the component is checked.
     project.write(`${directory}/Account.${extension}`, component.replace('user.username', 'user.nickname'));
     await expect(project.run('npx', '--no', '--', ...checker)).rejects.toThrow('nickname');
+  });
+
+  it('type-checks in the example with SvelteKit', async () => {
+    const isSource = (file: string) => !/\/(?:node_modules|build|\.svelte-kit)$/.test(file);
+    cpSync(join(ROOT, 'examples/sveltekit'), join(project.path, 'sveltekit'), { recursive: true, filter: isSource });
+    // svelte-kit knows the application by the directory in which it runs.
+    await project.run('npm', 'exec', '--no', '--call', 'cd sveltekit && svelte-kit sync');
+    await project.run('npx', '--no', '--', 'svelte-check', '--workspace', 'sveltekit', '--fail-on-warnings');
   });
 });

@@ -1,4 +1,4 @@
-import type { Handle } from '@sveltejs/kit';
+import type { Handle } from '@sveltejs/kit/hooks';
 import { auth } from '#lib/server/auth.ts';
 
 /** The pages below `(users)` are rendered for users alone. */

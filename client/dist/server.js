@@ -19,10 +19,15 @@ const dataOf = async (response) => {
 	throw new AuthError(code, message ?? `Bad response: ${status}`, {
 		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
 		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: (details ?? []).map(withLimit),
+		fields: code === "AUTH_USER_DUPLICATE" ? taken(message) : (details ?? []).map(withLimit),
 		requestId: context?.requestId ?? null
 	});
 };
+const taken = (message = "") => (message.match(/username|email/) ?? []).map((field) => ({
+	field,
+	message,
+	code: "taken"
+}));
 const LIMITS = {
 	too_short: "min",
 	too_small: "min",

@@ -1,1 +1,1 @@
-import{onScopeDispose as e,shallowRef as t}from"vue";const n=(e,t)=>(e.ready.then(t,t),e.onChange(t)),r=r=>{let i=t(r.user);return e(n(r,()=>{i.value=r.user})),i};export{r as useAuth};
+import{getCurrentScope as e,onScopeDispose as t,shallowRef as n}from"vue";const r=(e,t)=>(e.ready.then(t,t),e.onChange(t)),i=i=>{let a=n(i.user),o=r(i,()=>{a.value=i.user});return e()&&t(o),a};export{i as useAuth};

@@ -24,6 +24,8 @@ export const createAccountClient = (options: AccountClientOptions) => {
   const confirm = (path: string) => (token: string) => ask<null>('POST', path, { token });
 
   return {
+    /** The user with what the service knows beside the access token: the language, whether the email is verified. */
+    me: (): Promise<CurrentUser> => ask('GET', '/users/me'),
     /** Sends a link to the address, if it has an account. The answer is the same if not. */
     requestPasswordReset: (email: string): Promise<null> => post('/auth/password-reset')({ email }),
     /** Sets a new password with the token of the link, and ends all sessions. */

@@ -81,7 +81,8 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     changePassword: (change) => ask('PUT', '/users/me/password', change, alone),
     sessions: {
       list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),
-      end: (id) => ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
+      end: (id) =>
+        id === current()?.sid ? members.logout() : ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
       endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, alone),
     },
     fetch: async (input, init) => {
@@ -89,7 +90,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       const request = new Request(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error' });
       const target = new URL(request.url).origin;
       if (target !== origin && !options.origins?.includes(target))
-        throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins.`);
+        throw new AuthError(
+          'CLIENT_TARGET_REFUSED',
+          `${target} is neither the service nor in origins. A path alone is one of the page.`,
+        );
       return authorized(request);
     },
     accessToken: async () => (await fresh())?.value ?? null,

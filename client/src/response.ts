@@ -25,10 +25,14 @@ export const dataOf = async <Data>(response: Response): Promise<Data> => {
   throw new AuthError(code, message ?? `Bad response: ${status}`, {
     retryable: code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
     retryAfter: Number(headers.get('Retry-After')) || null,
-    fields: (details ?? []).map(withLimit),
+    fields: code === 'AUTH_USER_DUPLICATE' ? taken(message) : (details ?? []).map(withLimit),
     requestId: context?.requestId ?? null,
   });
 };
+
+/** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
+const taken = (message = ''): readonly FieldProblem[] =>
+  (message.match(/username|email/) ?? []).map((field) => ({ field, message, code: 'taken' }));
 
 /** The name of the number in the message of a code. */
 const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {

@@ -4,6 +4,8 @@ import type { Binding, User } from './types.ts';
 export type Token = {
   readonly value: string;
   readonly user: User;
+  /** The id of the session. */
+  readonly sid: string;
   readonly binding: Binding;
   /** By the clock of this machine, of which only differences are used. */
   readonly at: number;
@@ -22,12 +24,12 @@ const MARGIN = 60_000;
 export const tokenOf = (value: string, binding: Binding, at = Date.now()): Token => {
   // Base64url; usernames and emails are ASCII, so the text needs no decoding.
   const payload = value.replace(/-/g, '+').replace(/_/g, '/').split('.')[1] as string;
-  const { iat, exp, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; user: User };
+  const { iat, exp, sid, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; sid: string; user: User };
   const lifetime = (exp - iat) * 1000;
   const start = performance.now();
   const margin = Math.min(MARGIN, lifetime / 5);
   const untilDue = () => lifetime - margin - Math.max(performance.now() - start, Date.now() - at);
-  return { value, user, binding, at, untilDue, margin };
+  return { value, user, sid, binding, at, untilDue, margin };
 };
 
 /** `null` without a token, `undefined` if that is not known yet. */

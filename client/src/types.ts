@@ -85,6 +85,10 @@ export type FieldProblem = { readonly field: string; readonly message: string } 
         | 'unknown'
         | 'malformed';
     }
+  | {
+      /** Of AUTH_USER_DUPLICATE: the username or the email belongs to somebody. */
+      readonly code: 'taken';
+    }
 );
 
 /** What can be wrong with a field. */
@@ -371,6 +375,7 @@ export type AuthClient = {
   readonly changePassword: (change: PasswordChange) => Promise<void>;
   readonly sessions: {
     readonly list: () => Promise<readonly SessionInfo[]>;
+    /** That of this client is a log-out. APIs accept an access token of an ended session until it expires. */
     readonly end: (id: string) => Promise<void>;
     /** Opens another session for this client, too. */
     readonly endOthers: () => Promise<void>;

@@ -1,10 +1,10 @@
-import { onScopeDispose, type ShallowRef, shallowRef } from 'vue';
+import { getCurrentScope, onScopeDispose, type ShallowRef, shallowRef } from 'vue';
 import { follow } from './follow.ts';
 import type { AuthClient, User } from './types.ts';
 
 /**
  * The user of a client, for Vue: a ref of `null` if nobody is logged in, and of `undefined` as long as that is not known. It follows the
- * client, here or in another tab, until the component is unmounted.
+ * client, here or in another tab, until the component is unmounted; outside of one, always.
  *
  * @example
  * const user = useAuth(auth);
@@ -14,6 +14,7 @@ export const useAuth = (auth: AuthClient): Readonly<ShallowRef<User | null | und
   const changed = () => {
     user.value = auth.user;
   };
-  onScopeDispose(follow(auth, changed));
+  const stop = follow(auth, changed);
+  if (getCurrentScope()) onScopeDispose(stop);
   return user;
 };

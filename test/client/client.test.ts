@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { type AuthClient, AuthError, createAuthClient } from '../../client/src/index.ts';
-import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
+import { duplicateUser, FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import {
   aClient,
@@ -11,6 +11,7 @@ import {
   fakeTransport,
   LIFETIME,
   refusal,
+  SID,
   success,
 } from '../support/client.ts';
 
@@ -551,6 +552,22 @@ describe('a call that opens another session', () => {
   );
 });
 
+describe('the end of a session', () => {
+  it('is a log-out, if the session is that of this client', async () => {
+    const { auth, sent, changes } = await restored({ '/auth/clear-cookie': [ok] });
+    await auth.sessions.end(SID);
+    expect(sent()).toEqual([`POST ${REFRESH}`, 'GET /auth/clear-cookie']);
+    expect(changes.at(-1)).toEqual([null, 'logout']);
+  });
+
+  it('leaves this client logged in, if the session is another one', async () => {
+    const { auth, sent } = await restored({ '/auth/sessions/another': [ok] });
+    await auth.sessions.end('another');
+    expect(sent()).toEqual([`POST ${REFRESH}`, 'DELETE /auth/sessions/another']);
+    expect(auth.user?.username).toBe('ada');
+  });
+});
+
 describe('a listener', () => {
   it('runs when no request is open, and can call everything', async () => {
     const { auth } = await restored();
@@ -631,6 +648,14 @@ describe('an error', () => {
       retryAfter: null,
     });
     expect(await errorOf(auth.login(ADA))).toMatchObject({ retryable: true, retryAfter: 7, fields: [] });
+  });
+
+  it.each(['username', 'email'] as const)('names the %s that somebody else has', async (field) => {
+    fakePage({ origin: BASE_URL });
+    const { message } = duplicateUser(field);
+    const { fetch } = fakeTransport({ '/auth/register': [() => refusal('AUTH_USER_DUPLICATE', 409, { message })] });
+    const registering = aClient({ fetch }).register({ username: 'ada', email: 'ada@example.org', password: 'x' });
+    expect(await errorOf(registering)).toMatchObject({ fields: [{ field, message, code: 'taken' }] });
   });
 
   it.each(Object.entries(FIELD_CODES))('gives a field with the code %s the number %s', async (code, name) => {

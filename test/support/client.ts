@@ -6,13 +6,16 @@ export const BASE_URL = 'https://auth.example.com';
 /** Seconds. */
 export const LIFETIME = 900;
 
+/** The session of every token. */
+export const SID = 'id-of-session';
+
 let tokens = 0;
 
 /** A token as the service issues it, by a clock that may be wrong. */
 export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000 } = {}): string => {
   tokens += 1;
   const user = { id: `id-of-${username}`, username, email: `${username}@example.org`, createdAt: '', updatedAt: '' };
-  const claims = { sub: user.id, iat, exp: iat + LIFETIME, jti: `${tokens}`, tokenType: 'access', user };
+  const claims = { sub: user.id, sid: SID, iat, exp: iat + LIFETIME, jti: `${tokens}`, tokenType: 'access', user };
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 };
 

@@ -42,12 +42,23 @@ const withLimit = (detail) => {
 	} : detail;
 };
 // src/visitors.ts
-const [TIMEOUT, KEYS_AGE] = [5e3, 3e5];
+const [TIMEOUT, KEYS_AGE, MARGIN] = [
+	5e3,
+	3e5,
+	1e4
+];
 const WITHOUT_KEYS = [
 	"ERR_JOSE_GENERIC",
 	"ERR_JWKS_TIMEOUT",
 	"ERR_JWKS_INVALID"
 ];
+const nobody = (why, isNobody = false) => ({
+	user: null,
+	token: "",
+	due: 0,
+	isNobody,
+	why
+});
 const cookiesOf = ({ headers }, name) => (headers.get("Cookie")?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 const visitors = (base, options) => {
 	const { issuer, audience, pageServer, fetch: send = fetch } = options;
@@ -75,17 +86,17 @@ const visitors = (base, options) => {
 		retryable: true
 	});
 	const verified = async (token) => {
-		const bad = (why) => ({
-			user: null,
-			isNobody: false,
-			why: `The access token is not valid: ${why}.`
-		});
+		const bad = (why) => nobody(`The access token is not valid: ${why}.`);
 		if (token.length > 4096) return bad("too long");
 		try {
-			const { payload } = await jwtVerify(token, keys, rules);
-			return payload.tokenType === "access" ? {
-				user: payload.user,
-				token
+			const { iat = 0, exp = 0, tokenType, user } = (await jwtVerify(token, keys, rules)).payload;
+			const due = exp * 1e3 - Math.min(MARGIN, (exp - iat) * 200);
+			return tokenType === "access" ? {
+				user,
+				token,
+				due,
+				isNobody: false,
+				why: ""
 			} : bad("its tokenType");
 		} catch (error) {
 			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
@@ -108,17 +119,8 @@ const visitors = (base, options) => {
 			return await verified((await dataOf(response)).accessToken);
 		} catch (error) {
 			const { code, message: why } = error;
-			if (code === "AUTH_FAILED") return {
-				user: null,
-				isNobody: true,
-				why
-			};
-			if (code === "AUTH_DEVICE_UNPROVEN") return {
-				user: null,
-				isNobody: false,
-				why
-			};
-			throw error;
+			if (code !== "AUTH_FAILED" && code !== "AUTH_DEVICE_UNPROVEN") throw error;
+			return nobody(why, code === "AUTH_FAILED");
 		}
 	};
 	const look = async (request) => {
@@ -129,17 +131,12 @@ const visitors = (base, options) => {
 			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
 			"X-Visitor-Address": pageServer.visitorAddress(request)
 		});
-		return visitor ?? {
-			user: null,
-			isNobody: !!pageServer,
-			why: `No cookie ${cookieName} has arrived.`
-		};
+		return visitor ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
 	};
 	const known = new WeakMap();
 	return (request) => {
-		const visitor = known.get(request) ?? look(request);
-		known.set(request, visitor);
-		return visitor;
+		if (!known.has(request)) known.set(request, look(request));
+		return known.get(request);
 	};
 };
 // src/server.ts
@@ -174,16 +171,15 @@ const createServerAuth = (options) => {
 		getUser: async (request) => (await visitorOf(request)).user,
 		requireUser: async (request, { loginPage } = {}) => {
 			const visitor = await visitorOf(request).catch((error) => error);
-			if (visitor instanceof Error) {
-				if (!visitor.retryable) throw visitor;
-				return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
-			}
-			if (!isDocument(request)) return visitor.user ?? answer(401, "Nobody is logged in.", { "WWW-Authenticate": "Bearer" });
+			if (visitor instanceof Error && !visitor.retryable) throw visitor;
+			if (visitor instanceof Error) return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
+			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": "Bearer" });
 			const { origin, pathname, search } = new URL(request.url);
 			const mark = MARK.exec(search);
 			const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, "");
-			if (visitor.user) return mark ? seeOther(page) : visitor.user;
-			if (!loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+			const isFresh = Date.now() < visitor.due;
+			if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;
+			if (visitor.user || !loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
 			return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
 		},
 		signedInFetch: async (request, input, init) => {

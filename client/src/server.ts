@@ -43,18 +43,19 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
     getUser: async (request) => (await visitorOf(request)).user,
     requireUser: async (request, { loginPage } = {}) => {
       const visitor = await visitorOf(request).catch((error: AuthError) => error);
-      if (visitor instanceof Error) {
-        if (!visitor.retryable) throw visitor;
+      if (visitor instanceof Error && !visitor.retryable) throw visitor;
+      if (visitor instanceof Error)
         return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
-      }
       if (!isDocument(request))
-        return visitor.user ?? answer(401, 'Nobody is logged in.', { 'WWW-Authenticate': 'Bearer' });
+        return visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': 'Bearer' });
       const { origin, pathname, search } = new URL(request.url);
       const mark = MARK.exec(search);
       // Absolute: a path may begin with two slashes.
       const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, '');
-      if (visitor.user) return mark ? seeOther(page) : visitor.user;
-      if (!loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
+      const isFresh = Date.now() < visitor.due;
+      // One who comes back with the same token does not go again.
+      if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;
+      if (visitor.user || !loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);
       return seeOther(withQuery(new URL(loginPage, page).href, `to=${encodeURIComponent(page)}`));
     },
     signedInFetch: async (request, input, init) => {

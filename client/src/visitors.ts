@@ -3,15 +3,14 @@ import { AuthError } from './auth-error.ts';
 import { dataOf } from './response.ts';
 import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
-/** Milliseconds: until an answer of the service is given up, and how long it lets its keys be kept. */
-const [TIMEOUT, KEYS_AGE] = [5_000, 300_000];
+/** Milliseconds: until an answer of the service is given up, how long it lets its keys be kept, and before the end of a token. */
+const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
 /** Errors of jose that do not mean that the token is bad. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
 
-/** Who has sent a request. Without a user: whether it is sure that nobody is logged in, and why this server knows none. */
-type Visitor =
-  | { readonly user: User; readonly token: string }
-  | { readonly user: null; readonly isNobody: boolean; readonly why: string };
+/** Who has sent a request, and when the token is due to be renewed. Without a user: whether it is sure that nobody is logged in, and why. */
+type Visitor = { user: User | null; token: string; due: number; isNobody: boolean; why: string };
+const nobody = (why: string, isNobody = false): Visitor => ({ user: null, token: '', due: 0, isNobody, why });
 
 /** Another host of the site may have set one of the same name. */
 const cookiesOf = ({ headers }: Request, name: string): string[] =>
@@ -31,11 +30,13 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
 
   /** As docs/verify-tokens.md says. */
   const verified = async (token: string): Promise<Visitor> => {
-    const bad = (why: string) => ({ user: null, isNobody: false, why: `The access token is not valid: ${why}.` });
+    const bad = (why: string): Visitor => nobody(`The access token is not valid: ${why}.`);
     if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
     try {
-      const { payload } = await jwtVerify(token, keys, rules);
-      return payload.tokenType === 'access' ? { user: payload.user as User, token } : bad('its tokenType');
+      const { iat = 0, exp = 0, tokenType, user } = (await jwtVerify<{ user: User }>(token, keys, rules)).payload;
+      // What a page asks for with the token has time to arrive.
+      const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
+      return tokenType === 'access' ? { user, token, due, isNobody: false, why: '' } : bad('its tokenType');
     } catch (error) {
       if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
       throw noAnswer(keySet, error);
@@ -51,10 +52,9 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
       return await verified((await dataOf<RefreshResult>(response)).accessToken);
     } catch (error) {
       const { code, message: why } = error as AuthError;
-      if (code === 'AUTH_FAILED') return { user: null, isNobody: true, why };
       // A proof of the device can come from the browser alone.
-      if (code === 'AUTH_DEVICE_UNPROVEN') return { user: null, isNobody: false, why };
-      throw error;
+      if (code !== 'AUTH_FAILED' && code !== 'AUTH_DEVICE_UNPROVEN') throw error;
+      return nobody(why, code === 'AUTH_FAILED');
     }
   };
 
@@ -68,14 +68,13 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
         Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
         'X-Visitor-Address': pageServer.visitorAddress(request),
       });
-    return visitor ?? { user: null, isNobody: !!pageServer, why: `No cookie ${cookieName} has arrived.` };
+    return visitor ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
   };
 
   const known = new WeakMap<Request, Promise<Visitor>>();
   /** @throws AuthError if the service does not answer, or does not know this page server */
   return (request: Request): Promise<Visitor> => {
-    const visitor = known.get(request) ?? look(request);
-    known.set(request, visitor);
-    return visitor;
+    if (!known.has(request)) known.set(request, look(request));
+    return known.get(request) as Promise<Visitor>;
   };
 };

@@ -213,6 +213,22 @@ describe('requireUser', () => {
     expect(to.href).toMatch(/^https:\/\/app\.example\.com\/a\?b=c&tandem-continued=1\.\d+$/);
   });
 
+  it('renews a token that would end while the page asks for something with it', async () => {
+    const { requireUser, getUser } = pages();
+    const exp = opened(ada.accessToken).claims.exp ?? 0;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const cookie = accessCookie();
+    vi.setSystemTime(exp * 1000 - 10_001);
+    expect(await requireUser(request(cookie))).toEqual(ada.user);
+    vi.setSystemTime(exp * 1000 - 9_999);
+    expect(await getUser(request(cookie))).toEqual(ada.user);
+    expect(await requireUser(request(cookie, APP, {}))).toEqual(ada.user);
+    const to = continuedTo(await instead(requireUser(request(cookie, `${APP}/a`))));
+    expect(to.href).toMatch(/\/a\?tandem-continued=1/);
+    // The browser has come back without another token: it is shown the page.
+    expect(await requireUser(request(cookie, to.href))).toEqual(ada.user);
+  });
+
   it.each([
     ['a request of a script', { 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty' }, 'GET'],
     ['a frame', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe' }, 'GET'],

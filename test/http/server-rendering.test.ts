@@ -106,6 +106,16 @@ describe('the cookie of the access token', () => {
     expect(cookieAttributes(accessCookieIn(all))).toMatchObject({ 'Max-Age': '0', Path: '/' });
   });
 
+  it('is removed by a navigation whose session has ended, and not by one that brought no refresh cookie', async () => {
+    const { cookie } = await signUp(service);
+    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    const ended = await navigate(cookie);
+    expect([ended.status, ended.headers.location]).toEqual([303, loginPageFor(TO)]);
+    expect(namesIn(ended)).toEqual(['__Host-access_token']);
+    expect(cookieAttributes(accessCookieIn(ended))).toMatchObject({ 'Max-Age': '0', Path: '/' });
+    expect(cookiesIn(await navigate(''))).toEqual([]);
+  });
+
   it.each([
     ['has a plain name over http', { JWT_REFRESH_COOKIE_SECURE: 'false' }, 'access_token', {}],
     [
@@ -150,7 +160,7 @@ describe('a navigation that continues', () => {
     for (const none of ['', 'refresh_token=garbage', cookie]) {
       const response = await navigate(none).expect(303);
       expect(response.get('Location')).toBe(loginPageFor(TO));
-      expect(cookiesIn(response)).toEqual([]);
+      expect(namesIn(response)).not.toContain('refresh_token');
     }
   });
 

@@ -107,7 +107,8 @@ export const continueRoutes = (
       async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
         const presented = device(ctx, undefined);
-        const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
+        const tokens = cookie.read(ctx);
+        const continuation = await run(tokens, { cancellation: signal, origin: originOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') {
@@ -115,7 +116,11 @@ export const continueRoutes = (
           return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
         }
         ctx.state.location = login;
-        if (continuation.next === 'login') return '';
+        if (continuation.next === 'login') {
+          // The session has ended. A cookie that another site's link did not bring would say nothing.
+          if (tokens.length > 0) cookie.clearAccess(ctx);
+          return '';
+        }
         const { accessToken, refreshToken } = continuation;
         if (refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
         else if (accessToken !== null) cookie.setAccess(ctx, accessToken);

@@ -23,11 +23,14 @@ const dataOf = async (response) => {
 		requestId: context?.requestId ?? null
 	});
 };
-const taken = (message = "") => (message.match(/username|email/) ?? []).map((field) => ({
-	field,
-	message,
-	code: "taken"
-}));
+const taken = (message = "") => {
+	const field = /^This (username|email) is/.exec(message)?.[1];
+	return field ? [{
+		field,
+		message,
+		code: "taken"
+	}] : [];
+};
 const LIMITS = {
 	too_short: "min",
 	too_small: "min",

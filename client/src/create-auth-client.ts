@@ -8,6 +8,7 @@ import type { AuthClient, AuthClientOptions, LoginResult, RefreshResult, Session
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
   const { origin, isOurs } = http;
+  const origins = options.origins?.map((url) => new URL(url).origin);
   const { token: current, renew, enter, ...members } = session(http);
 
   /** A token that is good for now: if it can't be renewed yet, it is used until it expires. */
@@ -89,10 +90,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       // A redirect could take the token to another origin.
       const request = new Request(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error' });
       const target = new URL(request.url).origin;
-      if (target !== origin && !options.origins?.includes(target))
+      if (target !== origin && !origins?.includes(target))
         throw new AuthError(
           'CLIENT_TARGET_REFUSED',
-          `${target} is neither the service nor in origins. A path alone is one of the page.`,
+          `${target} is not in origins. A path is one of the page.`,
         );
       return authorized(request);
     },

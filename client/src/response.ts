@@ -31,8 +31,10 @@ export const dataOf = async <Data>(response: Response): Promise<Data> => {
 };
 
 /** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
-const taken = (message = ''): readonly FieldProblem[] =>
-  (message.match(/username|email/) ?? []).map((field) => ({ field, message, code: 'taken' }));
+const taken = (message = ''): readonly FieldProblem[] => {
+  const field = /^This (username|email) is/.exec(message)?.[1];
+  return field ? [{ field, message, code: 'taken' }] : [];
+};
 
 /** The name of the number in the message of a code. */
 const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {

@@ -67,6 +67,8 @@ export const session = (http: ReturnType<typeof service>): Session => {
 
   const set = (next: Token | null, why: Change): void => {
     const before = token;
+    // One object as long as nothing has changed, for components that compare it.
+    if (next && JSON.stringify(next.user) === JSON.stringify(userOf(before))) next.user = (before as Token).user;
     token = next;
     failures = 0;
     // Later by chance, so that one of many tabs comes first.

@@ -3,7 +3,7 @@ import type { Binding, User } from './types.ts';
 /** An access token in memory. Times are milliseconds. */
 export type Token = {
   readonly value: string;
-  readonly user: User;
+  user: User;
   /** The id of the session. */
   readonly sid: string;
   readonly binding: Binding;

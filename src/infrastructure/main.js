@@ -5,7 +5,7 @@ import { useCompileCache } from './compile-cache.js';
 // This module and that one are JavaScript: to strip the types of a module that the cache does not have, Node loads a compiler at each start.
 if (!process.features.typescript) {
   process.stderr.write(
-    `Tandem needs Node.js 22.18 or later. This is ${process.version}. For one project: npm install --save-dev node@24\n`,
+    `Tandem needs Node.js 22.18 or later. This is ${process.version}. For one project: npm install --save-dev node@26\n`,
   );
   process.exit(1);
 }

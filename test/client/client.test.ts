@@ -83,6 +83,9 @@ describe('a page that opens', () => {
     expect(auth.user?.username).toBe('ada');
     expect(changes).toEqual([['ada', 'refresh']]);
     expect(sent()).toEqual([`POST ${REFRESH}`]);
+    const { user } = auth;
+    await auth.refresh();
+    expect(auth.user).toBe(user);
     expect(requests[0]).toMatchObject({ keepalive: true, credentials: 'include', redirect: 'error' });
   });
 
@@ -371,6 +374,15 @@ describe('fetch', () => {
     expect(sent()).toEqual([`POST ${REFRESH}`, 'PUT /users/me/password']);
   });
 
+  it.each(['https://api.example.com', 'https://API.example.com:443/', 'https://api.example.com/notes'])(
+    'sends the token to the origin of %s, if it is in origins',
+    async (origin) => {
+      const { auth, requests } = await restored({ '/notes': [ok] }, { origins: [origin] });
+      await auth.fetch('https://api.example.com/notes');
+      expect(requests.map(bearer).at(-1)).toMatch(/^Bearer /);
+    },
+  );
+
   it.each(['https://evil.example.com/', 'http://auth.example.com/', 'https://auth.example.com:8443/'])(
     'sends nothing to %s',
     async (url) => {
@@ -648,6 +660,14 @@ describe('an error', () => {
       retryAfter: null,
     });
     expect(await errorOf(auth.login(ADA))).toMatchObject({ retryable: true, retryAfter: 7, fields: [] });
+  });
+
+  it('names no field of a duplicate if the service does not', async () => {
+    fakePage({ origin: BASE_URL });
+    const { message } = CATALOG.AUTH_USER_DUPLICATE;
+    const { fetch } = fakeTransport({ '/auth/register': [() => refusal('AUTH_USER_DUPLICATE', 409, { message })] });
+    const registering = aClient({ fetch }).register({ username: 'ada', email: 'ada@example.org', password: 'x' });
+    expect(await errorOf(registering)).toMatchObject({ fields: [] });
   });
 
   it.each(['username', 'email'] as const)('names the %s that somebody else has', async (field) => {

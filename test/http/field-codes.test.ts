@@ -34,11 +34,11 @@ const parts = (await declaredRoutes())
   .filter(isPart)
   .flatMap(partsOf);
 
-/** What a value gets wrong at one check. */
+/** What a value gets wrong at one check. Not in a body, where an empty text counts as missing. */
 const problemAt = (schema: v.GenericSchema, value: unknown, check: string) => {
   const { issues = [] } = v.safeParse(schema, value);
   const issue = issues.find(({ type }) => type === check);
-  return issue && fieldProblems([issue], 'body')[0];
+  return issue && fieldProblems([issue], 'query')[0];
 };
 
 const isArray = ({ type }: Part): boolean => type === 'array';

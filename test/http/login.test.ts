@@ -231,11 +231,11 @@ describe('invalid credentials', () => {
 describe('a malformed log-in', () => {
   // Proves: endpoint-8, gap-4
   it.each([
-    ['an empty account', { account: '' }, 'account', 'too_short'],
+    ['an empty account', { account: '' }, 'account', 'required'],
     ['an account of 255 characters', { account: 'n'.repeat(255) }, 'account', 'too_long'],
     ['an account that is an object', { account: { $ne: null } }, 'account', 'invalid_type'],
     ['no account', { account: undefined }, 'account', 'required'],
-    ['an empty password', { password: '' }, 'password', 'too_short'],
+    ['an empty password', { password: '' }, 'password', 'required'],
     ['a password that is true', { password: true }, 'password', 'invalid_type'],
     ['no password', { password: undefined }, 'password', 'required'],
   ])('is refused: %s', async (_title, fields, field, code) => {

@@ -84,9 +84,10 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
   try {
     makeFilesPrivate();
     readEnvFile();
+    const known = `The commands are ${[...commands.keys()].join(', ')}. Each has --help.`;
+    if (name === '--help') return await print(`${known}\n`);
     const command = commands.get(name);
-    if (command === undefined)
-      throw new Error(`Unknown command: ${name}. The commands are ${[...commands.keys()].join(', ')}.`);
+    if (command === undefined) throw new Error(`Unknown command: ${name}. ${known}`);
     await command();
   } catch (error) {
     fail(error, failureOf(name));

@@ -6,22 +6,32 @@ import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.t
 /** The client chooses the names of parameters; they may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
 
-/** @param place the field of a problem that has no path: `body`, `query` or `params`. */
+/**
+ * A text of a body that is empty counts as missing: forms send it so. Then a field has one problem, however many checks it fails.
+ * @param place the field of a problem that has no path: `body`, `query` or `params`.
+ */
 export const fieldProblems = (
   issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
   place: string,
-): FieldProblem[] =>
-  issues.map((issue) => ({
-    field: (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed(),
-    ...(issue.kind === 'schema' ? problemOfType(issue) : problemOfCheck(issue)),
-  }));
+): FieldProblem[] => {
+  const missing = new Set<string>();
+  return issues.flatMap((issue) => {
+    const field = (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed();
+    if (missing.has(field)) return [];
+    if (place !== 'body' || issue.input !== '') return [{ field, ...problemOf(issue) }];
+    missing.add(field);
+    return [{ field, ...REQUIRED }];
+  });
+};
 
 type Problem = Omit<FieldProblem, 'field'>;
+
+const REQUIRED: Problem = { message: 'is required', code: 'required' };
 
 /** valibot's own messages of a wrong type quote the value, so they are replaced. */
 const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
   if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
-  if (received === 'undefined') return { message: 'is required', code: 'required' };
+  if (received === 'undefined') return REQUIRED;
   if (type === 'picklist' || type === 'literal')
     return { message: `must be one of ${expected}`, code: 'invalid_value' };
   return { message: 'has the wrong type', code: 'invalid_type' };
@@ -38,8 +48,10 @@ export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Prob
   raw_check: ({ message, received }) => ({ message, code: received as FieldCode }),
 };
 
-const problemOfCheck = (issue: BaseIssue<unknown>): Problem =>
-  CHECKS[issue.type]?.(issue) ?? { message: issue.message, code: 'invalid_format' };
+const problemOf = (issue: BaseIssue<unknown>): Problem =>
+  issue.kind === 'schema'
+    ? problemOfType(issue)
+    : (CHECKS[issue.type]?.(issue) ?? { message: issue.message, code: 'invalid_format' });
 
 const lengthOf = ({ requirement, input }: BaseIssue<unknown>): string => {
   const [one, many] = Array.isArray(input) ? ['entry', 'entries'] : ['character', 'characters'];

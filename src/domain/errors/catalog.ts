@@ -15,7 +15,9 @@ export type CatalogEntry = {
   readonly published: boolean;
 };
 
-type Draft = Omit<CatalogEntry, 'published'> & { readonly published?: false };
+/** An entry as the table has it. Most errors are not retryable, of level `info`, and published. */
+const DEFAULTS = { retryable: false, level: 'info', published: true } as const;
+type Draft = Omit<CatalogEntry, keyof typeof DEFAULTS> & Partial<CatalogEntry>;
 
 type Upper = Uppercase<string>;
 /** `{DOMAIN}_{NOUN}_{CONDITION}`; only AUTH_FAILED has no noun, as the specification names it. */
@@ -24,7 +26,7 @@ type Form<Code> = Code extends `${Upper}_${Upper}_${Upper}` | 'AUTH_FAILED' ? Co
 const defineCatalog = <const Table extends Record<string, Draft>>(
   table: Table & { [Code in keyof Table]: Form<Code> extends never ? never : Table[Code] },
 ): { readonly [Code in keyof Table]: CatalogEntry } => {
-  const entries = Object.entries<Draft>(table).map(([code, draft]) => [code, { published: true, ...draft }]);
+  const entries = Object.entries<Draft>(table).map(([code, draft]) => [code, { ...DEFAULTS, ...draft }]);
   return Object.freeze(Object.fromEntries(entries));
 };
 
@@ -32,116 +34,86 @@ const defineCatalog = <const Table extends Record<string, Draft>>(
 export const CATALOG = defineCatalog({
   CLIENT_PARAMS_VALIDATION_FAILED: {
     status: 400,
-    retryable: false,
-    level: 'info',
     message: 'The request parameters are not valid.',
     description: 'The request does not match the schema of the route. `details` lists every field that is not valid.',
   },
   AUTH_CREDENTIALS_INVALID: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The account or the password is wrong.',
     description: 'No account matches this name and password. The response does not say which of the two is wrong.',
   },
   AUTH_TOKEN_INVALID: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The access token is not valid.',
     description:
       'The access token is malformed, has an invalid signature or has expired, or its session has ended. Refresh it, or log in again.',
   },
   AUTH_TOKEN_MISSING: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'An access token is required.',
     description: 'The route requires a Bearer token in the Authorization header, and the request has none.',
   },
   AUTH_STEP_UP_REQUIRED: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The user has to authenticate again.',
     description:
       'The access token is valid, but the route requires that the user has authenticated recently, or with a second factor: the header WWW-Authenticate says which (`max_age` in seconds, or `acr_values`). Ask the user, send the answer to POST /auth/step-up, and repeat the request with the access token that it returns.',
   },
   AUTH_SECOND_FACTOR_REQUIRED: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'A second factor is required.',
     description:
       'The account has a second factor, which the user has not shown, or every user needs one. No session was opened.',
   },
   AUTH_SECOND_FACTOR_INVALID: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The second factor was not accepted.',
     description:
       'The code is wrong or was used, or no log-in waits for a second factor: it has expired after five minutes, has ended, or its password was changed since. At the enrolment of an authenticator app: the code is wrong, or the account has as many apps as it may have.',
   },
   AUTH_PASSKEY_INVALID: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The passkey was not accepted.',
     description:
       'The answer of the authenticator is for another page or another service, was changed, or answers a challenge that was used or has expired; or the account has as many passkeys as it may have. Nothing has changed. Ask for new options, and try again.',
   },
   AUTH_PAGE_SERVER_UNKNOWN: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The page server is not known.',
     description:
       'The route is for servers that render pages. It requires the id and the secret of one that PAGE_SERVERS lists, in the header Authorization (Basic).',
   },
   AUTH_DEVICE_UNPROVEN: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The device is not proven.',
     description:
       'The session is bound to a key of its device, and the request has no proof of this key that is valid and unused. The session continues. Try again once with another proof; without the key, log in again.',
   },
   AUTH_PROOF_EXPIRED: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'The proof is no longer valid.',
     description:
       'The proof is right, but its time differs from the clock of the service by more than a minute, or it was used before. Sign another one by that clock: `timestamp` is its time.',
   },
   AUTH_ACCOUNT_DISABLED: {
     status: 403,
-    retryable: false,
-    level: 'info',
     message: 'The account is disabled.',
     description:
       'The password is right, but an operator has disabled the account. Only an operator can enable it again.',
   },
   AUTH_EMAIL_UNVERIFIED: {
     status: 403,
-    retryable: false,
-    level: 'info',
     message: 'The email address is not verified.',
     description:
       'The password is right, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
   },
   AUTH_LINK_INVALID: {
     status: 400,
-    retryable: false,
-    level: 'info',
     message: 'The link is not valid.',
     description: 'The link was used, was replaced by a newer one, has expired or never existed. Ask for a new one.',
   },
   AUTH_FAILED: {
     status: 401,
-    retryable: false,
-    level: 'info',
     message: 'Authentication failed.',
     description:
       'The refresh token is missing, invalid or already rotated, or its user does not exist. Another tab may have refreshed at the same time: try again after a short random wait, and log in again only if that fails too.',
@@ -149,29 +121,22 @@ export const CATALOG = defineCatalog({
   },
   DB_RECORD_NOT_FOUND: {
     status: 404,
-    retryable: false,
-    level: 'info',
     message: 'The record does not exist.',
     description: 'The requested record does not exist or was deleted.',
   },
   EXCEPTION_CATALOG_CODE_NOT_FOUND: {
     status: 404,
-    retryable: false,
-    level: 'info',
     message: 'The error code does not exist.',
     description: 'The catalog does not contain the requested error code.',
   },
   AUTH_USER_DUPLICATE: {
     status: 409,
-    retryable: false,
-    level: 'info',
     message: 'This username or email is already registered.',
     description:
       'The username or the email belongs to a registered user, or a user gave the email up within the last seven days and can still undo that. `message` says which. If an earlier attempt got a 5xx or no response, it may have succeeded: log in.',
   },
   DB_UNIQUE_VIOLATION: {
     status: 409,
-    retryable: false,
     level: 'warn',
     message: 'The record already exists.',
     description: 'A write violated a uniqueness constraint.',
@@ -193,21 +158,18 @@ export const CATALOG = defineCatalog({
   },
   SYS_HTTP_UNEXPECTED_ERROR: {
     status: 500,
-    retryable: false,
     level: 'error',
     message: 'The request could not be handled.',
     description: 'An HTTP error of the framework. The status of the response is that of the error.',
   },
   SYS_SERIALIZATION_ERROR: {
     status: 500,
-    retryable: false,
     level: 'error',
     message: 'The response could not be serialized.',
     description: 'The returned value does not match the response schema. This is a fault of the service.',
   },
   SYS_UNEXPECTED_ERROR: {
     status: 500,
-    retryable: false,
     level: 'fatal',
     message: 'An unexpected error occurred.',
     description: 'An unexpected server error that the client did not cause.',

@@ -137,21 +137,9 @@ export type AccountEvent = Origin & {
 export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> & Partial<Pick<AccountEvent, 'sessionId' | 'reason'>>;
 
 export const newEvent = (
-  { userId, kind, sessionId = null, reason = null }: DomainEvent,
+  event: DomainEvent,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
-): AccountEvent => ({
-  id,
-  userId,
-  kind,
-  at,
-  sessionId,
-  reason,
-  count: 1,
-  requestId: origin.requestId,
-  userAgent: origin.userAgent,
-  address: origin.address,
-  actor: origin.actor ?? null,
-});
+): AccountEvent => ({ sessionId: null, reason: null, actor: null, count: 1, ...origin, ...event, id, at });
 
 /** An event as its user may see it: that an operator caused it, but not which one. */
 export const withoutName = <Shown extends Pick<AccountEvent, 'actor'>>(event: Shown) => ({
@@ -179,23 +167,8 @@ export const countedTogether = (first: AccountEvent, last: AccountEvent): Accoun
   count: first.count + last.count,
 });
 
-export const EVENTS_KEPT = 1_000;
-
 /**
- * The events of one user to remove, beyond `EVENTS_KEPT`: the oldest of the most frequent kind and reason. So an attacker who causes many
+ * The most events of one user. Beyond that, the oldest of the most frequent kind and reason are removed. So an attacker who causes many
  * events of one kind evicts only those.
  */
-export const evictedEvents = (events: readonly AccountEvent[]): AccountEvent[] => {
-  if (events.length <= EVENTS_KEPT) return [];
-  const seen = new Map<string, number>();
-  const latestFirst = events.toSorted((a, b) => (a.id < b.id ? 1 : -1));
-  const placed = latestFirst.map((event) => {
-    const kind = `${event.kind} ${event.reason}`;
-    const place = (seen.get(kind) ?? 0) + 1;
-    seen.set(kind, place);
-    return { event, place };
-  });
-  // A stable sort: of one place, the latest comes first.
-  const byPlace = placed.sort((a, b) => a.place - b.place);
-  return byPlace.slice(EVENTS_KEPT).map(({ event }) => event);
-};
+export const EVENTS_KEPT = 1_000;

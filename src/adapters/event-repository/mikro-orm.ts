@@ -154,7 +154,7 @@ const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]], co
     on conflict ${conflict} returning ${BEFORE} as before`;
 };
 
-/** Deletes the events that `evictedEvents` selects, for those users who have too many. */
+/** Deletes what users have beyond `EVENTS_KEPT`. */
 const evict = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
   const users = JSON.stringify([...new Set(events.map(({ userId }) => userId))]);
   return sql`with crowded as (

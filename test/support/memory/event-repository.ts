@@ -1,5 +1,5 @@
 import type { EventRepository } from '../../../src/application/ports/event-repository.ts';
-import { type AccountEvent, countedTogether, evictedEvents, isCountedWith } from '../../../src/domain/event.ts';
+import { type AccountEvent, countedTogether, EVENTS_KEPT, isCountedWith } from '../../../src/domain/event.ts';
 import { memoryTables, type Tables } from './tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
@@ -62,4 +62,20 @@ export const memoryEventRepository = (
       for (const { id } of ofUser(userId)) events.delete(id);
     },
   };
+};
+
+/** Those of one user that go, so that `EVENTS_KEPT` are left. */
+export const evictedEvents = (events: readonly AccountEvent[]): AccountEvent[] => {
+  if (events.length <= EVENTS_KEPT) return [];
+  const seen = new Map<string, number>();
+  const latestFirst = events.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const placed = latestFirst.map((event) => {
+    const kind = `${event.kind} ${event.reason}`;
+    const place = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, place);
+    return { event, place };
+  });
+  // A stable sort: of one place, the latest comes first.
+  const byPlace = placed.sort((a, b) => a.place - b.place);
+  return byPlace.slice(EVENTS_KEPT).map(({ event }) => event);
 };

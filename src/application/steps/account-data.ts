@@ -1,42 +1,14 @@
-import type { Amr } from '../../domain/assurance.ts';
-import { type Binding, bindingOf } from '../../domain/device-binding.ts';
+import { bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
-import type { Factor } from '../../domain/factor.ts';
-import type { Link } from '../../domain/link.ts';
-import type { Message } from '../../domain/message.ts';
-import type { Passkey } from '../../domain/passkey.ts';
-import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 
-/** Everything that is stored about a user, except the events and secrets (hashes, ids of tokens). Times are epoch milliseconds. */
-export type AccountData = {
-  readonly user: Omit<User, 'passwordHash'>;
-  /** The live ones. */
-  readonly sessions: (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'authenticatedAt' | 'userAgent' | 'address'> & {
-    readonly amr: Amr[];
-    readonly lastUsedAt: number;
-    readonly binding: Binding;
-  })[];
-  /** The live ones. */
-  readonly links: Omit<Link, 'userId' | 'tokenHash'>[];
-  readonly passkeys: (Omit<Passkey, 'userId' | 'publicKey' | 'userHandle' | 'counter' | 'transports'> & {
-    readonly transports: string[];
-  })[];
-  /** Without their secrets. */
-  readonly factors: Omit<Factor, 'userId' | 'secret' | 'lastStep'>[];
-  readonly recoveryCodes: { readonly left: number };
-  /** Those that are not sent yet. */
-  readonly messages: Omit<Message, 'userId'>[];
-};
-
-/** Names each field that it returns, so that a new field is private by default. */
-export const accountData = async (
-  stores: Omit<Stores, 'users' | 'events'>,
-  user: User,
-  now: number,
-): Promise<AccountData> => {
+/**
+ * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions and links the live ones, of
+ * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
+ */
+export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user: User, now: number) => {
   const [sessions, links, passkeys, factors, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
@@ -84,7 +56,9 @@ export const accountData = async (
   };
 };
 
-export const userData = (user: User): AccountData['user'] => ({
+export type AccountData = Awaited<ReturnType<typeof accountData>>;
+
+export const userData = (user: User): Omit<User, 'passwordHash'> => ({
   id: user.id,
   username: user.username,
   email: user.email,
@@ -100,12 +74,11 @@ export const userData = (user: User): AccountData['user'] => ({
 
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first. @param limit by default all: a user has some more than `EVENTS_KEPT` at most. */
-export const eventsData = async (
-  events: EventRepository,
-  userId: string,
-  limit = 2 * EVENTS_KEPT,
-): Promise<EventData[]> => (await events.list({ userId, before: null, limit })).map(eventData);
+/** The events of a user, the latest first: a user has some more than `EVENTS_KEPT` at most. */
+export const eventsData = async (events: EventRepository, userId: string): Promise<EventData[]> => {
+  const all = await events.list({ userId, before: null, limit: 2 * EVENTS_KEPT });
+  return all.map(eventData);
+};
 
 const eventData = (event: AccountEvent): EventData => ({
   id: event.id,

@@ -198,7 +198,7 @@ export const FactorEntity = defineEntity({
   },
 });
 
-const RecoveryCodeEntity = defineEntity({
+export const RecoveryCodeEntity = defineEntity({
   name: 'RecoveryCode',
   tableName: 'recovery_codes',
   properties: {

@@ -37,7 +37,7 @@ export const TOKEN_USER_COLUMNS = [
 
 export const USER_COLUMNS = [...TOKEN_USER_COLUMNS, 'locale'] as const satisfies readonly (keyof Row<'users'>)[];
 
-export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
+const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
 
 export const toUserInTokens = (row: Pick<Row<'users'>, (typeof TOKEN_USER_COLUMNS)[number]>): UserInTokens => ({
   id: row.id,
@@ -54,7 +54,7 @@ export const toUserInTokens = (row: Pick<Row<'users'>, (typeof TOKEN_USER_COLUMN
 });
 
 /** Text, and not `jsonb`, which refuses NUL in a string. Most users have none, and cost nothing. */
-export const toAttributes = (text: string | null): Attributes => (text === null ? {} : JSON.parse(text));
+const toAttributes = (text: string | null): Attributes => (text === null ? {} : JSON.parse(text));
 export const attributesText = (attributes: Attributes): string | null =>
   hasAttributes(attributes) ? JSON.stringify(attributes) : null;
 

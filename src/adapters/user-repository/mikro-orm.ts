@@ -1,34 +1,27 @@
-import { type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername, isId, type User } from '../../domain/user.ts';
 import { UserEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import { attributesText, type Tables, toAttributes, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
+import { attributesText, type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
 
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
-  const findBy = async (
-    where: FilterQuery<InferEntity<typeof UserEntity>>,
-    options: { readonly lockMode?: LockMode } = {},
-  ): Promise<User | null> => {
-    const found = await translated(() => db.em.findOne(UserEntity, where, options));
-    if (found === null) return null;
-    const { usernameCanonical: _, ...user } = found;
-    const { emailVerifiedAt = null, disabledAt = null, secondFactorAt = null, locale = null } = user;
-    const attributes = toAttributes(user.attributes ?? null);
-    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt, attributes, locale };
+  const tables = () => db.em.getKysely<Tables>();
+  const selectBy = (column: 'id' | 'username_canonical' | 'email', value: string) =>
+    tables().selectFrom('users').select(USER_COLUMNS).where(column, '=', value);
+  const found = async (query: ReturnType<typeof selectBy>): Promise<User | null> => {
+    const row = await translated(() => query.executeTakeFirst());
+    return row === undefined ? null : toUser(row);
   };
 
   /**
    * Locks a user as `lock` does, and changes them, in one statement. The lock of a plain update is weaker: inserts of the user's sessions and
    * events do not wait for it. A later `lock` in the same unit could then deadlock with such an insert.
    */
-  const changeOf = (id: string) => {
-    const tables = db.em.getKysely<Tables>();
-    return tables
-      .with('locked', () => tables.selectFrom('users').select('id').where('id', '=', id).forUpdate())
+  const changeOf = (id: string) =>
+    tables()
+      .with('locked', () => tables().selectFrom('users').select('id').where('id', '=', id).forUpdate())
       .updateTable('users')
       .where('id', '=', (query) => query.selectFrom('locked').select('locked.id'));
-  };
 
   return {
     async add(user) {
@@ -36,10 +29,10 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
       const attributes = attributesText(user.attributes);
       await translated(() => db.em.insert(UserEntity, { ...user, usernameCanonical, email, attributes }));
     },
-    findById: async (id) => (isId(id) ? findBy({ id }) : null),
+    findById: async (id) => (isId(id) ? found(selectBy('id', id)) : null),
     findByUsername: async (username) =>
-      isStorable(username) ? findBy({ usernameCanonical: canonicalUsername(username) }) : null,
-    findByEmail: async (email) => (isStorable(email) ? findBy({ email: canonicalEmail(email) }) : null),
+      isStorable(username) ? found(selectBy('username_canonical', canonicalUsername(username))) : null,
+    findByEmail: async (email) => (isStorable(email) ? found(selectBy('email', canonicalEmail(email))) : null),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
       const change = changeOf(id).set({
@@ -70,7 +63,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
     /** A weaker lock would not make inserts into other tables wait, whose foreign keys lock the row `for key share`. */
     async lock(id) {
       if (!isId(id)) return null;
-      return findBy({ id }, db.em.isInTransaction() ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
+      const query = selectBy('id', id);
+      return found(db.em.isInTransaction() ? query.forUpdate() : query);
     },
     async remove(id) {
       if (!isId(id)) return;

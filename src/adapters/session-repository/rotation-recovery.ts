@@ -93,37 +93,42 @@ export const recoveringSessionRepository = (
   store: SessionRepository,
   { answerBudget, retryInterval = 250, capacity = 5_000 }: RecoveryOptions,
 ): SessionRepository & { close(): void } => {
-  const unconfirmed = unconfirmedRotations(capacity);
+  /** In the order in which they failed, or failed to be reverted. */
+  const unconfirmed = new Set<Rotation>();
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
 
   const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
     withResponseTimeout(answerBudget, work, () => failed('the session store does not respond'));
   const schedule = (delay: number): void => {
-    if (closed || timer !== null || unconfirmed.isEmpty()) return;
+    if (closed || timer !== null || unconfirmed.size === 0) return;
     timer = setTimeout(() => void revertSome(), delay).unref();
   };
   const recover = (rotation: Rotation): void => {
+    const [oldest] = unconfirmed;
+    if (unconfirmed.size >= capacity && oldest !== undefined) unconfirmed.delete(oldest);
     unconfirmed.add(rotation);
     schedule(0);
   };
   const confirm = async (rotation: Rotation): Promise<boolean> => {
     try {
       await inTime(store.revert(rotation));
-      unconfirmed.remove(rotation);
+      unconfirmed.delete(rotation);
       return true;
     } catch {
-      unconfirmed.postpone(rotation);
+      // To the end of the queue, if it was not dropped meanwhile.
+      if (unconfirmed.delete(rotation)) unconfirmed.add(rotation);
       return false;
     }
   };
   const revertSome = async (): Promise<void> => {
-    const reverted = await Promise.all(unconfirmed.first(AT_ONCE).map(confirm));
+    const reverted = await Promise.all([...unconfirmed].slice(0, AT_ONCE).map(confirm));
     timer = null;
     schedule(reverted.some(Boolean) ? 0 : retryInterval);
   };
   const assertConfirmed = (sessionId: string): void => {
-    if (unconfirmed.has(sessionId)) throw failed('an earlier rotation of the session is unconfirmed');
+    for (const rotation of unconfirmed)
+      if (rotation.sessionId === sessionId) throw failed('an earlier rotation of the session is unconfirmed');
   };
 
   return {
@@ -162,36 +167,5 @@ export const recoveringSessionRepository = (
       closed = true;
       if (timer !== null) clearTimeout(timer);
     },
-  };
-};
-
-/** Rotations with an unknown outcome, in the order in which they failed or were postponed. Beyond `capacity`, the oldest are dropped. */
-const unconfirmedRotations = (capacity: number) => {
-  const queue = new Set<Rotation>();
-  const perSession = new Map<string, number>();
-  const count = (sessionId: string, step: 1 | -1): void => {
-    const left = (perSession.get(sessionId) ?? 0) + step;
-    if (left === 0) perSession.delete(sessionId);
-    else perSession.set(sessionId, left);
-  };
-  const remove = (rotation: Rotation): void => {
-    if (queue.delete(rotation)) count(rotation.sessionId, -1);
-  };
-
-  return {
-    remove,
-    add(rotation: Rotation): void {
-      const [oldest] = queue;
-      if (queue.size >= capacity && oldest !== undefined) remove(oldest);
-      queue.add(rotation);
-      count(rotation.sessionId, 1);
-    },
-    /** Moves an element to the end of the queue, if it is still in it. */
-    postpone(rotation: Rotation): void {
-      if (queue.delete(rotation)) queue.add(rotation);
-    },
-    has: (sessionId: string): boolean => perSession.has(sessionId),
-    first: (count: number): Rotation[] => [...queue].slice(0, count),
-    isEmpty: (): boolean => queue.size === 0,
   };
 };

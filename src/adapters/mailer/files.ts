@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mail, Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
@@ -13,9 +13,6 @@ type FileOptions = {
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
-/** So that a service that runs for long does not fill the disk. */
-const KEPT = 1_000;
-
 /** Writes each mail to a file `.eml` instead of sending it: for development. The names of the files sort by time. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
   send: async (mail) => {
@@ -24,7 +21,6 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });
-      await removeOldest(directory);
     } catch (error) {
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${codeOf(error)}` });
     }
@@ -39,12 +35,6 @@ const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
   const { message } = await transport.sendMail(messageOf(mail, from));
   // With `buffer`, it is no stream.
   return message as Buffer;
-};
-
-const removeOldest = async (directory: string): Promise<void> => {
-  const mails = (await readdir(directory)).filter((name) => name.endsWith('.eml')).sort();
-  const evicted = mails.slice(0, Math.max(0, mails.length - KEPT));
-  await Promise.all(evicted.map((name) => rm(join(directory, name), { force: true })));
 };
 
 /** Without the message, which contains the path. */

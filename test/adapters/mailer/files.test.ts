@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
@@ -42,18 +42,5 @@ describe('mail in files', () => {
     const directory = join(root.path, 'inside');
     await fileMailer({ directory, from: 'tandem@localhost' }).send({ ...MAIL, id: '../../outside/\0' });
     expect(await readdir(directory)).toEqual([expect.stringMatching(/-______outside__\.eml$/)]);
-  });
-
-  it('is kept up to a number of files, the newest ones', async () => {
-    const directory = join(root.path, 'full');
-    const mailer = fileMailer({ directory, from: 'tandem@localhost' });
-    await mailer.send(MAIL);
-    const old = Array.from({ length: 1_005 }, (_, at) => `2020-01-01T00-00-00.000Z-${String(at).padStart(4, '0')}.eml`);
-    await Promise.all([...old, 'notes.txt'].map((name) => writeFile(join(directory, name), '')));
-    await mailer.send(MAIL);
-    const names = (await readdir(directory)).sort();
-    expect(names).toHaveLength(1_001);
-    expect(names).toContain('notes.txt');
-    expect(names[0]).toBe(old[7]);
   });
 });

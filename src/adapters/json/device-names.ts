@@ -10,20 +10,13 @@ const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');
   const known = new Set<string>(Object.values(bowser.BROWSER_MAP));
-  /** Several answers have the same. */
-  const names = new Map<string, string | null>();
-  const nameOf = (userAgent: string): string | null => {
+  return (userAgent) => {
+    if (userAgent === null) return null;
     // Only what is asked for is looked for.
     const parser = bowser.getParser(userAgent, true);
     const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
     const program = known.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
     if (program === undefined) return system || null;
     return system === '' || program.includes(system) ? program : `${program}${between}${system}`;
-  };
-  return (userAgent) => {
-    if (userAgent === null) return null;
-    const name = names.get(userAgent) ?? nameOf(userAgent);
-    names.set(userAgent, name);
-    return name;
   };
 };

@@ -33,6 +33,9 @@ export type PasskeyState = Pick<Passkey, 'counter' | 'isBackedUp'>;
 
 export const PASSKEYS_PER_USER = 50;
 
+/** Of the keys that are accepted: EdDSA, ES256, RS256 (RFC 9053, RFC 8812), the preferred one first. */
+export const PASSKEY_ALGORITHMS: readonly number[] = [-8, -7, -257];
+
 export const PASSKEY_NAME_MAX_LENGTH = 64;
 
 /** Milliseconds in which a user has to answer a browser: they may have to find a key, or a telephone. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/use-cases/manage-passkeys.ts';
-import { PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
+import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { Timestamp } from './public-user.ts';
 import { textRule } from './text-rule.ts';
 
@@ -175,8 +175,6 @@ type RelyingParty = { readonly rpId: string };
 
 /** Milliseconds: five minutes (§15.1), less than a challenge is good for. */
 const TIMEOUT = 300_000;
-/** EdDSA, ES256, RS256 (RFC 9053, RFC 8812), the preferred one first. */
-const ALGORITHMS = [-8, -7, -257] as const;
 
 const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
 
@@ -187,7 +185,7 @@ export const creationOptions = (
   rp: { id: rpId, name: rpId },
   user: { id: userHandle, name: username, displayName: username },
   challenge: encoded(challenge),
-  pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+  pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
   timeout: TIMEOUT,
   excludeCredentials: existing.map(({ credentialId, transports }) => ({
     type: 'public-key',

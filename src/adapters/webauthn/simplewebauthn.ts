@@ -1,10 +1,8 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
+import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
 type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
-
-/** Those that the options offer: EdDSA, ES256 and RS256 (RFC 9053, RFC 8812). */
-const ALGORITHMS: readonly number[] = [-8, -7, -257];
 
 /** The library has some 300 modules, which are loaded with the first passkey. */
 const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
@@ -37,7 +35,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
           ...expected(challenge),
           // WebAuthn Level 3 §7.1.
           requireUserPresence: mediation !== 'conditional',
-          supportedAlgorithmIDs: [...ALGORITHMS],
+          supportedAlgorithmIDs: [...PASSKEY_ALGORITHMS],
         });
         if (!verified.verified || verified.registrationInfo.credential.id !== credential.id) return null;
         const { credential: made, aaguid, credentialDeviceType, credentialBackedUp } = verified.registrationInfo;

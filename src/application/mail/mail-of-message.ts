@@ -43,11 +43,20 @@ export type Held = {
   readonly deviceName: (userAgent: string) => string;
 };
 
-type Compose = (message: Message, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
+type Compose = (message: SentMessage, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
 
 /** @returns `null` when the message is out of date. */
-export const mailOfMessage = async (message: SentMessage, user: User, held: Held): Promise<ComposedMail | null> =>
-  COMPOSE[message.kind](message, user, held);
+export const mailOfMessage = async (message: SentMessage, user: User, held: Held): Promise<ComposedMail | null> => {
+  const compose = COMPOSE[message.kind] ?? notice;
+  return compose(message, user, held);
+};
+
+/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
+const notice: Compose = (message, _user, held) => ({
+  template: message.kind,
+  values: happened(message, held),
+  links: [],
+});
 
 type GivenVariable<Name extends MailName> = Exclude<(typeof MAIL_VARIABLES)[Name][number], LinkVariable>;
 
@@ -65,11 +74,6 @@ const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, 
   network: address ?? '',
 });
 
-/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
-const notice =
-  (template: Exclude<SentKind & MailName, 'password-was-reset'>): Compose =>
-  (message, _user, held) => ({ template, values: happened(message, held), links: [] });
-
 const linkTo = (
   to: string,
   as: LinkVariable,
@@ -77,7 +81,8 @@ const linkTo = (
   lifetime: number = EMAIL_LINK_LIFETIME,
 ): WantedLink => ({ as, purpose, email: to, lifetime });
 
-const COMPOSE: Readonly<Record<SentKind, Compose>> = {
+/** The kinds that say more than what happened, when and where. */
+const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
   /** Not for a disabled account, which refuses every password. */
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;
@@ -118,15 +123,4 @@ const COMPOSE: Readonly<Record<SentKind, Compose>> = {
     if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message, held));
     return mail('password-was-reset-factors', { ...happened(message, held), passkeys, apps: `${apps}` });
   },
-  'password-changed': notice('password-changed'),
-  'new-device': notice('new-device'),
-  'token-replayed': notice('token-replayed'),
-  'device-unproven': notice('device-unproven'),
-  'passkey-added': notice('passkey-added'),
-  'passkey-removed': notice('passkey-removed'),
-  'passkey-copy-suspected': notice('passkey-copy-suspected'),
-  'second-factor-added': notice('second-factor-added'),
-  'second-factor-removed': notice('second-factor-removed'),
-  'recovery-code-used': notice('recovery-code-used'),
-  'recovery-codes-made': notice('recovery-codes-made'),
 };

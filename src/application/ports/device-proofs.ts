@@ -26,9 +26,6 @@ export type ProofOutcome =
  * - rejects a key that is private, of another curve, or no point of the curve
  * - rejects a header or claims with unknown, missing or duplicate members
  * - rejects a text that is not a proof
- *
- * @example
- * const outcome = await proofs.verify(text, { method: 'POST', urls: ['https://auth.example.com/auth/login'] }, clock.now());
  */
 export interface DeviceProofs {
   /** @param now epoch milliseconds. */

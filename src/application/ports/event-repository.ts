@@ -30,10 +30,6 @@ type EventsQuery = {
  * - loses the events of a user who is deleted
  * - hands out each event of an operator once, the earliest first, also when two instances ask and the user is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
- *
- * @example
- * const [latest] = await events.list({ userId, before: null, limit: 50 });
- * const older = await events.list({ userId, before: latest?.id ?? null, limit: 50 });
  */
 export interface EventRepository {
   /** Adds events. A log-in is counted in the event of its device and hour, which keeps the last session and request. */

@@ -17,9 +17,6 @@ import type { Factor, FactorKey } from '../../domain/factor.ts';
  * - lists the factors of all users in pages
  * - loses the factors and the recovery codes of a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
- *
- * @example
- * if (!(await factors.useStep(factor, step, now))) throw new AppError('AUTH_SECOND_FACTOR_INVALID'); // the code was used before
  */
 export interface FactorRepository {
   /** @throws AppError DB_UNIQUE_VIOLATION when the id is stored; DB_QUERY_FAILED when the user is not. */

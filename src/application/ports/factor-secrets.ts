@@ -6,9 +6,6 @@
  * - decrypts no text that was changed in any part
  * - decrypts no text that it has not encrypted
  * - decrypts what was encrypted with an earlier key, and says that this is outdated
- *
- * @example
- * const secret = secrets.decrypt(factor.secret, factor.userId);
  */
 export interface FactorSecrets {
   encrypt(secret: string, userId: string): string;

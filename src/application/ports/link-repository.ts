@@ -13,10 +13,6 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
  * - purges expired links, and only those
  * - loses the links of a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
- *
- * @example
- * const link = await links.take('password-reset', linkTokens.hashOf(token), clock.now());
- * if (link === null) throw new AppError('AUTH_LINK_INVALID'); // used, replaced, expired, or never sent
  */
 export interface LinkRepository {
   put(link: Link): Promise<void>;

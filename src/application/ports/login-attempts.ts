@@ -34,11 +34,6 @@ export type Attempt = {
  * - does not count an attempt that is withdrawn
  * - admits exactly 50 of many concurrent attempts at two instances
  * - does not reject when its store fails, or with DB_QUERY_FAILED alone
- *
- * @example
- * const wait = await attempts.begin(attempt);
- * if (wait > 0) throw tooManyFailures(wait);
- * if (await hasher.verify(password, hash)) await attempts.succeed(attempt);
  */
 export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */

@@ -23,10 +23,6 @@ export type Delivery = 'sent' | 'refused';
  * - delivers many mails that are sent at once
  * - returns "refused" when the server refuses a mail for good
  * - rejects when it cannot deliver now, and repeats neither the address nor the content
- *
- * @example
- * const mail = { id: message.id, to: 'ada@example.org', subject, text, html };
- * const delivery = await mailer.send(mail); // 'sent' or 'refused'; a rejection is tried again later
  */
 export interface Mailer {
   /**

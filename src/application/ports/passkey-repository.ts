@@ -16,10 +16,6 @@ import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts'
  * - loses the passkeys of a user who is deleted
  * - is not affected by changes to a passkey that it was given or has returned
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
- *
- * @example
- * const passkey = await passkeys.findByCredential(credential.id);
- * if (passkey === null) throw new AppError('DB_RECORD_NOT_FOUND'); // nobody has it
  */
 export interface PasskeyRepository {
   /** @throws AppError DB_UNIQUE_VIOLATION when the credential is stored; DB_QUERY_FAILED when the user is not. */

@@ -39,11 +39,6 @@ export type Verified<T> =
  * - rejects a token signed with another key
  * - rejects a token that says it is not signed
  * - rejects a text that is not a token
- *
- * @example
- * const text = await tokens.signAccess({ claims, sessionId });
- * const verified = await tokens.verifyAccess(text, clock.now());
- * if (verified.ok) verified.token.sessionId; // otherwise `verified.reason`
  */
 export interface TokenSigner {
   signAccess(token: AccessToken): Promise<string>;

@@ -6,14 +6,12 @@
  * - says so to exactly one of two instances that use a value
  * - purges expired values, and only those
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
- *
- * @example
- * if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw new AppError('AUTH_PASSKEY_INVALID');
  */
 export interface UsedValues {
   /**
    * @param id of up to 200 printable ASCII characters.
    * @param expiresAt epoch milliseconds, from when on nobody accepts the value any more.
+   * @returns whether this is the first use.
    */
   use(id: string, expiresAt: number): Promise<boolean>;
   /** @returns how many were deleted. */

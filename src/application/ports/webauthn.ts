@@ -53,11 +53,6 @@ export type VerifiedUse = PasskeyState & {
  * - rejects a new credential under another id than that of its authenticator
  * - rejects an attestation with certificates, which nobody asked for
  * - rejects what cannot be read
- *
- * @example
- * const challenge = webauthn.challengeOf(credential);
- * const use = await webauthn.verifyUse(credential, challenge, passkey);
- * if (use === null) throw new AppError('AUTH_PASSKEY_INVALID');
  */
 export interface WebAuthn {
   /** The id of the relying party, for the options of browsers. */

@@ -3,7 +3,6 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session } from '../../domain/session.ts';
 import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
-import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -46,7 +45,6 @@ type Request = Shown & {
   readonly verified: readonly RefreshToken[];
 };
 
-const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
 const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
@@ -110,27 +108,24 @@ const rotate = async (
 ): Promise<TokenPair | 'stale'> => {
   cancellation.throwIfAborted();
   const rotated = await deps.sessions.rotate(rotation);
-  if (rotated === 'too-late') throw missedDeadline();
+  if (rotated === 'too-late') throw new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
   if (rotated === 'stale') return rotated;
   const { user, ...session } = rotated;
   if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin);
-  return revertOnError(deps, rotation, async () => {
+  try {
     await afterRotation();
     const issued = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, rotation.at);
     cancellation.throwIfAborted();
     return issued;
-  });
+  } catch (error) {
+    await deps.sessions.revert(rotation);
+    throw error;
+  }
 };
 
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
-
-const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
-  const user = await users.findById(id);
-  if (user === null) throw authFailed('the user does not exist');
-  return user;
-};
 
 /** @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before. */
 const nextRotation = (
@@ -166,20 +161,6 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Reverts the rotation if the new tokens cannot be issued. */
-const revertOnError = async <Result>(
-  { sessions }: RefreshDeps,
-  rotation: Rotation,
-  issue: () => Promise<Result>,
-): Promise<Result> => {
-  try {
-    return await issue();
-  } catch (error) {
-    await sessions.revert(rotation);
-    throw error;
-  }
-};
-
 /** Handles a request whose token was not rotated: rotates it as stored, issues the current token again, or rejects the request. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
@@ -214,7 +195,9 @@ const issueAgain = async (
   if (proof !== null && needsProof(session, request.evidence) && !(await deps.sessions.useProof(session, proof)))
     return handleUnproven(deps, token, session, request);
   deps.report?.('refresh', 'replayable');
-  return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
+  const user = await deps.users.findById(session.userId);
+  if (user === null) throw authFailed('the user does not exist');
+  return issueTokenPair(deps, user, session, deps.clock.now());
 };
 
 /** Refuses a request that does not show the device of its session; `observe` reports it alone. The session lives. */

@@ -94,7 +94,7 @@ describe('deleteAccount', () => {
     expect(await ofAda()).toEqual(before);
   });
 
-  it('compares the password again when it is changed meanwhile', async () => {
+  it('is refused when the password is changed meanwhile', async () => {
     const { app, ofAda, setPassword, remove } = await setUp();
     beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
     await expect(remove()).rejects.toMatchObject(WRONG_PASSWORD);

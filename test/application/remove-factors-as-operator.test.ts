@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTICES_PER_HOUR, notifyOfFactor, record } from '../../src/application/steps/record.ts';
+import { NOTICES_PER_HOUR, notifyOfChange, record } from '../../src/application/steps/record.ts';
 import { removeFactorsAsOperator } from '../../src/application/use-cases/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
@@ -70,7 +70,7 @@ describe('removeFactorsAsOperator', () => {
     const { app, user, ofAda, remove } = await setUp();
     for (let time = 0; time < MANY; time += 1) {
       await record(app, app, NO_ORIGIN, [{ userId: user.id, kind: 'second-factor-removed' }]);
-      await notifyOfFactor(app, app, 'second-factor-removed', user, NO_ORIGIN);
+      await notifyOfChange(app, app, 'second-factor-removed', user, NO_ORIGIN);
     }
     const removals = async () => (await ofAda()).messages.filter(({ kind }) => kind === 'second-factor-removed').length;
     expect(await removals()).toBe(NOTICES_PER_HOUR);

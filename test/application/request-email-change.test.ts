@@ -80,7 +80,7 @@ describe('requestEmailChange', () => {
     expect(await pending()).toHaveLength(6);
   });
 
-  it('compares the password again when it is changed meanwhile, and stores nothing after that', async () => {
+  it('is refused when the password is changed meanwhile, and stores nothing after that', async () => {
     const { app, happened, pending, setPassword, request } = await setUp();
     beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
     await expect(request()).rejects.toMatchObject(WRONG_PASSWORD);

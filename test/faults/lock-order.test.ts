@@ -99,10 +99,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           };
           return endSession(RECORDING, { ...inside, sessions: { ...inside.sessions, end } }, one, ENDING);
         };
-      const all = { userId: user.id, exceptId: null };
       const results = await interleave(
         (stop) => unitOfWork.run(endOne(stop)),
-        () => unitOfWork.run((inside) => endSessionsOf(RECORDING, inside, all, ENDING)),
+        () => unitOfWork.run((inside) => endSessionsOf(RECORDING, inside, user.id, ENDING)),
       );
       expect(results).toEqual([true, 1]);
       expect(runs()).toBe(2);
@@ -153,7 +152,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         };
       const change: Work = async (inside) => {
         await inside.users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: true, now: NOW });
-        return endSessionsOf(RECORDING, inside, { userId: user.id, exceptId: null }, ENDING);
+        return endSessionsOf(RECORDING, inside, user.id, ENDING);
       };
       const [, ended] = await interleave(
         (stop) => unitOfWork.run(logIn(stop)),

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { isOwnName } from '../../domain/password.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 
-type AssertPasswordAllowedDeps = {
+export type PasswordRuleDeps = {
   /** `null`: no password is refused. */
   readonly blocklist: PasswordBlocklist | null;
 };
@@ -15,7 +15,7 @@ type ProposedPassword = { readonly password: string; readonly username: string; 
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const assertPasswordAllowed = (
-  { blocklist }: AssertPasswordAllowedDeps,
+  { blocklist }: PasswordRuleDeps,
   { password, username, email }: ProposedPassword,
   field: 'password' | 'newPassword',
 ): void => {

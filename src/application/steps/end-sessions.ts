@@ -19,19 +19,24 @@ export const endSession = async (
   return ended;
 };
 
+type EndingOfAll = Ending & {
+  /** The session that stays open. */
+  readonly exceptId?: string;
+};
+
 /**
  * Locks a user, and ends their sessions. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
  * then sees the changes of this unit of work.
- * @param exceptId the session that stays open; `null` to end all. @returns how many.
+ * @returns how many.
  */
 export const endSessionsOf = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'events'>,
-  { userId, exceptId }: { readonly userId: string; readonly exceptId: string | null },
-  { reason, origin }: Ending,
+  userId: string,
+  { reason, origin, exceptId }: EndingOfAll,
 ): Promise<number> => {
   await stores.users.lock(userId);
-  const ended = await stores.sessions.endByUser(userId, exceptId);
+  const ended = await stores.sessions.endByUser(userId, exceptId ?? null);
   await record(deps, stores, origin, endings(userId, ended, reason));
   return ended.length;
 };

@@ -9,7 +9,7 @@ import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { invalidSecondFactor } from './pending-login.ts';
-import { type NoticeDeps, notifyOfFactor, record } from './record.ts';
+import { type NoticeDeps, notifyOfChange, record } from './record.ts';
 
 export type EnrolAppDeps = NoticeDeps & {
   readonly ids: IdGenerator;
@@ -58,7 +58,7 @@ export const enrol = async (
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
-  await notifyOfFactor(deps, stores, 'second-factor-added', user, origin);
+  await notifyOfChange(deps, stores, 'second-factor-added', user, origin);
   return (await stores.factors.countCodes(user.id)) > 0 ? [] : replaceCodes(deps, stores, user.id);
 };
 

@@ -12,6 +12,11 @@ export type LiveUserDeps = { readonly sessions: SessionRepository; readonly cloc
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
 
+export type CallerWithToken = Caller & {
+  /** `iat` of the request's access token, in seconds. */
+  readonly tokenIssuedAt: number;
+};
+
 type LiveSession = { readonly user: User; readonly session: NonNullable<UserInSession['session']> };
 
 /**

@@ -93,19 +93,6 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** Notifies a user of a changed password, after the event of the change is stored. */
-export const notifyOfPassword = async (
-  deps: NoticeDeps,
-  stores: NoticeStores,
-  user: Owner,
-  origin: Origin,
-): Promise<void> => {
-  if (!isOn(deps, 'password')) return;
-  const changes = await stores.events.countSince(user.id, 'password-changed', deps.clock.now() - HOUR);
-  if (changes <= NOTICES_PER_HOUR)
-    await enqueue(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
-};
-
 /** The notices about factors, each with the event that it follows. */
 export type FactorNotice =
   | 'passkey-added'
@@ -116,15 +103,15 @@ export type FactorNotice =
   | 'recovery-code-used'
   | 'recovery-codes-made';
 
-/** Notifies a user of a change of a factor, after its event is stored. What an operator does is not limited. */
-export const notifyOfFactor = async (
+/** Notifies a user of a new password, or of a change of a factor, after its event is stored. What an operator does is not limited. */
+export const notifyOfChange = async (
   deps: NoticeDeps,
   stores: NoticeStores,
-  kind: FactorNotice,
+  kind: 'password-changed' | FactorNotice,
   user: Owner,
   origin: Origin,
 ): Promise<void> => {
-  if (!isOn(deps, 'factors')) return;
+  if (!isOn(deps, kind === 'password-changed' ? 'password' : 'factors')) return;
   const countOfHour = () => stores.events.countSince(user.id, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
   await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);

@@ -1,5 +1,4 @@
 import type { Origin } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from './end-sessions.ts';
 import { type RecordDeps, record } from './record.ts';
@@ -12,14 +11,14 @@ import { type RecordDeps, record } from './record.ts';
 export const removeAccount = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'events'>,
-  { id: userId }: Pick<User, 'id'>,
-  { origin }: { readonly origin: Origin },
+  userId: string,
+  origin: Origin,
 ): Promise<boolean> => {
   // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
-  await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'account-deleted', origin });
+  await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });
   await stores.users.remove(userId);
   return true;
 };

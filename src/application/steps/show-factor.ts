@@ -14,7 +14,7 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { beginAttempt } from './compare-password.ts';
 import { invalidSecondFactor } from './pending-login.ts';
-import { type NoticeDeps, notifyOfFactor, record } from './record.ts';
+import { type NoticeDeps, notifyOfChange, record } from './record.ts';
 import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
 
 /** What a request shows as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
@@ -139,7 +139,7 @@ const showRecoveryCode = async (
   const use = async (stores: Stores): Promise<void> => {
     if (!(await stores.factors.useCode(user.id, hash))) throw invalidSecondFactor('the user has no such recovery code');
     await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);
-    await notifyOfFactor(deps, stores, 'recovery-code-used', user, origin);
+    await notifyOfChange(deps, stores, 'recovery-code-used', user, origin);
   };
   return { method: 'recovery-code', use };
 };

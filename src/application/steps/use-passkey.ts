@@ -9,7 +9,7 @@ import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
-import { type NoticeDeps, notifyOfFactor, record } from './record.ts';
+import { type NoticeDeps, notifyOfChange, record } from './record.ts';
 
 export type ChallengeDeps = {
   readonly seals: DeviceSeals;
@@ -108,5 +108,5 @@ export const usePasskey = async (
   if (stored === null || !(await stores.passkeys.recordUse(passkey, use, deps.clock.now()))) throw unknownPasskey();
   if (!isCopySuspected(stored, use)) return;
   await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
-  await notifyOfFactor(deps, stores, 'passkey-copy-suspected', user, origin);
+  await notifyOfChange(deps, stores, 'passkey-copy-suspected', user, origin);
 };

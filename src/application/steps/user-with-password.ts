@@ -4,18 +4,14 @@ import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { comparePassword, deviceAttempt } from './compare-password.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './live-user.ts';
+import { type Caller, type CallerWithToken, type LiveUserDeps, liveUser, lockedLiveUser } from './live-user.ts';
 
 export type UserWithPasswordDeps = LiveUserDeps & {
   readonly attempts: LoginAttempts;
   readonly hasher: PasswordHasher;
 };
 
-export type RequestWithPassword = Caller & {
-  /** `iat` of the request's access token, in seconds. */
-  readonly tokenIssuedAt: number;
-  readonly password: string;
-};
+export type RequestWithPassword = CallerWithToken & { readonly password: string };
 
 /**
  * The user of a request, if the password is right. Wrong ones count for the device (ADR 0024).
@@ -33,12 +29,22 @@ export const userWithPassword = async (
 };
 
 /**
- * Locks the user, and returns whether the password that was compared is still the user's. If not, it has to be compared again.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ * Locks the user in a unit of work, and checks that the password is still the one that was compared. Another hash of it does not matter.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const isStillUserWithPassword = async (
+export const lockedUserWithPassword = async (
   deps: Pick<LiveUserDeps, 'clock'>,
   stores: Pick<Stores, 'users' | 'sessions'>,
   caller: Caller,
-  { passwordHash }: Pick<User, 'passwordHash'>,
-): Promise<boolean> => (await lockedLiveUser(deps, stores, caller)).passwordHash === passwordHash;
+  compared: User,
+): Promise<User> => {
+  const user = await lockedLiveUser(deps, stores, caller);
+  assertSamePassword(compared, user);
+  return user;
+};
+
+/** @throws AppError AUTH_CREDENTIALS_INVALID when the password was changed after it was compared. */
+export const assertSamePassword = (compared: User, { passwordChangedAt }: User): void => {
+  if (passwordChangedAt === compared.passwordChangedAt) return;
+  throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the password was changed meanwhile' });
+};

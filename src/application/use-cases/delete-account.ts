@@ -3,7 +3,7 @@ import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { ChangeDeps } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 import {
-  isStillUserWithPassword,
+  lockedUserWithPassword,
   type RequestWithPassword,
   type UserWithPasswordDeps,
   userWithPassword,
@@ -17,17 +17,14 @@ type Deletion = RequestWithPassword & { readonly origin?: Origin };
  * Removes a user who knows the password, with everything that is stored about them.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
-export const deleteAccount = (deps: DeleteAccountDeps) => {
-  const remove = async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
+export const deleteAccount =
+  (deps: DeleteAccountDeps) =>
+  async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
-    const removed = await deps.unitOfWork.run(
-      async (stores) =>
-        (await isStillUserWithPassword(deps, stores, input, user)) &&
-        (await removeAccount(deps, stores, user, { origin })),
-    );
-    if (!removed) return remove(input, cancellation);
+    await deps.unitOfWork.run(async (stores) => {
+      await lockedUserWithPassword(deps, stores, input, user);
+      await removeAccount(deps, stores, user.id, origin);
+    });
   };
-  return remove;
-};

@@ -5,9 +5,15 @@ import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { deviceCodeAttempt } from '../steps/compare-password.ts';
 import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from '../steps/enrol-app.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../steps/live-user.ts';
+import {
+  type Caller,
+  type CallerWithToken,
+  type LiveUserDeps,
+  liveUser,
+  lockedFactorOwner,
+} from '../steps/live-user.ts';
 import { raiseSession, type SecondFactorPolicy } from '../steps/open-session.ts';
-import { type ChangeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { type ChangeDeps, notifyOfChange, record } from '../steps/record.ts';
 import { forgetDevices } from '../steps/remember-device.ts';
 import { type CompareCodeDeps, compareCode } from '../steps/show-factor.ts';
 
@@ -16,7 +22,7 @@ export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & En
 type Codes = string[];
 
 /** What a user has besides the password and passkeys. */
-export type ListedFactors = {
+type ListedFactors = {
   /** The authenticator apps, the oldest first. */
   readonly apps: readonly Pick<Factor, 'id' | 'createdAt'>[];
   /** How many are left. */
@@ -44,9 +50,7 @@ export const startApp =
       addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
     );
 
-type FirstCode = Caller & {
-  /** `iat` of the request's access token, in seconds. */
-  readonly tokenIssuedAt: number;
+type FirstCode = CallerWithToken & {
   readonly id: string;
   readonly code: string;
   readonly origin?: Origin;
@@ -89,7 +93,7 @@ export const makeRecoveryCodes =
       const codes = await replaceCodes(deps, stores, user.id);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
-      await notifyOfFactor(deps, stores, 'recovery-codes-made', user, origin);
+      await notifyOfChange(deps, stores, 'recovery-codes-made', user, origin);
       return codes;
     });
 
@@ -110,7 +114,7 @@ export const removeApp =
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
-      await notifyOfFactor(deps, stores, 'second-factor-removed', user, origin);
+      await notifyOfChange(deps, stores, 'second-factor-removed', user, origin);
     });
 
 const endSecondFactor = async (

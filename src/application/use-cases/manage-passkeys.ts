@@ -5,7 +5,7 @@ import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../steps/live-user.ts';
 import type { SecondFactorPolicy } from '../steps/open-session.ts';
-import { type ChangeDeps, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../steps/record.ts';
 import {
   invalidPasskey,
   newChallenge,
@@ -31,9 +31,6 @@ export type PasskeyInvitation = {
   /** Those that the user has: their authenticators make no second one. */
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
-
-/** A passkey as its user sees it. */
-export type ListedPasskey = Omit<Passkey, 'userId' | 'publicKey' | 'userHandle' | 'counter' | 'transports'>;
 
 /** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const invitePasskey =
@@ -86,7 +83,7 @@ export const addPasskey =
       await useChallenge(stores, challenge);
       await stores.passkeys.add(passkey);
       await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
-      await notifyOfFactor(deps, stores, 'passkey-added', user, origin);
+      await notifyOfChange(deps, stores, 'passkey-added', user, origin);
     });
     return listed(passkey);
   };
@@ -97,7 +94,10 @@ const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
 };
 
-const listed = (passkey: Passkey): ListedPasskey => ({
+/** A passkey as its user sees it. */
+export type ListedPasskey = ReturnType<typeof listed>;
+
+const listed = (passkey: Passkey) => ({
   id: passkey.id,
   credentialId: passkey.credentialId,
   aaguid: passkey.aaguid,
@@ -146,7 +146,7 @@ export const removePasskey =
       const removed = await stores.passkeys.remove({ id, userId });
       if (removed === null) throw noSuchPasskey();
       await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
-      await notifyOfFactor(deps, stores, 'passkey-removed', user, origin);
+      await notifyOfChange(deps, stores, 'passkey-removed', user, origin);
       const left = await stores.passkeys.listByUser(userId);
       return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
     });

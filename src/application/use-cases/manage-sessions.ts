@@ -1,7 +1,7 @@
-import { type Binding, bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
+import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isRememberedDevice, type Session, type SessionKey } from '../../domain/session.ts';
+import { isRememberedDevice, type SessionKey } from '../../domain/session.ts';
 import type { TokenStatus } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
@@ -11,37 +11,24 @@ import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../ste
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
 import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 
-/** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
-export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
-  readonly lastUsedAt: number;
-  /** What holds the key of its device. */
-  readonly binding: Binding;
-  /** Whether it is the session of the request. */
-  readonly current: boolean;
-  /** Whether it is no session, but a device on which the user need not show the second factor. */
-  readonly remembered: boolean;
-};
-
 /**
- * The live sessions of a user, the most recently used first.
+ * The live sessions of a user as the user sees them, the most recently used first: without their tokens. Remembered devices are among them.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const listSessions =
-  (deps: LiveUserDeps) =>
-  async (caller: Caller): Promise<ListedSession[]> => {
-    await liveUser(deps, caller);
-    const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
-    return live.map((session) => ({
-      id: session.id,
-      createdAt: session.createdAt,
-      lastUsedAt: session.rotatedAt,
-      userAgent: session.userAgent,
-      address: session.address,
-      binding: bindingOf(session),
-      current: session.id === caller.sessionId,
-      remembered: isRememberedDevice(session),
-    }));
-  };
+export const listSessions = (deps: LiveUserDeps) => async (caller: Caller) => {
+  await liveUser(deps, caller);
+  const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
+  return live.map((session) => ({
+    id: session.id,
+    createdAt: session.createdAt,
+    lastUsedAt: session.rotatedAt,
+    userAgent: session.userAgent,
+    address: session.address,
+    binding: bindingOf(session),
+    current: session.id === caller.sessionId,
+    remembered: isRememberedDevice(session),
+  }));
+};
 
 /**
  * Ends one session of a user.
@@ -66,7 +53,7 @@ export const endAllSessions =
   async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
     await deps.unitOfWork.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
-      await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'all-ended', origin });
+      await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin });
     });
   };
 
@@ -96,7 +83,7 @@ export const endOtherSessions =
     const verified = await verifiedTokens(deps, presented);
     return deps.unitOfWork.run(async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
-      await endSessionsOf(deps, stores, { userId, exceptId: sessionId }, { reason: 'all-ended', origin });
+      await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
       const session = await stores.sessions.find(key);
       if (session !== null && needsProof(session, noEvidence(deps.deviceBinding))) return null;
       await assertHolds(deps, stores, verified, key);

@@ -7,7 +7,7 @@ import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfChange, record } from '../steps/record.ts';
 import { forgetDevices } from '../steps/remember-device.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
@@ -31,12 +31,7 @@ export const disableAccount =
       const changed = disabled !== null;
       if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
       if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
-      const endedSessions = await endSessionsOf(
-        deps,
-        stores,
-        { userId, exceptId: null },
-        { reason: 'operator', origin },
-      );
+      const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin });
       return { changed, endedSessions };
     });
 
@@ -79,9 +74,7 @@ export const setAttributes =
 export const endSessionsAsOperator =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<number> =>
-    deps.unitOfWork.run((stores) =>
-      endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'operator', origin }),
-    );
+    deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
 
 export type RemovedFactors = {
   /** Authenticator apps that had shown a code. */
@@ -111,7 +104,7 @@ export const removeFactorsAsOperator =
       ];
       const events = kinds.map((kind) => ({ userId, kind }));
       await record(deps, stores, origin, events);
-      for (const kind of new Set(kinds)) await notifyOfFactor(deps, stores, kind, user, origin);
+      for (const kind of new Set(kinds)) await notifyOfChange(deps, stores, kind, user, origin);
       return removed;
     });
 
@@ -162,4 +155,4 @@ export const logOperated =
 export const deleteAccountAsOperator =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<boolean> =>
-    deps.unitOfWork.run((stores) => removeAccount(deps, stores, { id: userId }, { origin }));
+    deps.unitOfWork.run((stores) => removeAccount(deps, stores, userId, origin));

@@ -3,7 +3,7 @@ import { canonicalEmail } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
 import {
-  isStillUserWithPassword,
+  lockedUserWithPassword,
   type RequestWithPassword,
   type UserWithPasswordDeps,
   userWithPassword,
@@ -23,24 +23,21 @@ const PERIOD = 3_600_000;
  * has an account is not looked up.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
-export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
-  const request = async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
+export const requestEmailChange =
+  (deps: RequestEmailChangeDeps) =>
+  async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
     const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
     const userId = user.id;
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
-    const isDone = await deps.unitOfWork.run(async (stores) => {
+    await deps.unitOfWork.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
-      if (!(await isStillUserWithPassword(deps, stores, input, user))) return false;
+      await lockedUserWithPassword(deps, stores, input, user);
       const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
-      if (requests >= REQUESTS_PER_PERIOD) return true;
+      if (requests >= REQUESTS_PER_PERIOD) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
-      return true;
     });
-    if (!isDone) return request(input, cancellation);
   };
-  return request;
-};

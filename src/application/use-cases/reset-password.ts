@@ -4,11 +4,10 @@ import { canonicalEmail, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Outbox } from '../ports/outbox.ts';
-import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { findLink, invalidLink, type LinkDeps, shortenReservation, takeLink, withdrawLinks } from '../steps/links.ts';
 import {
@@ -33,12 +32,11 @@ export const requestPasswordReset =
 
 export type ResetPasswordDeps = ChangeDeps &
   NoticeDeps &
+  PasswordRuleDeps &
   LinkDeps & {
     readonly users: UserRepository;
     readonly links: LinkRepository;
     readonly hasher: PasswordHasher;
-    /** `null`: common passwords are allowed. */
-    readonly blocklist: PasswordBlocklist | null;
   };
 
 type ResetPasswordInput = {
@@ -92,7 +90,7 @@ const replacePassword = async (
   await ownerOf(link, stores.users);
   await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
-  await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'password-reset', origin });
+  await endSessionsOf(deps, stores, userId, { reason: 'password-reset', origin });
   await withdrawLinks(stores, userId, OUTDATED);
   if (notifiesFormerAddress(deps)) await endUndo(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;

@@ -7,12 +7,12 @@ import type { User } from '../../domain/user.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { deviceCodeAttempt } from '../steps/compare-password.ts';
-import { type Caller, type LiveUserDeps, liveSession, liveUser, lockedLiveUser } from '../steps/live-user.ts';
+import { type CallerWithToken, type LiveUserDeps, liveSession, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { type IssueTokenPairDeps, issueAccessToken, raiseSession } from '../steps/open-session.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
 import { type PresentedFactor, type ShowFactorDeps, showFactor } from '../steps/show-factor.ts';
-import { type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
+import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
 
 /**
  * Whether the session of an access token has what a route requires.
@@ -29,9 +29,7 @@ export const assertSteppedUp =
 
 export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokenPairDeps & ShowFactorDeps;
 
-type StepUpInput = Caller & {
-  /** `iat` of the request's access token, in seconds. */
-  readonly tokenIssuedAt: number;
+type StepUpInput = CallerWithToken & {
   readonly shown: { readonly password: string } | PresentedFactor;
   readonly presented: Presented;
   readonly origin?: Origin;
@@ -73,10 +71,7 @@ const shownAgain = async (
 ): Promise<ShownAgain> => {
   if ('password' in shown) {
     const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: shown.password });
-    const use = async (_stores: Stores, { passwordHash }: User) => {
-      if (passwordHash !== user.passwordHash) throw new AppError('AUTH_CREDENTIALS_INVALID');
-    };
-    return { user, method: 'password', use };
+    return { user, method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
   }
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];

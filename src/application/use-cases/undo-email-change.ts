@@ -30,7 +30,7 @@ export const undoEmailChange =
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
       await withdrawLinks(stores, userId, LINK_PURPOSES);
       await record(deps, stores, origin, [{ userId, kind: 'email-change-undone' }]);
-      await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'email-change-undone', origin });
+      await endSessionsOf(deps, stores, userId, { reason: 'email-change-undone', origin });
       await enqueue(deps, stores, origin, [
         { kind: 'email-change-undone', userId, to: email },
         { kind: 'password-reset', userId, to: email },

@@ -61,8 +61,8 @@ export const removeUnverifiedAccount =
       const { userId, email } = link;
       const now = deps.clock.now();
       const unchanged = { email, emailVerifiedAt: null, disabledAt: null };
-      const unverified = await stores.users.update(userId, { now }, unchanged);
-      if (unverified === null) throw invalidLink('the address was verified, or the account is disabled');
+      if ((await stores.users.update(userId, { now }, unchanged)) === null)
+        throw invalidLink('the address was verified, or the account is disabled');
       await takeLink(deps, stores, link);
-      await removeAccount(deps, stores, unverified, { origin });
+      await removeAccount(deps, stores, userId, origin);
     });

@@ -82,7 +82,7 @@ describe('a user, of whom every table that names users has a row', () => {
 
   it('leaves no row in any table, but what an operator did until it is logged', async () => {
     const origin = { ...NO_ORIGIN, actor: 'Una' };
-    expect(await removeAccount({ clock, ids: { next: anId } }, stores, user, { origin })).toBe(true);
+    expect(await removeAccount({ clock, ids: { next: anId } }, stores, user.id, origin)).toBe(true);
     expect(await tablesWithTheUser()).toEqual(['operations']);
     expect(await stores.events.takeOperated(10)).toMatchObject([
       { kind: 'deleted', actor: 'Una' },

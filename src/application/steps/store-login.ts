@@ -3,15 +3,28 @@ import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { Report } from '../reports.ts';
 import { type EndPresentedDeps, endPresentedSessions } from './end-sessions.ts';
-import { type SecondFactorPolicy, storeSession } from './open-session.ts';
+import { type PrepareSessionDeps, type SecondFactorPolicy, storeSession } from './open-session.ts';
+import type { ProveDeviceDeps } from './prove-device.ts';
 import { isUsualLogin, notifyOfLogin } from './record.ts';
 
 export type MayLogInDeps = {
-  /** `required` refuses a user whose address is not verified. Default: off. */
+  /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
 };
+
+/** What every kind of log-in needs. */
+export type AnyLoginDeps = EndPresentedDeps &
+  ProveDeviceDeps &
+  PrepareSessionDeps &
+  MayLogInDeps & {
+    readonly users: UserRepository;
+    readonly unitOfWork: UnitOfWork;
+    readonly report?: Report;
+  };
 
 /** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
 export const assertMayLogIn = (
@@ -21,6 +34,14 @@ export const assertMayLogIn = (
   if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
   if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
 };
+
+/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param user `null`: there is no such account. */
+export const reportRefusal =
+  ({ report }: Pick<AnyLoginDeps, 'report'>, user: User | null, origin: Origin) =>
+  (error: unknown): never => {
+    if (user !== null && error instanceof AppError && error.status < 500) report?.('login-refused', user.id, origin);
+    throw error;
+  };
 
 type Login = {
   /** As stored in this unit of work, which has locked the user. */

@@ -1,24 +1,13 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { codeAttempts } from '../steps/compare-password.ts';
-import type { EndPresentedDeps } from '../steps/end-sessions.ts';
 import { addApp, type EnrolAppDeps, enrol, type StartedApp } from '../steps/enrol-app.ts';
-import {
-  keysOf,
-  type OpenedSession,
-  type PrepareSessionDeps,
-  prepareSession,
-  type SecondFactorPolicy,
-} from '../steps/open-session.ts';
+import { keysOf, type OpenedSession, prepareSession, type SecondFactorPolicy } from '../steps/open-session.ts';
 import {
   assertSamePassword,
   invalidSecondFactor,
@@ -26,7 +15,7 @@ import {
   type PendingLogin,
   usePendingLogin,
 } from '../steps/pending-login.ts';
-import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
+import { NOTHING_PRESENTED, type Presented, provenDevice } from '../steps/prove-device.ts';
 import { rememberDevice } from '../steps/remember-device.ts';
 import {
   type PresentedFactor,
@@ -35,19 +24,10 @@ import {
   showFactor,
   showFirstCode,
 } from '../steps/show-factor.ts';
-import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../steps/store-login.ts';
 import { type NewChallenge, newChallenge } from '../steps/use-passkey.ts';
 
-export type FinishLoginDeps = ShowFactorDeps &
-  EnrolAppDeps &
-  EndPresentedDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps &
-  MayLogInDeps & {
-    readonly users: UserRepository;
-    readonly unitOfWork: UnitOfWork;
-    readonly report?: Report;
-  };
+export type FinishLoginDeps = AnyLoginDeps & ShowFactorDeps & EnrolAppDeps;
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
 
@@ -153,10 +133,8 @@ export const finishLogin =
     const own = verified.find(({ claims }) => claims.sub === user.id);
     const enrols = await mayEnrol(deps, deps.passkeys, user);
     const showing = { user, attempts: codeAttempts(user, own), origin };
-    const shown = await (enrols ? showFirstCode : showFactor)(deps, factor, showing).catch((error: unknown) => {
-      if (error instanceof AppError && error.status < 500) deps.report?.('login-refused', user.id, origin);
-      throw error;
-    });
+    const show = enrols ? showFirstCode : showFactor;
+    const shown = await show(deps, factor, showing).catch(reportRefusal(deps, user, origin));
     const now = deps.clock.now();
     const authentications = [
       { method: 'password', at: pending.startedAt },

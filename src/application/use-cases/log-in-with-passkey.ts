@@ -1,13 +1,10 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
-import type { EndPresentedDeps } from '../steps/end-sessions.ts';
-import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
+import { keysOf, type OpenedSession, prepareSession } from '../steps/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenDevice } from '../steps/prove-device.ts';
+import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../steps/store-login.ts';
 import {
   type ChallengeDeps,
   type NewChallenge,
@@ -22,14 +19,7 @@ import {
 export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
 
-export type PasskeyLoginDeps = ShowPasskeyDeps &
-  EndPresentedDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps &
-  MayLogInDeps & {
-    readonly users: UserRepository;
-    readonly unitOfWork: UnitOfWork;
-  };
+export type PasskeyLoginDeps = AnyLoginDeps & ShowPasskeyDeps;
 
 type PasskeyLogin = {
   readonly credential: UsedCredential;

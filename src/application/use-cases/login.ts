@@ -1,44 +1,27 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
-import type { ReplayPolicy } from '../../domain/tokens.ts';
 import { accountKind, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import {
-  keysOf,
-  needsSecondFactor,
-  type OpenedSession,
-  type PrepareSessionDeps,
-  prepareSession,
-} from '../steps/open-session.ts';
+import { keysOf, needsSecondFactor, type OpenedSession, prepareSession } from '../steps/open-session.ts';
 import { newPendingLogin } from '../steps/pending-login.ts';
-import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import type { NoticeDeps } from '../steps/record.ts';
+import { NOTHING_PRESENTED, type Presented, provenDevice } from '../steps/prove-device.ts';
 import { rememberedDeviceId } from '../steps/remember-device.ts';
-import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../steps/store-login.ts';
+import { assertSamePassword } from '../steps/user-with-password.ts';
 
-export type LoginDeps = NoticeDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps &
-  MayLogInDeps & {
-    readonly users: UserRepository;
-    readonly sessions: SessionRepository;
-    readonly unitOfWork: UnitOfWork;
-    readonly hasher: PasswordHasher;
-    readonly attempts: LoginAttempts;
-    readonly replayPolicy: ReplayPolicy;
-    readonly report?: Report;
-  };
+export type LoginDeps = AnyLoginDeps & {
+  readonly sessions: SessionRepository;
+  readonly hasher: PasswordHasher;
+  readonly attempts: LoginAttempts;
+};
 
 type LoginSource = {
   /** The networks of the client, the widest first. */
@@ -73,19 +56,14 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  */
 export const login = (deps: LoginDeps) => {
   const oneAtATime = keyedMutex();
-  const logIn = async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+  return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const keys = keysOf(await provenDevice(deps, presented));
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
-    const { user, isOwnDevice } = await admit(deps, found, input, {
-      networks: source.networks,
-      verified,
-    }).catch((error: unknown) => {
-      if (found !== null && isClientError(error)) deps.report?.('login-refused', found.id, origin);
-      throw error;
-    });
-
+    const { networks } = source;
+    const admission = admit(deps, found, input, { networks, verified });
+    const { user, isOwnDevice } = await admission.catch(reportRefusal(deps, found, origin));
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
@@ -101,14 +79,12 @@ export const login = (deps: LoginDeps) => {
       authentications: [{ method: 'password', at: now }],
     });
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
-    const isStored = await oneAtATime(user.id, () => {
+    await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
       return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDeviceId: deviceId });
     });
-    // Somebody replaced the password in the meantime: compare it again.
-    return isStored ? opened : logIn(input, cancellation);
+    return opened;
   };
-  return logIn;
 };
 
 type LogIn = Admitted & {
@@ -122,16 +98,14 @@ type LogIn = Admitted & {
 /**
  * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. Locks the user, and checks
  * them again: a change of the password, or an operator who disables the account, has ended only the sessions that were stored before.
- * @returns `false` when the stored password is no longer that of `user`: then nothing is stored.
  */
-const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<boolean> =>
+const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
     if (locked.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
-    if (locked.passwordHash !== user.passwordHash) return false;
+    assertSamePassword(user, locked);
     await storeLogin(deps, stores, { user: locked, ...login });
-    return true;
   });
 
 type Admitted = {
@@ -152,9 +126,6 @@ const admit = async (
   assertMayLogIn(deps, user);
   return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
 };
-
-/** Whether the client is at fault. An attempt that has to wait (429) counts as well. */
-const isClientError = (error: unknown): boolean => error instanceof AppError && error.status < 500;
 
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);

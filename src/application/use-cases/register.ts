@@ -3,11 +3,10 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../steps/assert-password-allowed.ts';
 import { assertNotReserved } from '../steps/links.ts';
 import {
   keysOf,
@@ -19,16 +18,15 @@ import {
 import { newPendingLogin, type PendingLoginDeps } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
+import type { MayLogInDeps } from '../steps/store-login.ts';
 
 export type RegisterDeps = ChangeDeps &
+  PasswordRuleDeps &
+  MayLogInDeps &
   ProveDeviceDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly hasher: PasswordHasher;
-    /** `null`: common passwords are allowed. */
-    readonly blocklist: PasswordBlocklist | null;
-    /** Whether users verify their email addresses. Default: off. */
-    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
     /** The languages that mails are written in. Default: not known. */
     readonly mailLocales?: readonly string[] | undefined;
   };

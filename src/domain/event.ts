@@ -153,20 +153,6 @@ export const COUNTING_PERIOD = 3_600_000;
 /** The start of the period that a time is in. Epoch milliseconds. */
 export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
 
-/** Whether two events are stored as one: refused log-ins of a user within an hour, or log-ins on one device within an hour. */
-export const isCountedWith = (a: AccountEvent, b: AccountEvent): boolean =>
-  a.userId === b.userId &&
-  a.kind === b.kind &&
-  countingPeriodOf(a.at) === countingPeriodOf(b.at) &&
-  (a.kind === 'login-refused' || (a.kind === 'logged-in' && a.userAgent === b.userAgent && a.address === b.address));
-
-/** Two such events as one, with the id of the first and the other fields of the last. */
-export const countedTogether = (first: AccountEvent, last: AccountEvent): AccountEvent => ({
-  ...last,
-  id: first.id,
-  count: first.count + last.count,
-});
-
 /**
  * The most events of one user. Beyond that, the oldest of the most frequent kind and reason are removed. So an attacker who causes many
  * events of one kind evicts only those.

@@ -1,14 +1,7 @@
 import type { InferEntity } from '@mikro-orm/core';
 import { type RawBuilder, sql } from 'kysely';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
-import {
-  type AccountEvent,
-  countedTogether,
-  countingPeriodOf,
-  EVENTS_KEPT,
-  isCountedWith,
-  type SessionEnding,
-} from '../../domain/event.ts';
+import { type AccountEvent, countingPeriodOf, EVENTS_KEPT, type SessionEnding } from '../../domain/event.ts';
 import { isId } from '../../domain/user.ts';
 import { EventEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
@@ -57,7 +50,7 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
   const tables = () => db.em.getKysely<Tables>();
   return {
     async add(events) {
-      const [first, ...others] = counted(events).map(toRow);
+      const [first, ...others] = events.map(toRow);
       if (first === undefined) return;
       const { rows } = await translated(() => addOfUsers([first, ...others], SAME_DEVICE).execute(tables()));
       if (mayBeTooMany(rows)) await translated(() => evict(events).execute(tables()));
@@ -122,18 +115,6 @@ const mayBeTooMany = (added: readonly Added[]): boolean =>
 const hashOf = (address: RawBuilder<unknown>, userAgent: RawBuilder<unknown>) =>
   sql<string>`hashtextextended(coalesce(${address}, '') || ' ' || coalesce(${userAgent}, ''), 0)`;
 const DEVICE_HASH = hashOf(sql.ref('address'), sql.ref('user_agent'));
-
-/** Joins events that are counted together: PostgreSQL refuses a statement that updates one row twice. */
-const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
-  const rows: AccountEvent[] = [];
-  for (const event of events) {
-    const at = rows.findIndex((row) => isCountedWith(row, event));
-    const first = rows[at];
-    if (first === undefined) rows.push(event);
-    else rows[at] = countedTogether(first, event);
-  }
-  return rows;
-};
 
 /** The last log-in on a device within a period is that of the row. */
 const SAME_DEVICE = sql`(user_id, (${DEVICE_HASH}), logged_in_from) do update set count = events.count + excluded.count, at = excluded.at,

@@ -6,7 +6,7 @@ export type RefusedLogins = Pick<
   'id' | 'userId' | 'at' | 'count' | 'requestId' | 'userAgent' | 'address'
 >;
 
-type EventsQuery = {
+export type EventsQuery = {
   readonly userId: string;
   /** The id of the last event of the page before; `null` for the first page. */
   readonly before: string | null;
@@ -32,7 +32,7 @@ type EventsQuery = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface EventRepository {
-  /** Adds events. A log-in is counted in the event of its device and hour, which keeps the last session and request. */
+  /** Adds events, among them one log-in at most. It is counted in the event of its device and hour, which keeps the last session and request. */
   add(events: readonly AccountEvent[]): Promise<void>;
   /** Adds refused log-ins to the event of their user and hour, which keeps the last request and device. */
   addRefusedLogins(refusals: readonly RefusedLogins[]): Promise<void>;

@@ -47,8 +47,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
       logIn({ kind: 'session-ended', reason: 'evicted' }),
       logIn({ kind: 'session-ended', reason: 'evicted' }),
     ];
-    await repository.add([first, logIn(), ...others.slice(0, 3)]);
-    await repository.add([...others.slice(3), last, logIn({ userId: otherUser })]);
+    for (const event of [first, logIn(), ...others, last, logIn({ userId: otherUser })]) await repository.add([event]);
     expect(await listAll(repository, owner)).toStrictEqual([
       ...others.toReversed(),
       { ...last, id: first.id, count: 3 },

@@ -1,5 +1,5 @@
 import type { EventRepository } from '../../../src/application/ports/event-repository.ts';
-import { type AccountEvent, countedTogether, EVENTS_KEPT, isCountedWith } from '../../../src/domain/event.ts';
+import { type AccountEvent, countingPeriodOf, EVENTS_KEPT } from '../../../src/domain/event.ts';
 import { memoryTables, type Tables } from './tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
@@ -79,3 +79,17 @@ export const evictedEvents = (events: readonly AccountEvent[]): AccountEvent[] =
   const byPlace = placed.sort((a, b) => a.place - b.place);
   return byPlace.slice(EVENTS_KEPT).map(({ event }) => event);
 };
+
+/** Whether two events are stored as one: refused log-ins of a user within an hour, or log-ins on one device within an hour. */
+export const isCountedWith = (a: AccountEvent, b: AccountEvent): boolean =>
+  a.userId === b.userId &&
+  a.kind === b.kind &&
+  countingPeriodOf(a.at) === countingPeriodOf(b.at) &&
+  (a.kind === 'login-refused' || (a.kind === 'logged-in' && a.userAgent === b.userAgent && a.address === b.address));
+
+/** Two such events as one, with the id of the first and the other fields of the last. */
+export const countedTogether = (first: AccountEvent, last: AccountEvent): AccountEvent => ({
+  ...last,
+  id: first.id,
+  count: first.count + last.count,
+});

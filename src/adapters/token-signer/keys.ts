@@ -3,25 +3,16 @@ import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { exportJWK } from 'jose/key/export';
 
 /** A JWK Set of public keys: RFC 7517 §5. */
-export type PublicJwks = { readonly keys: PublicJwk[] };
-type PublicJwk = {
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  readonly x: string;
-  readonly y: string;
-  readonly kid: string;
-  readonly use: 'sig';
-  readonly alg: 'ES256';
-};
+export type PublicJwks = { readonly keys: Awaited<ReturnType<typeof publicJwk>>[] };
 
 /** The public keys of a pair, the current one first. `kid` is that of the tokens' headers. */
 export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
   keys: await Promise.all(publicKeys.map(publicJwk)),
 });
 
-const publicJwk = async (key: KeyObject): Promise<PublicJwk> => {
+const publicJwk = async (key: KeyObject) => {
   const { x = '', y = '' } = await exportJWK(key);
-  return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' };
+  return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' } as const;
 };
 
 /** The `kid` of each public key of a pair, the current one first. */

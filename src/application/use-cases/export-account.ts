@@ -2,26 +2,20 @@ import { withoutName } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type AccountData, accountData, type EventData, eventsData } from '../steps/account-data.ts';
+import { accountData, eventsData } from '../steps/account-data.ts';
 import { type Caller, liveUser } from '../steps/live-user.ts';
 
 export type ExportAccountDeps = Stores & { readonly clock: Clock };
 
-export type ExportedAccount = Omit<AccountData, 'messages'> & {
-  readonly messages: Omit<AccountData['messages'][number], 'attempts'>[];
-  /** The latest first. */
-  readonly events: ReturnType<typeof withoutName<EventData>>[];
-  /** Epoch milliseconds. */
-  readonly exportedAt: number;
-};
+export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
 /**
- * Everything that is stored about a user, without secrets.
+ * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const exportAccount =
   (deps: ExportAccountDeps) =>
-  async (caller: Caller, cancellation = NEVER_CANCELLED): Promise<ExportedAccount> => {
+  async (caller: Caller, cancellation = NEVER_CANCELLED) => {
     cancellation.throwIfAborted();
     const user = await liveUser(deps, caller);
     const exportedAt = deps.clock.now();

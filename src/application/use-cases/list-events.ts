@@ -1,28 +1,17 @@
-import { type AccountEvent, withoutName } from '../../domain/event.ts';
-import type { EventRepository } from '../ports/event-repository.ts';
+import { withoutName } from '../../domain/event.ts';
+import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
 export type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 
-type EventsPage = {
-  readonly events: readonly ReturnType<typeof withoutName<AccountEvent>>[];
-  /** The value of `before` for the next page; `null` on the last page. */
-  readonly next: string | null;
-};
-
-type Page = {
-  /** The id of the last event of the page before; `null` for the first page. */
-  readonly before: string | null;
-  readonly limit: number;
-};
-
 /**
  * A page of the events of an account, the latest first.
+ * @returns the events, and the value of `before` for the next page; `null` on the last page.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listEvents =
   (deps: ListEventsDeps) =>
-  async (caller: Caller, { before, limit }: Page): Promise<EventsPage> => {
+  async (caller: Caller, { before, limit }: Omit<EventsQuery, 'userId'>) => {
     const { id: userId } = await liveUser(deps, caller);
     const found = await deps.events.list({ userId, before, limit: limit + 1 });
     const page = found.slice(0, limit);

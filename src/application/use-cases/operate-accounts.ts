@@ -11,29 +11,22 @@ import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfChange, re
 import { forgetDevices } from '../steps/remember-device.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
-type Disabled = {
-  /** `false` when it was disabled already. */
-  readonly changed: boolean;
-  readonly endedSessions: number;
-};
-
 /**
  * Disables an account and ends its sessions. A concurrent log-in or refresh checks whether the account is disabled (login.ts,
  * refresh.ts).
+ * @returns whether it was not disabled before, and how many sessions have ended.
  * @throws AppError DB_RECORD_NOT_FOUND
  */
-export const disableAccount =
-  (deps: ChangeDeps) =>
-  (userId: string, origin: Origin): Promise<Disabled> =>
-    deps.unitOfWork.run(async (stores) => {
-      const now = deps.clock.now();
-      const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
-      const changed = disabled !== null;
-      if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
-      if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
-      const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin });
-      return { changed, endedSessions };
-    });
+export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Origin) =>
+  deps.unitOfWork.run(async (stores) => {
+    const now = deps.clock.now();
+    const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
+    const changed = disabled !== null;
+    if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
+    if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
+    const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin });
+    return { changed, endedSessions };
+  });
 
 /**
  * Enables an account that was disabled.
@@ -123,17 +116,10 @@ const removeFactors = async (
 
 export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
 
-type ResetLink = {
-  /** Only its hash is stored. */
-  readonly token: string;
-  /** Epoch milliseconds. */
-  readonly expiresAt: number;
-};
-
-/** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. */
+/** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored. */
 export const makeResetLink =
   (deps: MakeResetLinkDeps) =>
-  async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<ResetLink> => {
+  async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
     const createdAt = deps.clock.now();
     const expiresAt = createdAt + RESET_LIFETIME;
     const token = deps.linkTokens.next();

@@ -5,11 +5,6 @@ import type { Presented } from '../../../application/steps/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
 import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
 
-/** Lengths in octets of the IPv4 networks. The key is the whole address. */
-const OCTETS = [2, 3];
-/** Lengths in 16-bit groups of the IPv6 networks. The last one is the key: a client can choose the rest of its address. */
-const GROUPS = [2, 3, 4];
-
 /** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
@@ -63,31 +58,20 @@ const networksOf = (address: string): readonly string[] => {
 
 const parsedNetworks = (address: string): readonly string[] => {
   const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) {
-    return [...OCTETS.map((kept) => `${parsed.octets.slice(0, kept).join('.')}/${8 * kept}`), parsed.toString()];
-  }
-  const groups = parsed.parts.map((group) => group.toString(16));
-  return GROUPS.map((kept) => `${groups.slice(0, kept).join(':')}::/${16 * kept}`);
+  const family = parsed instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
+  const within = (bits: number) => `${family.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`;
+  // A client can choose the rest of its IPv6 address.
+  return family === ipaddr.IPv4 ? [within(16), within(24), `${parsed}`] : [within(32), within(48), within(64)];
 };
 
-/** The part of an address that is stored: 24 bits of IPv4, 48 bits of IPv6. */
-const KEPT_OCTETS = 3;
-const KEPT_GROUPS = 3;
-
-/** The device that sent the request: its user agent and the shortened address. */
+/** The device that sent the request: its user agent, and its network of 24 bits of IPv4 or 48 bits of IPv6. */
 export const deviceOf = (ctx: Context): Device => {
-  const address = clientAddress(ctx);
-  return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: address && shortened(address) };
+  const [, network = null] = clientNetworks(ctx);
+  return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: network };
 };
 
 /** The origin of a change: the device and the request. */
 export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
-
-const shortened = (address: string): string => {
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, KEPT_OCTETS).join('.')}.0/24`;
-  return `${new ipaddr.IPv6([...parsed.parts.slice(0, KEPT_GROUPS), 0, 0, 0, 0, 0])}/48`;
-};
 
 /**
  * What a request presents of its device: the bound cookies of its browser, and the proof in its body. The proof may be for BASE_URL, or for

@@ -24,7 +24,10 @@ const setUp = async () => {
   const deps = { ...app, events } as unknown as Parameters<typeof accountRoutes>[0];
   const route = accountRoutes(deps, COOKIE).find(({ name }) => name === 'export-account');
   const ask = (signal = new AbortController().signal) =>
-    route?.handler({ claims: { sub: user.id }, sessionId: session.sessionId, signal } as HandlerInput, {} as Context);
+    route?.handler(
+      { caller: { userId: user.id, sessionId: session.sessionId }, signal } as HandlerInput,
+      {} as Context,
+    );
   return { ask, reading: () => reading, release: gate.resolve };
 };
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
+import type { Caller } from '../../application/steps/live-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
@@ -60,8 +61,8 @@ declare module 'koa' {
     version: string;
     /** Stage 7: the claims of a valid access token. */
     jwtClaim?: AccessClaims;
-    /** Stage 7: the session in which that token was issued. */
-    sessionId?: string;
+    /** Stage 7: the user of that token, and the session in which it was issued. */
+    caller?: Caller;
   }
 
   interface DefaultContext {

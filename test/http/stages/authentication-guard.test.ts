@@ -61,12 +61,14 @@ const OTHER_SCHEMES = ['Basic YWRhOnNlY3JldA==', 'Bearerish abc', 'Token abc', V
 /** SPEC "Catalog": AUTH_TOKEN_MISSING is "no Bearer token in the request header"; these have the scheme only. */
 const NO_TOKEN = ['Bearer', 'bearer', 'Bearer  '];
 
+const CALLER = { userId: CLAIMS.sub, sessionId: TOKEN.sessionId };
+
 const guardedBy = (auth: Strategy): Route =>
   probe(
-    ({ claims, sessionId }, ctx) => ({
+    ({ claims, caller }, ctx) => ({
       claims: claims ?? null,
-      sessionId: sessionId ?? null,
-      same: ctx.request.jwtClaim === claims && ctx.request.sessionId === sessionId,
+      caller: caller ?? null,
+      same: ctx.request.jwtClaim === claims && ctx.request.caller === caller,
     }),
     { auth },
   );
@@ -76,7 +78,7 @@ const ask = ({ http }: StageApp, authorization: string | null) =>
 
 const admittedWith = (claims: AccessClaims | null) => ({
   success: true,
-  data: { claims, sessionId: claims && TOKEN.sessionId, same: true },
+  data: { claims, caller: claims && CALLER, same: true },
 });
 
 describe('public', () => {
@@ -124,7 +126,7 @@ describe('required', () => {
   // Proves: guard-9, guard-11
   it('passes all claims of a valid token to the handler', async () => {
     const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
-    expect(body.data).toEqual({ claims: CLAIMS, sessionId: TOKEN.sessionId, same: true });
+    expect(body.data).toEqual({ claims: CLAIMS, caller: CALLER, same: true });
     expect(Object.keys(body.data.claims).sort()).toEqual(['exp', 'iat', 'jti', 'sub', 'tokenType', 'user']);
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });

@@ -38,7 +38,7 @@ describe('a handler', () => {
         query: { b: '2' },
         params: { id: '7' },
         claims,
-        sessionId: 's1',
+        caller: { userId: 'u1', sessionId: 's1' },
         signal: expect.any(AbortSignal),
       },
     ]);
@@ -54,7 +54,7 @@ describe('a handler', () => {
         query: undefined,
         params: undefined,
         claims: undefined,
-        sessionId: undefined,
+        caller: undefined,
         signal: expect.any(AbortSignal),
       },
     ]);

@@ -146,8 +146,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         response: { data: PublicUserJson },
         errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      ({ claims, sessionId, body }, ctx) =>
-        useCases.changeUsername({ userId: claims.sub, sessionId }, body.username, originOf(ctx)),
+      ({ caller, body }, ctx) => useCases.changeUsername(caller, body.username, originOf(ctx)),
     ),
     route(
       {
@@ -162,8 +161,8 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         response: { data: ExportJson },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, signal }) => {
-        const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId }, signal);
+      async ({ caller, signal }) => {
+        const { user, ...rest } = await useCases.exportAccount(caller, signal);
         return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
       },
     ),
@@ -181,8 +180,8 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         response: { data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, body, signal }, ctx) => {
-        const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      async ({ claims, caller, body, signal }, ctx) => {
+        const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
         await useCases.deleteAccount(deletion, signal);
         cookie.clear(ctx);
         return null;

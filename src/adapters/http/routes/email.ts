@@ -126,8 +126,8 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         response: { status: 202, data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, body, signal }, ctx) => {
-        const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      async ({ claims, caller, body, signal }, ctx) => {
+        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
         await useCases.requestEmailChange(change, signal);
         return null;
       },
@@ -168,8 +168,8 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
           'DB_QUERY_FAILED',
         ],
       },
-      async ({ claims, sessionId, body, signal }, ctx) => {
-        const session = claims && sessionId ? { id: sessionId, userId: claims.sub } : undefined;
+      async ({ caller, body, signal }, ctx) => {
+        const session = caller && { id: caller.sessionId, userId: caller.userId };
         const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
         const pair = await useCases.confirmEmailChange(confirmation, signal);
         if (pair === null) return null;

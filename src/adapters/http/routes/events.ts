@@ -74,8 +74,8 @@ export const eventRoutes = (deps: ListEventsDeps): Route[] => {
         response: { data: EventsPage },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
-        const { events, next } = await list({ userId: claims.sub, sessionId }, { before, limit });
+      async ({ caller, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+        const { events, next } = await list(caller, { before, limit });
         const nameOf = await deviceNames();
         return { events: events.map((event) => ({ ...event, deviceName: nameOf(event.userAgent) })), next };
       },

@@ -73,8 +73,7 @@ export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: 
         ...STEPPED_UP,
         response: { data: FactorsJson },
       },
-      async ({ claims, sessionId }) => {
-        const caller = { userId: claims.sub, sessionId };
+      async ({ caller }) => {
         const { apps, recoveryCodes } = await useCases.listFactors(caller);
         const totp = apps.map(({ id, createdAt }) => ({ id, createdAt }));
         return { passkeys: (await useCases.listPasskeys(caller)).map(shownPasskey), totp, recoveryCodes };
@@ -103,7 +102,7 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ claims, sessionId }) => shownApp(await useCases.startApp({ userId: claims.sub, sessionId }), service),
+      async ({ caller }) => shownApp(await useCases.startApp(caller), service),
     ),
     route(
       {
@@ -118,9 +117,9 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
         response: { data: RecoveryCodesJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ claims, sessionId, body }, ctx) => {
-        const caller = { userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
-        return { recoveryCodes: await useCases.confirmApp({ ...caller, ...body, origin: originOf(ctx) }) };
+      async ({ claims, caller, body }, ctx) => {
+        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
+        return { recoveryCodes: await useCases.confirmApp(confirmation) };
       },
     ),
   ];
@@ -140,8 +139,8 @@ const ownFactorRoutes = (deps: FactorDeps): Route[] => {
         ...STEPPED_UP,
         response: { data: RecoveryCodesJson },
       },
-      async ({ claims, sessionId }, ctx) => ({
-        recoveryCodes: await useCases.makeRecoveryCodes({ userId: claims.sub, sessionId }, originOf(ctx)),
+      async ({ caller }, ctx) => ({
+        recoveryCodes: await useCases.makeRecoveryCodes(caller, originOf(ctx)),
       }),
     ),
     route(
@@ -155,8 +154,8 @@ const ownFactorRoutes = (deps: FactorDeps): Route[] => {
         request: { params: FactorParams },
         response: { data: v.null() },
       },
-      async ({ claims, sessionId, params }, ctx) => {
-        await useCases.removeApp({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
+      async ({ caller, params }, ctx) => {
+        await useCases.removeApp(caller, params.id, originOf(ctx));
         return null;
       },
     ),

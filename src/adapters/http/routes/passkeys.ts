@@ -68,8 +68,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         ...STEPPED_UP,
         response: { data: CreationOptionsJson },
       },
-      async ({ claims, sessionId }) =>
-        creationOptions(deps.webauthn, await useCases.invitePasskey({ userId: claims.sub, sessionId })),
+      async ({ caller }) => creationOptions(deps.webauthn, await useCases.invitePasskey(caller)),
     ),
     route(
       {
@@ -84,8 +83,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         response: { status: 201, data: PasskeyJson },
         errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ claims, sessionId, body }, ctx) =>
-        shownPasskey(await useCases.addPasskey({ userId: claims.sub, sessionId }, body, originOf(ctx))),
+      async ({ caller, body }, ctx) => shownPasskey(await useCases.addPasskey(caller, body, originOf(ctx))),
     ),
     route(
       {
@@ -98,8 +96,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         request: { params: PasskeyParams, body: PasskeyNameBody },
         response: { data: PasskeyJson },
       },
-      async ({ claims, sessionId, params, body }) =>
-        shownPasskey(await useCases.renamePasskey({ userId: claims.sub, sessionId }, params.id, body.name)),
+      async ({ caller, params, body }) => shownPasskey(await useCases.renamePasskey(caller, params.id, body.name)),
     ),
     route(
       {
@@ -112,8 +109,8 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         request: { params: PasskeyParams },
         response: { data: AcceptedPasskeysJson },
       },
-      async ({ claims, sessionId, params }, ctx) => {
-        const left = await useCases.removePasskey({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
+      async ({ caller, params }, ctx) => {
+        const left = await useCases.removePasskey(caller, params.id, originOf(ctx));
         return acceptedPasskeys(deps.webauthn, left);
       },
     ),

@@ -69,8 +69,8 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         response: { data: v.array(SessionJson) },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId }) => {
-        const sessions = await useCases.listSessions({ userId: claims.sub, sessionId });
+      async ({ caller }) => {
+        const sessions = await useCases.listSessions(caller);
         const nameOf = await deviceNames();
         return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
       },
@@ -87,8 +87,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         response: { data: v.nullable(RefreshResult) },
         errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, query }, ctx) => {
-        const caller = { userId: claims.sub, sessionId };
+      async ({ caller, query }, ctx) => {
         if (query.except === undefined) {
           await useCases.endAllSessions(caller, originOf(ctx));
           cookie.clearAccess(ctx);
@@ -114,9 +113,9 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         response: { data: v.null() },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, params }, ctx) => {
-        await useCases.endOwnSession({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
-        if (params.id === sessionId) cookie.clearAccess(ctx);
+      async ({ caller, params }, ctx) => {
+        await useCases.endOwnSession(caller, params.id, originOf(ctx));
+        if (params.id === caller.sessionId) cookie.clearAccess(ctx);
         return null;
       },
     ),

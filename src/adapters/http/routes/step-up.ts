@@ -27,12 +27,11 @@ export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presente
           ...(['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const),
         ],
       },
-      async ({ claims, sessionId, body: { password, code, credential, proof } }, ctx) => {
-        const caller = { userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+      async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
         onlyMemberOf({ password, code, credential });
         const shown = password === undefined ? presentedFactor({ code, credential }) : { password };
-        const presented = presentedDevice(ctx, proof);
-        const accessToken = await useCases.stepUp({ ...caller, shown, presented, origin: originOf(ctx) });
+        const evidence = { shown, presented: presentedDevice(ctx, proof), origin: originOf(ctx) };
+        const accessToken = await useCases.stepUp({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
         cookies.setAccess(ctx, accessToken);
         return { accessToken };
       },

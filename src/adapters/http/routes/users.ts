@@ -26,7 +26,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         response: { data: CurrentUserJson },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),
+      ({ caller }) => useCases.getCurrentUser(caller),
     ),
     route(
       {
@@ -39,7 +39,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         response: { data: CurrentUserJson },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      ({ claims, sessionId, body }) => useCases.changeLocale({ userId: claims.sub, sessionId }, body.locale),
+      ({ caller, body }) => useCases.changeLocale(caller, body.locale),
     ),
     route(
       {
@@ -54,8 +54,8 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         response: { data: RefreshResult },
         errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      async ({ claims, sessionId, body, signal }, ctx) => {
-        const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      async ({ claims, caller, body, signal }, ctx) => {
+        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
         const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
         cookie.set(ctx, { refreshToken, accessToken });
         return { accessToken };

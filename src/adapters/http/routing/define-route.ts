@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import type { Caller } from '../../../application/steps/live-user.ts';
 import type { StepUp } from '../../../domain/assurance.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
@@ -35,13 +36,12 @@ export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Clai
   readonly query: Query;
   readonly params: Params;
   readonly claims: Claims;
-  /** The session in which the access token was issued. */
-  readonly sessionId: SessionIdOf<Claims>;
+  readonly caller: CallerOf<Claims>;
   /** Aborted by the time-out. */
   readonly signal: AbortSignal;
 };
 
-type SessionIdOf<Claims> = Claims extends AccessClaims ? string : undefined;
+type CallerOf<Claims> = Claims extends AccessClaims ? Caller : undefined;
 
 type ClaimsUnder<A extends Strategy> = A extends 'required'
   ? AccessClaims

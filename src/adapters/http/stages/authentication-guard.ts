@@ -16,7 +16,7 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
 
 const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
   request.jwtClaim = claims;
-  request.sessionId = sessionId;
+  request.caller = { userId: claims.sub, sessionId };
 };
 
 /**

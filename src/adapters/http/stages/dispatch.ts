@@ -32,9 +32,9 @@ const NEVER = new AbortController().signal;
 /** The end of the pipeline: calls the route's handler. */
 export const handle = ({ handler }: Route): Middleware =>
   async function handle(ctx) {
-    const { jwtClaim, sessionId } = ctx.request;
+    const { jwtClaim: claims, caller } = ctx.request;
     const { input = NO_INPUT, signal = NEVER } = ctx.state;
-    ctx.state.payload = await handler({ ...input, claims: jwtClaim, sessionId, signal }, ctx);
+    ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);
   };
 
 /** The route of every path and method without one. It is a route itself, so that rate limits apply. */

@@ -1,29 +1,29 @@
+import type { Site } from '../pages/layout.ts';
 import { REFRESH_COOKIE } from '../request/cookies.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { type Components, collectComponents, isJson, type Json, jsonSchemaOf } from './components.ts';
-import type { DocumentSettings } from './envelopes.ts';
 import { withExample } from './examples.ts';
 import { responsesOf } from './responses.ts';
 
 /** The OpenAPI document of the routes, derived from their declarations alone. */
-export const openApiDocument = (routes: readonly Route[], settings: DocumentSettings): Json => {
+export const openApiDocument = (routes: readonly Route[], site: Site): Json => {
   const components = collectComponents();
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const template = templateOf(route);
-    const operation = operationOf(route, settings, components);
+    const operation = operationOf(route, site, components);
     paths[template] = { ...paths[template], [route.method.toLowerCase()]: operation };
   }
   return {
     openapi: '3.1.1',
     info: {
       title: 'Tandem',
-      version: settings.version,
+      version: site.version,
       description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: settings.baseUrl }],
+    servers: [{ url: site.baseUrl }],
     tags: Object.entries(TAGS)
       .filter(([name]) => routes.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
@@ -39,14 +39,14 @@ const INTRODUCTION = [
 ].join('\n\n');
 
 /** The operation of a route: OpenAPI 3.1 §4.8.10. */
-const operationOf = (route: Route, settings: DocumentSettings, components: Components): Json => ({
+const operationOf = (route: Route, site: Site, components: Components): Json => ({
   operationId: camelCase(route.name),
   tags: [route.tag],
   summary: route.summary,
   security: securityOf(route, components),
   parameters: parametersOf(route, components),
   ...(route.request.body !== undefined && { requestBody: bodyOf(route.request.body, components) }),
-  responses: responsesOf(route, settings, components),
+  responses: responsesOf(route, site, components),
 });
 
 /** `/auth/sessions/:id` → `/auth/sessions/{id}` */

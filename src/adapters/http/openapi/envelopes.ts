@@ -3,11 +3,9 @@ import { AppError, FIELD_CODES } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { errorEnvelopeOf } from '../envelope.ts';
 import { httpFailure } from '../errors/exceptions.ts';
+import type { Site } from '../pages/layout.ts';
 import type { Components, Json } from './components.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME } from './examples.ts';
-
-/** Values for the examples of the document. */
-export type DocumentSettings = { readonly baseUrl: string; readonly version: string };
 
 const TEXT = { type: 'string' };
 const TIMESTAMP = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' };
@@ -30,17 +28,17 @@ const CONTEXT = objectOf(
 
 const contextSchema = (components: Components): Json => components.refer('schemas', 'Context', CONTEXT);
 
-const exampleContext = ({ version }: DocumentSettings) => ({ requestId: EXAMPLE_ID, version });
+const exampleContext = ({ version }: Site) => ({ requestId: EXAMPLE_ID, version });
 
 /** SPEC "Success envelope". */
 export const successSchema = (data: Json, components: Components): Json =>
   objectOf({ success: { const: true }, data, timestamp: TIMESTAMP, context: contextSchema(components) });
 
-export const successExample = (data: unknown, settings: DocumentSettings) => ({
+export const successExample = (data: unknown, site: Site) => ({
   success: true,
   data,
   timestamp: EXAMPLE_TIME,
-  context: exampleContext(settings),
+  context: exampleContext(site),
 });
 
 const FIELD_PROBLEM = {
@@ -67,15 +65,10 @@ export const errorSchema = (code: ErrorCode, components: Components): Json => {
 };
 
 /** One code with one status, as the service sends it. */
-export const errorExample = (
-  code: ErrorCode,
-  status: number,
-  settings: DocumentSettings,
-  components: Components,
-): Json => {
+export const errorExample = (code: ErrorCode, status: number, site: Site, components: Components): Json => {
   const clock = { now: () => Date.parse(EXAMPLE_TIME) };
   const error = exampleErrorOf(code, status);
-  const value = errorEnvelopeOf(error, exampleContext(settings), { baseUrl: settings.baseUrl, clock });
+  const value = errorEnvelopeOf(error, exampleContext(site), { baseUrl: site.baseUrl, clock });
   const own = status === CATALOG[code].status;
   const summary = own ? CATALOG[code].message : `${STATUS_CODES[status]}`;
   return components.refer('examples', own ? code : `${code}_${status}`, { summary, value });

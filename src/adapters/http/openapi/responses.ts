@@ -1,26 +1,27 @@
 import { STATUS_CODES } from 'node:http';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { Site } from '../pages/layout.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type Components, type Json, jsonSchemaOf } from './components.ts';
-import { type DocumentSettings, errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
+import { errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
 import { exampleOf, withExample } from './examples.ts';
 import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './headers.ts';
 
 /** The responses of a route by status: its success, and its errors, each with all codes of that status. */
-export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {
+export const responsesOf = (route: Route, site: Site, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
-    errorResponse(status, codes, route.errorPages !== false, settings, components),
+    errorResponse(status, codes, route.errorPages !== false, site, components),
   ]);
   // Integers are in ascending order.
-  return Object.fromEntries([...successes(route, settings, components), ...errors]);
+  return Object.fromEntries([...successes(route, site, components), ...errors]);
 };
 
-const successes = (route: Route, settings: DocumentSettings, components: Components): [number, Json][] => {
+const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
   const { status } = route.response;
   const headers = successHeadersOf(route, components);
   const content = {
-    [mediaTypeOf(route)]: successContent(route, settings, components),
+    [mediaTypeOf(route)]: successContent(route, site, components),
     ...(route.response.page !== undefined && PAGE),
   };
   const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
@@ -38,12 +39,12 @@ const PAGE = { 'text/html': { schema: { type: 'string' }, example: '<!doctype ht
 const mediaTypeOf = ({ response: { unwrapped } }: Route): string =>
   unwrapped === undefined ? 'application/json' : unwrapped.type.replace(/;.*/, '');
 
-const successContent = ({ response }: Route, settings: DocumentSettings, components: Components): Json => {
+const successContent = ({ response }: Route, site: Site, components: Components): Json => {
   const data = jsonSchemaOf(response.data, 'output', components);
   if (response.unwrapped !== undefined) return withExample(data, components);
   const example = exampleOf(data, components);
   const schema = successSchema(data, components);
-  return { schema, ...(example !== undefined && { example: successExample(example, settings) }) };
+  return { schema, ...(example !== undefined && { example: successExample(example, site) }) };
 };
 
 /** The codes of a route's errors, by status. */
@@ -62,11 +63,11 @@ const errorResponse = (
   status: number,
   codes: readonly ErrorCode[],
   asPage: boolean,
-  settings: DocumentSettings,
+  site: Site,
   components: Components,
 ): Json => {
   const schemas = codes.map((code) => errorSchema(code, components));
-  const examples = codes.map((code) => [code, errorExample(code, status, settings, components)]);
+  const examples = codes.map((code) => [code, errorExample(code, status, site, components)]);
   // Many routes share it.
   const name = [status, ...codes, ...(asPage ? ['page'] : [])].join('.');
   return components.refer('responses', name, {

@@ -40,7 +40,7 @@ const ACCOUNT_PAGES: Readonly<Record<AccountPageName, AccountPage>> = {
   'email-change-undo': { withToken: { action: 'undo-email-change' } },
 };
 
-type AccountSite = UserSite & {
+export type AccountSite = UserSite & {
   /** The origin of the application to which the pages lead back; `null`: not known. */
   readonly application: string | null;
 };

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
+import type { AccountSite } from '../pages/account.ts';
 import type { Brand } from '../pages/layout.ts';
 import type { AccountPageName, PageLocale } from '../pages/texts/texts.ts';
 import { pageLocale } from '../request/language.ts';
@@ -8,13 +9,7 @@ import type { Route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 import { scriptedPagePolicy } from '../stages/security-headers.ts';
 
-type Settings = {
-  readonly baseUrl: string;
-  readonly version: string;
-  readonly application: string | null;
-  readonly brand: Brand;
-  readonly defaultLocale: string;
-};
+type Settings = AccountSite & { readonly defaultLocale: string };
 
 /** The page may load the logo, too. */
 const policyFor = ({ logoUrl }: Brand): string =>

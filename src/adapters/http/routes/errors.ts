@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../application/use-cases/browse-catalog.ts';
 import { prefersHtml } from '../documents.ts';
 import { errorUri } from '../envelope.ts';
+import type { Site } from '../pages/layout.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ErrorCodeParams } from '../routing/schemas.ts';
 
@@ -27,13 +28,11 @@ const CatalogEntry = v.pipe(
   ]),
 );
 
-type Settings = { readonly baseUrl: string; readonly version: string };
-
-export const errorRoutes = (settings: Settings): Route[] => {
+export const errorRoutes = (site: Site): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,
     statusCode: status,
-    type: errorUri(settings.baseUrl, entry.code),
+    type: errorUri(site.baseUrl, entry.code),
   });
   return [
     route(
@@ -47,7 +46,7 @@ export const errorRoutes = (settings: Settings): Route[] => {
         throttle: 'public',
         response: {
           data: v.array(CatalogEntry),
-          page: async (entries) => (await import('../pages/errors.ts')).errorListPage(settings, entries),
+          page: async (entries) => (await import('../pages/errors.ts')).errorListPage(site, entries),
         },
       },
       () => listErrors().map(entryOf),
@@ -64,7 +63,7 @@ export const errorRoutes = (settings: Settings): Route[] => {
         request: { params: ErrorCodeParams },
         response: {
           data: CatalogEntry,
-          page: async (entry) => (await import('../pages/errors.ts')).errorPage(settings, entry),
+          page: async (entry) => (await import('../pages/errors.ts')).errorPage(site, entry),
         },
         errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
       },

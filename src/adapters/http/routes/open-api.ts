@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { cachedDocument } from '../documents.ts';
+import type { Site } from '../pages/layout.ts';
 import type { Route } from '../routing/define-route.ts';
 import { documentRoute } from '../routing/document-route.ts';
-
-type Settings = { readonly baseUrl: string; readonly version: string };
 
 /** Seconds. */
 const MAX_AGE = 300;
@@ -20,7 +19,7 @@ const DocumentText = v.pipe(
 );
 
 /** Describes all routes, its own among them. ADR 0023. */
-export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => [
+export const openApiRoutes = (routes: () => readonly Route[], site: Site): Route[] => [
   documentRoute(
     {
       name: 'open-api',
@@ -33,7 +32,7 @@ export const openApiRoutes = (routes: () => readonly Route[], settings: Settings
     cachedDocument(async () => {
       // Most processes never need it.
       const { openApiDocument } = await import('../openapi/document.ts');
-      return JSON.stringify(openApiDocument(routes(), settings));
+      return JSON.stringify(openApiDocument(routes(), site));
     }),
   ),
 ];

@@ -2,18 +2,15 @@ import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
-import type { Brand } from '../pages/layout.ts';
+import type { UserSite } from '../pages/layout.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
 
-type Settings = {
-  readonly baseUrl: string;
-  readonly version: string;
+type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
   /** The variable that has them. */
   readonly allowedOriginsSetting: string;
-  readonly brand: Brand;
 };
 
 const Home = v.pipe(

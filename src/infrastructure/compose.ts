@@ -217,7 +217,6 @@ const httpDeps = (
   allowedOrigins,
   allowedOriginsSetting: config.allowedOriginsSetting,
   environment: config.environment,
-  detailedRequestLog: config.environment === 'development',
   rateLimits: config.rateLimits,
   requestTimeout: config.requestTimeout,
   slowRequest: config.slowRequest,

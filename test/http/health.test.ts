@@ -56,7 +56,6 @@ const withChecks = async (checks: readonly Check[], logger = silent) => {
       assertSteppedUp: async () => undefined,
       version: VERSION,
       redis: null,
-      detailedRequestLog: false,
     }),
     routes,
   );

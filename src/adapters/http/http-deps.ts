@@ -23,7 +23,10 @@ export type HttpDeps = {
   /** @throws AppError when the session of a token misses what a route requires. */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
   readonly version: string;
-  /** Outside production an error whose code a route does not declare fails the request. */
+  /**
+   * Outside production an error whose code a route does not declare fails the request. In development the log line of a request has its path,
+   * which its client chooses, and the code and reason of its error.
+   */
   readonly environment: 'development' | 'test' | 'production';
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -33,8 +36,6 @@ export type HttpDeps = {
   readonly allowedOrigins: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
-  /** Whether the log line of a request has its path, and the code and reason of its error. Only in development, since clients choose paths. */
-  readonly detailedRequestLog: boolean;
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
   /** Counts requests for all instances; `null`: each process counts its own. */
   readonly redis: Redis | Cluster | null;
@@ -76,11 +77,11 @@ declare module 'koa' {
     /** Set when the request is dispatched to a route. */
     route?: Route;
     /** Stage 8: the output of the route's schemas. */
-    input?: { body: unknown; query: unknown; params: unknown };
+    input: { body: unknown; query: unknown; params: unknown };
     /** Stage 9: in monotonic milliseconds. */
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
-    signal?: AbortSignal;
+    signal: AbortSignal;
     /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
     pageServer?: { readonly visitor: string };
     /** Set by a handler that sends the client to another URL. */

@@ -39,7 +39,6 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     brand: { name: 'auth.example.org', logoUrl: null, color: null },
     defaultLocale: 'en',
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
-    detailedRequestLog: false,
     rateLimits: { global: null, strict: null, public: null },
     redis: null,
     requestTimeout: 30_000,

@@ -4,7 +4,7 @@ import { framesOf, redactError } from '../../redaction/redact-error.ts';
 import { isDeclared } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
-type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest' | 'detailedRequestLog'>;
+type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest' | 'environment'>;
 
 export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadable'>;
 
@@ -18,7 +18,7 @@ const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
 export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => {
-  const { logger, sampling, detailedRequestLog } = deps;
+  const { logger, sampling, environment } = deps;
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
   ctx.state.loggedError = { code, reason: reason ?? problemsOf(error) };
@@ -29,7 +29,10 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   if (ctx.state.suppressed) return;
   // With the request id, since the scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
-  logger[level]({ ...line, ...(detailedRequestLog && { status }), reason, err: originOf(error) }, error.message);
+  logger[level](
+    { ...line, ...(environment === 'development' && { status }), reason, err: originOf(error) },
+    error.message,
+  );
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
@@ -66,7 +69,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
  * arrival of a request that ended before. That of the metrics always begins with the arrival.
  */
 export const logRequest = (ctx: Context, deps: LogDeps): void => {
-  const { logger, sampling, slowRequest, onRequest, detailedRequestLog } = deps;
+  const { logger, sampling, slowRequest, onRequest, environment } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
   const now = performance.now();
@@ -84,7 +87,7 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
       path: route?.path,
       status: ctx.status,
       duration: Math.round(duration),
-      ...(detailedRequestLog && { target: pathOf(ctx), ...ctx.state.loggedError }),
+      ...(environment === 'development' && { target: pathOf(ctx), ...ctx.state.loggedError }),
     },
     ANSWERED,
   );

@@ -26,14 +26,11 @@ export const timing = (): Middleware =>
     return next();
   };
 
-const NO_INPUT = { body: undefined, query: undefined, params: undefined };
-const NEVER = new AbortController().signal;
-
 /** The end of the pipeline: calls the route's handler. */
 export const handle = ({ handler }: Route): Middleware =>
   async function handle(ctx) {
     const { jwtClaim: claims, caller } = ctx.request;
-    const { input = NO_INPUT, signal = NEVER } = ctx.state;
+    const { input, signal } = ctx.state;
     ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);
   };
 

@@ -29,10 +29,8 @@ const scopes = new AsyncLocalStorage<RequestScope>();
 /** The request that the calling code belongs to, or `undefined` outside of a request. */
 export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
-const runInRequest = <T>(scope: RequestScope, work: () => T): T => scopes.run(scope, work);
-
 /** Stage 4: from here on, any code that runs for the request can read its id. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, version } }, next) {
-    return runInRequest({ requestId: id, time: clock.now(), version }, next);
+    return scopes.run({ requestId: id, time: clock.now(), version }, next);
   };

@@ -1,7 +1,7 @@
-import * as v from 'valibot';
 import { Html, html } from '../../../application/html.ts';
 import { HTML_TYPE, hashSourceOf } from '../documents.ts';
-import { type Route, route } from '../routing/define-route.ts';
+import type { Route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
 
 type DeviceKey = {
   readonly script: string;
@@ -27,40 +27,30 @@ const policyFor = ({ script, applications }: DeviceKey): string =>
  * ADR 0037.
  */
 export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
-  route(
+  documentRoute(
     {
       name: 'device-key',
       tag: 'pages',
       summary: 'Return the page that holds the key of a device, for a hidden frame',
-      method: 'GET',
       path: '/device-key',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),
-        unwrapped: {
-          type: HTML_TYPE,
-          cacheControl: CACHE_CONTROL,
-          embeddable: true,
-          contentSecurityPolicy: policyFor(deviceKey),
-        },
+      data: textLike('<!doctype html>…'),
+      unwrapped: {
+        type: HTML_TYPE,
+        cacheControl: CACHE_CONTROL,
+        embeddable: true,
+        contentSecurityPolicy: policyFor(deviceKey),
       },
     },
     () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
   ),
-  route(
+  documentRoute(
     {
       name: 'device-key-script',
       tag: 'pages',
       summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
-      method: 'GET',
       path: '/device-key.js',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples(['export { prove };'])),
-        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: CACHE_CONTROL },
-      },
+      data: textLike('export { prove };'),
+      unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: CACHE_CONTROL },
     },
     () => deviceKey.script,
   ),

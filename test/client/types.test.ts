@@ -35,10 +35,10 @@ import type * as events from '../../src/adapters/http/routes/events.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
 import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
 import type {
+  AddressBody,
   ChangePasswordBody,
   ConfirmPasswordResetBody,
   LoginBody,
-  PasswordResetBody,
   RegisterBody,
 } from '../../src/adapters/http/routing/schemas.ts';
 import type * as keys from '../../src/adapters/json/passkeys.ts';
@@ -87,7 +87,7 @@ describe('the types of the client', () => {
       v.InferInput<typeof accounts.ConfirmEmailChangeBody>
     >();
     expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof EmailChangePreviewJson>>();
-    expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof PasswordResetBody>>();
+    expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
       v.InferInput<typeof accounts.AddressBody>
     >();

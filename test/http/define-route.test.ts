@@ -18,7 +18,7 @@ const ALWAYS = [
   'SYS_SERIALIZATION_ERROR',
   'SYS_UNEXPECTED_ERROR',
 ];
-const TOKEN = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING'];
+const OF_CALLERS = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'];
 const sorted = (codes: Iterable<string>) => [...codes].sort();
 
 describe('a route', () => {
@@ -60,8 +60,8 @@ describe('the error codes of a route', () => {
     expect(sorted(route({ ...minimal, auth }, () => null).errors)).toEqual(sorted(ALWAYS));
   });
 
-  it('include those of the guard when authentication is required', () => {
-    expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...TOKEN]));
+  it('include those of the guard and of the session when authentication is required', () => {
+    expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...OF_CALLERS]));
   });
 
   it('include those that it declares, each once', () => {

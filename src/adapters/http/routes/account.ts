@@ -144,7 +144,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         throttle: 'strict',
         request: { body: ChangeUsernameBody },
         response: { data: PublicUserJson },
-        errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_USER_DUPLICATE'],
       },
       ({ caller, body }, ctx) => useCases.changeUsername(caller, body.username, originOf(ctx)),
     ),
@@ -159,7 +159,6 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         requestsPerUser: 5,
         assurance: 'aal2-if-enrolled',
         response: { data: ExportJson },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ caller, signal }) => {
         const { user, ...rest } = await useCases.exportAccount(caller, signal);
@@ -178,7 +177,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         assurance: 'aal2-if-enrolled',
         request: { body: DeleteAccountBody },
         response: { data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_CREDENTIALS_INVALID'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import type { OpenedSession } from '../../../application/steps/open-session.ts';
 import { type LoginDeps, login } from '../../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
@@ -35,10 +36,18 @@ export const RefreshResult = v.object({ accessToken: AccessToken });
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
-export const loginSourceOf = (ctx: Context, cookie: SessionCookies) => ({
+export const loginSourceOf = (ctx: Context, { cookie }: DeviceAccess) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
+
+/** Sends the cookies of the session that a request has opened, and asks the browser for a key. @returns the result. */
+export const handOver = (ctx: Context, { cookie, browser }: DeviceAccess, opened: OpenedSession) => {
+  const { refreshToken, ...result } = opened;
+  cookie.set(ctx, opened);
+  browser?.invite(ctx, result);
+  return result;
+};
 
 /** The languages of a registration: that of its body, or those of the browser. */
 const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
@@ -51,7 +60,7 @@ const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnveri
  * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0048). If they need a second
  * factor, the user adds it in a pending log-in (ADR 0058).
  */
-const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, browser }: DeviceAccess): Route => {
+const registerRoute = (deps: RegisterRouteDeps, access: DeviceAccess): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -80,7 +89,7 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
       { ...declaration, summary, cookie: { writes: 'waits' }, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
         const input = { ...body, locales: localesOf(ctx, body), origin: originOf(ctx) };
-        pendingLogin.set(ctx, await run(input, signal));
+        access.pendingLogin.set(ctx, await run(input, signal));
         return null;
       },
     );
@@ -94,12 +103,9 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
       response: { status: 201, data: LoginResult },
     },
     async ({ body: { proof, ...registration }, signal }, ctx) => {
-      const presented = device(ctx, proof);
+      const presented = access.device(ctx, proof);
       const input = { ...registration, locales: localesOf(ctx, registration), presented, origin: originOf(ctx) };
-      const { refreshToken, ...result } = await run(input, signal);
-      cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
-      browser?.invite(ctx, result);
-      return result;
+      return handOver(ctx, access, await run(input, signal));
     },
   );
 };
@@ -133,7 +139,7 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
         ],
       },
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
-        const source = loginSourceOf(ctx, cookie);
+        const source = loginSourceOf(ctx, access);
         const rememberedDevices = isCrossSite(ctx) ? [] : rememberedDevice.read(ctx);
         const shown = { ...credentials, source, rememberedDevices };
         const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
@@ -142,10 +148,7 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
           pendingLogin.set(ctx, outcome.pendingLogin);
           throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
         }
-        const { refreshToken, ...result } = outcome;
-        cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
-        browser?.invite(ctx, result);
-        return result;
+        return handOver(ctx, access, outcome);
       },
     ),
     route(

@@ -124,7 +124,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         assurance: 'aal2-if-enrolled',
         request: { body: ChangeEmailBody },
         response: { status: 202, data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_CREDENTIALS_INVALID'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -72,7 +72,6 @@ export const eventRoutes = (deps: ListEventsDeps): Route[] => {
         path: '/users/me/events',
         request: { query: EventsQuery },
         response: { data: EventsPage },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ caller, query: { before = null, limit = DEFAULT_LIMIT } }) => {
         const { events, next } = await list(caller, { before, limit });

@@ -14,12 +14,10 @@ import { PasskeyJson } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { ConfirmAppBody, Id } from '../routing/schemas.ts';
+import { ConfirmAppBody, IdParams } from '../routing/schemas.ts';
 import { STEPPED_UP, shownPasskey } from './passkeys.ts';
 
 type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
-
-const FactorParams = v.object({ id: Id });
 
 const FactorsJson = v.pipe(
   v.object({
@@ -151,7 +149,7 @@ const ownFactorRoutes = (deps: FactorDeps): Route[] => {
         method: 'DELETE',
         path: '/users/me/factors/:id',
         ...STEPPED_UP,
-        request: { params: FactorParams },
+        request: { params: IdParams },
         response: { data: v.null() },
       },
       async ({ caller, params }, ctx) => {

@@ -24,14 +24,12 @@ import {
   requestOptions,
 } from '../../json/passkeys.ts';
 import { originOf } from '../request/client.ts';
-import { isCrossSite } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { Id, PasskeyLoginBody } from '../routing/schemas.ts';
-import { type DeviceAccess, LoginResult } from './auth.ts';
+import { IdParams, PasskeyLoginBody } from '../routing/schemas.ts';
+import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
 
 export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
 
-const PasskeyParams = v.object({ id: Id });
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 
 /** A stolen session is not enough to add or remove a factor. */
@@ -93,7 +91,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         method: 'PATCH',
         path: '/users/me/passkeys/:id',
         ...STEPPED_UP,
-        request: { params: PasskeyParams, body: PasskeyNameBody },
+        request: { params: IdParams, body: PasskeyNameBody },
         response: { data: PasskeyJson },
       },
       async ({ caller, params, body }) => shownPasskey(await useCases.renamePasskey(caller, params.id, body.name)),
@@ -106,7 +104,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         method: 'DELETE',
         path: '/users/me/passkeys/:id',
         ...STEPPED_UP,
-        request: { params: PasskeyParams },
+        request: { params: IdParams },
         response: { data: AcceptedPasskeysJson },
       },
       async ({ caller, params }, ctx) => {
@@ -117,7 +115,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
   ];
 };
 
-const passkeyLoginRoutes = (deps: PasskeyDeps, { cookie, device, browser }: DeviceAccess): Route[] => {
+const passkeyLoginRoutes = (deps: PasskeyDeps, access: DeviceAccess): Route[] => {
   const useCases = { passkeyChallenge: passkeyChallenge(deps), logInWithPasskey: logInWithPasskey(deps) };
   return [
     route(
@@ -146,18 +144,15 @@ const passkeyLoginRoutes = (deps: PasskeyDeps, { cookie, device, browser }: Devi
         response: { data: LoginResult },
         errors: [
           ...(['AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'AUTH_ACCOUNT_DISABLED'] as const),
+          ...PROOF_ERRORS,
           ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
-          ...(['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const),
           ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
         ],
       },
       async ({ body: { credential, proof }, signal }, ctx) => {
-        const refreshTokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
-        const input = { credential, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
-        const { refreshToken, ...result } = await useCases.logInWithPasskey(input, signal);
-        cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
-        browser?.invite(ctx, result);
-        return result;
+        const { refreshTokens } = loginSourceOf(ctx, access);
+        const input = { credential, refreshTokens, presented: access.device(ctx, proof), origin: originOf(ctx) };
+        return handOver(ctx, access, await useCases.logInWithPasskey(input, signal));
       },
     ),
   ];

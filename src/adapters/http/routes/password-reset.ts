@@ -8,7 +8,7 @@ import {
 } from '../../../application/use-cases/reset-password.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { ConfirmPasswordResetBody, PasswordResetBody } from '../routing/schemas.ts';
+import { AddressBody, ConfirmPasswordResetBody } from '../routing/schemas.ts';
 
 /** For users who do not know their password any more (ADR 0048). */
 export const passwordResetRoutes = (
@@ -29,7 +29,7 @@ const requestRoute = (request: ReturnType<typeof requestPasswordReset>): Route =
       path: '/auth/password-reset',
       auth: 'public',
       throttle: 'strict',
-      request: { body: PasswordResetBody },
+      request: { body: AddressBody },
       response: { status: 202, data: v.null() },
       errors: ['DB_QUERY_FAILED'],
     },

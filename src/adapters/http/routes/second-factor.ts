@@ -13,7 +13,7 @@ import { isCrossSite } from '../request/cookies.ts';
 import { presentedFactor } from '../request/presented-factor.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { SecondFactorBody } from '../routing/schemas.ts';
-import { type DeviceAccess, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
+import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
 import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
 
 const PendingLoginJson = v.object({
@@ -34,7 +34,7 @@ export const secondFactorRoutes = (
   access: DeviceAccess,
   { baseUrl }: { readonly baseUrl: string },
 ): Route[] => {
-  const { cookie, pendingLogin, rememberedDevice, device, browser } = access;
+  const { pendingLogin, rememberedDevice, device } = access;
   const useCases = { showPendingLogin: showPendingLogin(deps), finishLogin: finishLogin(deps) };
   return [
     route(
@@ -78,16 +78,14 @@ export const secondFactorRoutes = (
         ],
       },
       async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
-        const { refreshTokens } = loginSourceOf(ctx, cookie);
+        const { refreshTokens } = loginSourceOf(ctx, access);
         const own = ownCookies(ctx, access);
         const shown = { ...own, factor: presentedFactor({ code, recoveryCode, credential }) };
         const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
         const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
-        const { refreshToken, ...result } = opened;
-        cookie.set(ctx, opened);
+        const result = handOver(ctx, access, opened);
         pendingLogin.clear(ctx);
         if (remembered !== null) rememberedDevice.set(ctx, remembered);
-        browser?.invite(ctx, result);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
     ),

@@ -13,7 +13,7 @@ import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { Id } from '../routing/schemas.ts';
+import { IdParams } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
 type SessionDeps = LiveUserDeps & ChangeDeps & EndOtherSessionsDeps;
@@ -47,7 +47,6 @@ export const SessionJson = v.pipe(
   ]),
 );
 
-const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0025. */
@@ -67,7 +66,6 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         method: 'GET',
         path: '/auth/sessions',
         response: { data: v.array(SessionJson) },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ caller }) => {
         const sessions = await useCases.listSessions(caller);
@@ -85,7 +83,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         cookie: { reads: 'optional', writes: 'may-set' },
         request: { query: Except },
         response: { data: v.nullable(RefreshResult) },
-        errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED'],
       },
       async ({ caller, query }, ctx) => {
         if (query.except === undefined) {
@@ -109,9 +107,8 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         method: 'DELETE',
         path: '/auth/sessions/:id',
         cookie: { writes: 'access' },
-        request: { params: SessionParams },
+        request: { params: IdParams },
         response: { data: v.null() },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ caller, params }, ctx) => {
         await useCases.endOwnSession(caller, params.id, originOf(ctx));

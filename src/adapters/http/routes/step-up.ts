@@ -1,10 +1,10 @@
-import * as v from 'valibot';
 import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
 import { originOf, type PresentedDevice } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
-import { onlyMemberOf, presentedFactor } from '../request/presented-factor.ts';
+import { assertOneMember, presentedFactor } from '../request/presented-factor.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { AccessToken, StepUpBody } from '../routing/schemas.ts';
+import { StepUpBody } from '../routing/schemas.ts';
+import { PROOF_ERRORS, RefreshResult } from './auth.ts';
 
 /** The user of a session shows something again. RFC 9470, ADR 0058. */
 export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
@@ -20,15 +20,17 @@ export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presente
         throttle: 'strict',
         cookie: { writes: 'access' },
         request: { body: StepUpBody },
-        response: { data: v.object({ accessToken: AccessToken }) },
+        response: { data: RefreshResult },
         errors: [
-          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
-          ...(['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED', 'DB_UNIQUE_VIOLATION'] as const),
-          ...(['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const),
+          'AUTH_CREDENTIALS_INVALID',
+          'AUTH_SECOND_FACTOR_INVALID',
+          'AUTH_PASSKEY_INVALID',
+          ...PROOF_ERRORS,
+          'DB_UNIQUE_VIOLATION',
         ],
       },
       async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
-        onlyMemberOf({ password, code, credential });
+        assertOneMember({ password, code, credential });
         const shown = password === undefined ? presentedFactor({ code, credential }) : { password };
         const evidence = { shown, presented: presentedDevice(ctx, proof), origin: originOf(ctx) };
         const accessToken = await useCases.stepUp({ ...caller, tokenIssuedAt: claims.iat, ...evidence });

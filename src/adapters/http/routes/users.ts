@@ -24,7 +24,6 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         method: 'GET',
         path: '/users/me',
         response: { data: CurrentUserJson },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       ({ caller }) => useCases.getCurrentUser(caller),
     ),
@@ -37,7 +36,6 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         path: '/users/me',
         request: { body: LocaleBody },
         response: { data: CurrentUserJson },
-        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       ({ caller, body }) => useCases.changeLocale(caller, body.locale),
     ),
@@ -52,7 +50,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         cookie: { writes: 'sets' },
         request: { body: ChangePasswordBody },
         response: { data: RefreshResult },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

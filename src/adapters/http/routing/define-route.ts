@@ -209,7 +209,7 @@ export const route = <
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, ...response } as Route['response'],
     errorPages,
-    errors: new Set([...impliedErrors(strategy), ...(stepUp === null ? [] : STEP_UP_ERRORS), ...errors]),
+    errors: new Set([...impliedErrors(strategy, stepUp), ...errors]),
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,
     // The stages pass the output of this declaration's schemas, which the general type can't express.
@@ -227,12 +227,13 @@ const stepUpOf = (recent: string | undefined, assurance: StepUp['assurance'] | u
         ...(assurance !== undefined && { assurance }),
       };
 
-/** The guard of a route that requires a step-up reads the session. */
-const STEP_UP_ERRORS = ['AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
+/** What a route that requires a token does begins with its session, which is read from the database (ADR 0013). */
+const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-const impliedErrors = (auth: Strategy): ErrorCode[] => [
+const impliedErrors = (auth: Strategy, stepUp: StepUp | null): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-  ...(auth === 'required' ? (['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID'] as const) : []),
+  ...(auth === 'required' ? OF_CALLERS : []),
+  ...(stepUp === null ? [] : (['AUTH_STEP_UP_REQUIRED'] as const)),
   'CLIENT_PARAMS_VALIDATION_FAILED',
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',

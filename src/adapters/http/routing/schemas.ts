@@ -163,7 +163,8 @@ export const ChangePasswordBody = v.pipe(
   v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
 );
 
-export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
+/** The address of an account, which gets a link. */
+export const AddressBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
 /** The token of a link. One of another form is not found. */
 const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
@@ -173,11 +174,11 @@ export const ConfirmPasswordResetBody = v.pipe(
   v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
 );
 
+export const IdParams = v.object({ id: Id });
+
 export const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
 
 /** The bodies of requests about accounts. */
-
-export const AddressBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
 export const LinkBody = v.pipe(
   v.object({ token: LinkToken }),

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { AppError, FieldProblem } from '../../domain/errors/app-error.ts';
+import type { AppError } from '../../domain/errors/app-error.ts';
 
 type EnvelopeContext = {
   readonly requestId: string;
@@ -11,42 +11,25 @@ type EnvelopeContext = {
   readonly binding?: 'browser';
 };
 
-/** SPEC "Success envelope". */
-export type SuccessEnvelope = {
-  readonly success: true;
-  readonly data: unknown;
-  readonly timestamp: string;
-  readonly context: EnvelopeContext;
-};
-
-/** SPEC "Error envelope". */
-export type ErrorEnvelope = {
-  readonly success: false;
-  readonly code: string;
-  readonly message: string;
-  readonly type: string;
-  readonly timestamp: string;
-  readonly context: EnvelopeContext;
-  readonly details: readonly FieldProblem[] | null;
-};
-
 /** The URI of a code in the catalog: the `type` of an error envelope, and the URL of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
 const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();
 
-export const successEnvelopeOf = (ctx: Context, data: unknown, clock: Clock): SuccessEnvelope => ({
+/** SPEC "Success envelope". */
+export const successEnvelopeOf = (ctx: Context, data: unknown, clock: Clock) => ({
   success: true,
   data,
   timestamp: timestamp(clock),
   context: contextOf(ctx),
 });
 
+/** SPEC "Error envelope". */
 export const errorEnvelopeOf = (
   error: AppError,
   context: EnvelopeContext,
   { baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock },
-): ErrorEnvelope => ({
+) => ({
   success: false,
   code: error.code,
   message: error.message,

@@ -201,7 +201,7 @@ describe('an error after the guard', () => {
 describe('a route that requires a step-up', () => {
   const asked: unknown[] = [];
   const startWith = (missing: MissingStepUp | null) =>
-    stageApp([probe(() => null, { auth: 'required', recent: '5m', assurance: 'aal2-if-enrolled' })], {
+    stageApp([probe(() => null, { auth: 'required', stepUp: { recent: 300_000, assurance: 'aal2-if-enrolled' } })], {
       authenticate: authenticate({ tokens, clock }),
       clock,
       assertSteppedUp: async (...given) => {

@@ -78,9 +78,7 @@ export const stageApp = async (
   return { url, http: request(url), logs, undocumented };
 };
 
-type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>> & {
-  readonly recent?: `${number}m`;
-  readonly assurance?: 'aal2-if-enrolled';
+type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle' | 'stepUp'>> & {
   readonly errors?: readonly ErrorCode[];
 };
 

@@ -157,7 +157,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         path: '/users/me/export',
         throttle: 'strict',
         requestsPerUser: 5,
-        assurance: 'aal2-if-enrolled',
+        stepUp: { assurance: 'aal2-if-enrolled' },
         response: { data: ExportJson },
       },
       async ({ caller, signal }) => {
@@ -174,7 +174,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[
         path: '/users/me',
         cookie: { writes: 'clears' },
         throttle: 'strict',
-        assurance: 'aal2-if-enrolled',
+        stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: DeleteAccountBody },
         response: { data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID'],

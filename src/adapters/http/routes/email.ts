@@ -121,7 +121,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         method: 'PUT',
         path: '/users/me/email',
         throttle: 'strict',
-        assurance: 'aal2-if-enrolled',
+        stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: ChangeEmailBody },
         response: { status: 202, data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID'],

@@ -12,6 +12,7 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../../application/use-cases/manage-passkeys.ts';
+import type { StepUp } from '../../../domain/assurance.ts';
 import {
   AcceptedPasskeysJson,
   acceptedPasskeys,
@@ -32,8 +33,8 @@ export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
 
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 
-/** A stolen session is not enough to add or remove a factor. */
-export const STEPPED_UP = { recent: '5m', assurance: 'aal2-if-enrolled' } as const;
+/** A stolen session is not enough to add or remove a factor. Five minutes. */
+export const STEPPED_UP: StepUp = { recent: 300_000, assurance: 'aal2-if-enrolled' };
 
 export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
   ...passkey,
@@ -63,7 +64,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Return the options with which a browser makes a passkey',
         method: 'POST',
         path: '/users/me/passkeys/options',
-        ...STEPPED_UP,
+        stepUp: STEPPED_UP,
         response: { data: CreationOptionsJson },
       },
       async ({ caller }) => creationOptions(deps.webauthn, await useCases.invitePasskey(caller)),
@@ -76,7 +77,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         method: 'POST',
         path: '/users/me/passkeys',
         throttle: 'strict',
-        ...STEPPED_UP,
+        stepUp: STEPPED_UP,
         request: { body: NewPasskeyBody },
         response: { status: 201, data: PasskeyJson },
         errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
@@ -90,7 +91,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Change the name of a passkey',
         method: 'PATCH',
         path: '/users/me/passkeys/:id',
-        ...STEPPED_UP,
+        stepUp: STEPPED_UP,
         request: { params: IdParams, body: PasskeyNameBody },
         response: { data: PasskeyJson },
       },
@@ -103,7 +104,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Remove a passkey, and return which are left',
         method: 'DELETE',
         path: '/users/me/passkeys/:id',
-        ...STEPPED_UP,
+        stepUp: STEPPED_UP,
         request: { params: IdParams },
         response: { data: AcceptedPasskeysJson },
       },

@@ -111,66 +111,53 @@ type Head = {
 
 /** A declared route. Rate limit, guard, validation, serialization, the OpenAPI document and tests derive from it. */
 export type Route = Head & {
+  /** Default: `required`. */
   readonly auth: Strategy;
+  /** Default: `global`. */
   readonly throttle: Tier;
+  /** Requests of one user in a minute, from all addresses together. Only with `auth: 'required'`. Default: no such limit. */
   readonly requestsPerUser?: number;
-  /** What the session of the request needs; `null`: nothing. */
+  /** What the user has to have shown in the session. Only with `auth: 'required'`. Default: `null`, nothing. */
   readonly stepUp: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
-  readonly response: {
-    readonly status: number;
-    readonly data: Schema;
-    readonly unwrapped?: Unwrapped;
-    readonly page?: Page<unknown>;
-    readonly redirects?: true;
-  };
-  /** The page servers that the route is for. By default it is not for them. */
+  readonly response: Response<Schema> & { readonly status: number };
+  /** The page servers that the route is for. Default: it is not for them. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether a client that prefers HTML gets errors as a page; `users`: as one for end users. */
+  /** Whether a client that prefers HTML gets errors as a page; `users`: as one for end users. Default: whether the response has a page. */
   readonly errorPages: boolean | 'users';
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
   readonly httpStatuses: ReadonlySet<number>;
+  /** Default: the route does not use it. */
   readonly cookie: CookieUse;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-type Declaration<Body, Query, Params, Data, Auth> = Head & {
-  /** Default: `required`. */
-  readonly auth?: Auth;
-  /** Default: `global`. */
-  readonly throttle?: Tier;
-  /** Requests of one user in a minute, from all addresses together. Only with `auth: 'required'`. Default: no such limit. */
-  readonly requestsPerUser?: number;
-  /** The user has to have shown something within this time. Only with `auth: 'required'`. Default: however long ago. */
-  readonly recent?: `${number}m`;
-  /** A user who has a second factor has to have shown it. Only with `auth: 'required'`. Default: one factor is enough. */
-  readonly assurance?: 'aal2-if-enrolled';
-  readonly request?: RequestSchemas<Body, Query, Params>;
-  /** The status defaults to 200; the handler's payload must be an input of `data`. */
-  readonly response: {
-    readonly status?: number;
-    readonly data: Data;
-    readonly unwrapped?: Unwrapped;
-    /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
-    readonly page?: Page<Output<Data>>;
-    /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
-    readonly redirects?: true;
-  };
-  /** The page servers that the route is for. Default: it is not for them. */
-  readonly pageServers?: readonly PageServer[];
-  /** Default: whether the response has a page. */
-  readonly errorPages?: boolean | 'users';
-  /** Error codes beyond those implied by every route and by `auth`. */
-  readonly errors?: readonly ErrorCode[];
-  /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
-  readonly httpStatuses?: readonly number[];
-  /** Default: the route does not use it. */
-  readonly cookie?: CookieUse;
+type Response<Data> = {
+  /** Default: 200. */
+  readonly status?: number;
+  /** The handler's payload must be an input of it. */
+  readonly data: Data;
+  readonly unwrapped?: Unwrapped;
+  /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
+  readonly page?: Page<Output<Data>>;
+  /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
+  readonly redirects?: true;
 };
+
+type Declaration<Body, Query, Params, Data, Auth> = Head &
+  Partial<Pick<Route, 'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie'>> & {
+    readonly auth?: Auth;
+    readonly request?: RequestSchemas<Body, Query, Params>;
+    readonly response: Response<Data>;
+    /** Error codes beyond those implied by every route, by `auth` and by `stepUp`. */
+    readonly errors?: readonly ErrorCode[];
+    /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
+    readonly httpStatuses?: readonly number[];
+  };
 
 /** Declares a route. A handler whose payload does not match the response schema does not compile. */
 export const route = <
@@ -183,8 +170,7 @@ export const route = <
   {
     auth,
     throttle = 'global',
-    recent,
-    assurance,
+    stepUp = null,
     request = {},
     response,
     errors = [],
@@ -199,7 +185,6 @@ export const route = <
   ) => v.InferInput<Data> | Promise<v.InferInput<Data>>,
 ): Route => {
   const strategy = auth ?? 'required';
-  const stepUp = stepUpOf(recent, assurance);
   return {
     ...rest,
     auth: strategy,
@@ -216,16 +201,6 @@ export const route = <
     handler: handler as Route['handler'],
   };
 };
-
-const MINUTE = 60_000;
-
-const stepUpOf = (recent: string | undefined, assurance: StepUp['assurance'] | undefined): StepUp | null =>
-  recent === undefined && assurance === undefined
-    ? null
-    : {
-        ...(recent !== undefined && { recent: Number.parseInt(recent, 10) * MINUTE }),
-        ...(assurance !== undefined && { assurance }),
-      };
 
 /** What a route that requires a token does begins with its session, which is read from the database (ADR 0013). */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;

@@ -106,14 +106,8 @@ export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<
       });
 
 /** SPEC "Exception mapping": the first filter that matches handles the exception. */
-export const toAppError = (exception: unknown): AppError => {
-  try {
-    return rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
-  } catch {
-    // Reading it failed: one of its getters throws, or it is a proxy that does.
-    return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
-  }
-};
+export const toAppError = (exception: unknown): AppError =>
+  rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
 
 const rateLimitFilter = (exception: unknown): AppError | null =>
   exception instanceof RateLimitExceeded

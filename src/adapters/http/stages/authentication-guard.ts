@@ -1,5 +1,4 @@
 import type { Context, Middleware } from 'koa';
-import type { AccessToken } from '../../../application/ports/token-signer.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
@@ -14,11 +13,6 @@ const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as con
 /** Several headers are joined, which is malformed: a proxy may have checked another one than the service would read. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
-const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
-  request.jwtClaim = claims;
-  request.caller = { userId: claims.sub, sessionId };
-};
-
 /**
  * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0013). For a route that
  * requires a step-up, it reads the session.
@@ -30,7 +24,9 @@ export const authenticationGuard = ({ auth, stepUp }: Route, { authenticate, ass
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
       if (verified.ok) {
-        setClaims(ctx, verified.token);
+        const { claims, sessionId } = verified.token;
+        ctx.request.jwtClaim = claims;
+        ctx.request.caller = { userId: claims.sub, sessionId };
         if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
       } else if (auth === 'required')
         throw WITH_BEARER_TOKEN.test(header)

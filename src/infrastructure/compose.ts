@@ -14,9 +14,8 @@ import { type Closing, closing } from './closing.ts';
 import { openPorts, openReports } from './compose/open-ports.ts';
 import type { Overrides, Ports } from './compose/ports.ts';
 import { storeRefusedLogins } from './compose/refused-logins.ts';
-import { consoleFiles, declareRoutes, type UseCaseDeps } from './compose/routes.ts';
+import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
-import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
@@ -91,35 +90,18 @@ const build = async (
   const parts = { logger, wakeUp, report, templates, isWatched: metrics !== null };
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, parts);
   const deps = { ...useCaseDeps(config, ports, report), mailLocales };
-  const sendsMail = mailer !== null;
-  const hasAccountPages = sendsMail && config.ownAccountPages;
+  const hasAccountPages = mailer !== null && config.ownAccountPages;
   let isStopping = false;
   const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])];
-  const routes = declareRoutes(deps, {
-    hasAccountPages,
-    brand: config.brand,
-    defaultLocale: config.defaultLocale,
-    refreshCookie: config.refreshCookie,
-    accessCookie: config.accessCookie,
-    navigation: config.navigation,
-    pageServers: config.pageServers,
-    baseUrl: config.baseUrl,
-    boundCookieLifetime: config.boundCookieLifetime,
-    allowedOrigins: config.allowedOrigins,
-    allowedOriginsSetting: config.allowedOriginsSetting,
+  const routes = declareRoutes(deps, config, {
     checks: allChecks,
     isStopping: () => isStopping,
     keySet,
-    console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
+    hasAccountPages,
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const uses = {
-    hasAccountPages,
-    bindsBrowsers: config.boundCookieLifetime !== null,
-    continuesNavigations: config.navigation !== null,
-  };
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, uses)];
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hashing,
@@ -136,9 +118,11 @@ const build = async (
   return { http, routes, ports, metrics, mail, announceStop, close: opened.closeAll };
 };
 
-/** Milliseconds that a browser keeps a refresh token that can be used. */
-const cookieLifetime = ({ refreshLifetime, refreshCookie }: Config): number =>
-  Math.min(refreshLifetime, refreshCookie.maxAge);
+/** The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: they send an Origin then as well. */
+const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
+  const sends = config.console || hasAccountPages || config.boundCookieLifetime !== null || config.navigation !== null;
+  return sends ? config.ownOrigins : [];
+};
 
 /** @throws Error when addresses have to be verified, but there is no mail. */
 const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
@@ -203,24 +187,16 @@ const httpDeps = (
     allowedOrigins,
   }: Observers & Pick<AppDeps, 'sampling' | 'redis' | 'allowedOrigins'>,
 ): AppDeps => ({
+  ...config,
   logger,
   sampling,
   redis,
+  allowedOrigins,
   clock: ports.clock,
   ids: ports.ids,
   authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
   assertSteppedUp: assertSteppedUp(ports),
   version: VERSION,
-  baseUrl: config.baseUrl,
-  brand: config.brand,
-  defaultLocale: config.defaultLocale,
-  allowedOrigins,
-  allowedOriginsSetting: config.allowedOriginsSetting,
-  environment: config.environment,
-  rateLimits: config.rateLimits,
-  requestTimeout: config.requestTimeout,
-  slowRequest: config.slowRequest,
-  trustProxy: config.trustProxy,
   onFallback: metrics === null ? undefined : () => metrics.observeFallback('requests'),
   onRequest: metrics?.observeRequest,
   onUnreadable: metrics?.observeUnreadable,

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Brand } from '../../adapters/http/pages/layout.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
-import type { AccessCookieSettings, CookieSettings, PageServer } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -24,17 +22,14 @@ import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/second-factor.ts';
-import {
-  accessTokenRoutes,
-  continueRoutes,
-  type NavigationSettings,
-} from '../../adapters/http/routes/server-rendering.ts';
+import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
+import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
@@ -50,59 +45,31 @@ export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof accountRoutes>[0] &
   Parameters<typeof emailRoutes>[0];
 
-type RoutesOptions = {
-  readonly refreshCookie: CookieSettings;
-  /** `null`: browsers get the access token in responses alone. */
-  readonly accessCookie: AccessCookieSettings | null;
-  /** `null`: navigations are not renewed. */
-  readonly navigation: Pick<NavigationSettings, 'loginPageUrl' | 'targetOrigins'> | null;
-  readonly pageServers: readonly PageServer[];
-  readonly brand: Brand;
-  readonly defaultLocale: string;
-  readonly baseUrl: string;
-  /** Milliseconds; `null`: browsers hold no keys. */
-  readonly boundCookieLifetime: number | null;
-  /** The origins of applications. The users of the first one read the pages. */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedOriginsSetting: string;
+/** What routes need besides the use cases and the configuration. */
+type Parts = {
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
-  /** `null`: there is no console. */
-  readonly console: ConsoleFiles | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
 };
 
 export const declareRoutes = (
   deps: UseCaseDeps,
-  {
-    brand,
-    defaultLocale,
-    refreshCookie: cookieSettings,
-    accessCookie,
-    navigation,
-    pageServers,
-    baseUrl,
-    boundCookieLifetime,
-    allowedOrigins,
-    allowedOriginsSetting,
-    checks,
-    isStopping,
-    keySet,
-    console: page,
-    hasAccountPages,
-  }: RoutesOptions,
+  config: Config,
+  { checks, isStopping, keySet, hasAccountPages }: Parts,
 ): Route[] => {
+  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION };
-  const cookie = sessionCookies(cookieSettings, accessCookie);
+  const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
-  const bound = { baseUrl, sameSite: cookieSettings.sameSite, initiators: allowedOrigins };
+  const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const access = { cookie, ...loginCookies(cookieSettings), device, browser };
+  const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
+  // Its users read the pages.
   const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
     ...authRoutes(deps, access),
@@ -132,15 +99,20 @@ export const declareRoutes = (
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
       applications: allowedOrigins,
-      isOn: hasDeviceKeys(deps, cookieSettings),
+      isOn: hasDeviceKeys(config),
     }),
     ...(hasAccountPages
       ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js'))
       : []),
-    ...(page === null ? [] : consoleRoutes(page)),
+    ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
     ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),
-    ...pageRoutes(() => routes, { ...settings, brand, allowedOrigins, allowedOriginsSetting }),
+    ...pageRoutes(() => routes, {
+      ...settings,
+      brand,
+      allowedOrigins,
+      allowedOriginsSetting: config.allowedOriginsSetting,
+    }),
   ];
   return routes;
 };
@@ -149,8 +121,8 @@ export const declareRoutes = (
  * Whether pages can prove their device. Applications of several sites share a `SameSite=None` cookie, but browsers give the frame another
  * key in each site.
  */
-const hasDeviceKeys = ({ deviceBinding }: UseCaseDeps, { sameSite }: RoutesOptions['refreshCookie']): boolean =>
-  deviceBinding !== 'off' && sameSite !== 'none';
+const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
+  deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
 /** A file of the browser client as `npm run client` has built it (ADR 0037). */
 const readClient = (file: string): string =>
@@ -159,17 +131,11 @@ const readClient = (file: string): string =>
 const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
-type Facts = {
-  /** Milliseconds. The page shows how long a refresh token lasts, and cannot read it from the HttpOnly cookie. */
-  readonly refreshLifetime: number;
-  readonly sendsMail: boolean;
-};
-
-/** The files of the console, read for each request (ADR 0042). */
-export const consoleFiles = ({ refreshLifetime, sendsMail }: Facts): ConsoleFiles => ({
+/** The files of the console, read for each request (ADR 0042). The page cannot read from the HttpOnly cookie how long it can be used. */
+const consoleFiles = ({ refreshLifetime, refreshCookie }: Config, sendsMail: boolean): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html'))
-      .replace('{refreshLifetime}', `${refreshLifetime}`)
+      .replace('{refreshLifetime}', `${Math.min(refreshLifetime, refreshCookie.maxAge)}`)
       .replace('{offers}', sendsMail ? 'mail' : ''),
   style: () => readConsole('console.css'),
   script: () => readConsole('console.js'),

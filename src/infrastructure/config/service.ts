@@ -147,17 +147,7 @@ export const serviceSettings = (values: ServiceValues) => {
   };
 };
 
-const baseUrlOf = ({ BASE_URL: url, PORT: port }: ServiceValues): string => url ?? `http://localhost:${port}`;
-
-/**
- * The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: browsers send an Origin then as well.
- * @param uses whether links in mail lead to pages of the service, whether browsers hold keys, and whether navigations are renewed.
- */
-export const pageOriginsOf = (
-  { console, ownOrigins }: Pick<ServiceSettings, 'console' | 'ownOrigins'>,
-  uses: { readonly hasAccountPages: boolean; readonly bindsBrowsers: boolean; readonly continuesNavigations: boolean },
-): readonly string[] =>
-  console || uses.hasAccountPages || uses.bindsBrowsers || uses.continuesNavigations ? ownOrigins : [];
+export const baseUrlOf = ({ BASE_URL: url, PORT: port }: ServiceValues): string => url ?? `http://localhost:${port}`;
 
 /** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
 const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: ServiceValues): string[] => {

@@ -1,12 +1,12 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
-import { type AccountSettings, accountSettings } from './config/accounts.ts';
-import { type BrandSettings, brandSettings } from './config/brand.ts';
+import { accountSettings } from './config/accounts.ts';
+import { brandSettings } from './config/brand.ts';
 import { readSecretFiles } from './config/secret-files.ts';
-import { type RenderingSettings, renderingSettings } from './config/server-rendering.ts';
-import { type ServiceSettings, serviceSettings } from './config/service.ts';
-import { type StoreSettings, storeSettings } from './config/stores.ts';
+import { renderingSettings } from './config/server-rendering.ts';
+import { serviceSettings } from './config/service.ts';
+import { storeSettings } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
-import { type TokenSettings, tokenSettings } from './config/tokens.ts';
+import { tokenSettings } from './config/tokens.ts';
 import { removedVariables, unknownVariables } from './config/unknown-variables.ts';
 import type { Env } from './config/variable.ts';
 import {
@@ -22,19 +22,7 @@ import {
   withDefaults,
 } from './config/variables.ts';
 
-export type Config = {
-  /** `null`, never in production: the service generates its own in `dataDir`. */
-  readonly keys: TokenKeys | null;
-  /** Settings that are allowed, but risky or probably a mistake: one line each. */
-  readonly warnings: readonly string[];
-  /** The same about the database, for a service that opens it. */
-  readonly databaseWarnings: readonly string[];
-} & ServiceSettings &
-  StoreSettings &
-  TokenSettings &
-  RenderingSettings &
-  AccountSettings &
-  BrandSettings;
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
@@ -98,18 +86,17 @@ export const readConfig = (given: Env): ReadConfig => {
   };
 };
 
-const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
-  const service = serviceSettings(values);
-  const tokens = tokenSettings(values);
-  return {
-    ...service,
-    ...storeSettings(values),
-    ...accountSettings(values, service),
-    ...tokens,
-    ...renderingSettings(values, service, tokens),
-    ...brandSettings(values, service),
-    keys,
-    warnings: [...warningsOf(values), ...unknownVariables(env)],
-    databaseWarnings: databaseWarningsOf(values, env),
-  };
-};
+const configOf = (values: Values, keys: TokenKeys | null, env: Env) => ({
+  ...serviceSettings(values),
+  ...storeSettings(values),
+  ...accountSettings(values),
+  ...tokenSettings(values),
+  ...renderingSettings(values),
+  ...brandSettings(values),
+  /** `null`, never in production: the service generates its own in `dataDir`. */
+  keys,
+  /** Settings that are allowed, but risky or probably a mistake: one line each. */
+  warnings: [...warningsOf(values), ...unknownVariables(env)],
+  /** The same about the database, for a service that opens it. */
+  databaseWarnings: databaseWarningsOf(values, env),
+});

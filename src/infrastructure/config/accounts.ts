@@ -3,7 +3,7 @@ import { NOTICES } from '../../domain/message.ts';
 import { asTyped } from '../as-typed.ts';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
-import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
+import { baseUrlOf, type ServiceValues, serviceSettings } from './service.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 /** The default sender outside production. */
@@ -72,15 +72,13 @@ type AccountValues = ValuesOf<typeof ACCOUNT_VARIABLES>;
 /** The pages of links in mail are those of the service, or may call it. */
 type Values = AccountValues & ServiceValues;
 
-export type AccountSettings = Readonly<ReturnType<typeof accountSettings>>;
-
-export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>) => {
+export const accountSettings = (values: Values) => {
   const mail = mailOf(values);
   return {
     /** `null`: there is no mail. */
     mail,
     /** An http(s) URL without a trailing slash, below which links find their pages. */
-    accountPagesUrl: values.ACCOUNT_PAGES_URL ?? `${baseUrl}/account`,
+    accountPagesUrl: values.ACCOUNT_PAGES_URL ?? `${baseUrlOf(values)}/account`,
     /** Whether these are the pages of the service. */
     ownAccountPages: values.ACCOUNT_PAGES_URL === undefined,
     /** Milliseconds. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import * as form from './schemas.ts';
-import type { ServiceSettings } from './service.ts';
+import { baseUrlOf, type ServiceValues } from './service.ts';
 import type { ValuesOf, Variable } from './variable.ts';
 
 /** What users see of the product: in mails, and on the pages for their links. */
@@ -40,13 +40,11 @@ export const BRAND_VARIABLES = {
   },
 } as const satisfies Record<string, Variable>;
 
-type BrandValues = ValuesOf<typeof BRAND_VARIABLES>;
+type Values = ValuesOf<typeof BRAND_VARIABLES> & ServiceValues;
 
-export type BrandSettings = Readonly<ReturnType<typeof brandSettings>>;
-
-export const brandSettings = (values: BrandValues, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>) => ({
+export const brandSettings = (values: Values) => ({
   brand: {
-    name: values.BRAND_NAME ?? new URL(baseUrl).host,
+    name: values.BRAND_NAME ?? new URL(baseUrlOf(values)).host,
     /** `null`: the pages show the name. */
     logoUrl: values.BRAND_LOGO_URL ?? null,
     /** `#rrggbb`; `null`: that of the stylesheet. */

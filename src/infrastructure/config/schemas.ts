@@ -79,20 +79,23 @@ export const path = v.pipe(
 
 const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
 
+/** An http(s) URL without credentials, and without these characters in its text. */
+const httpUrl = (text: string, refused: RegExp): URL | null => {
+  const url = URL.parse(text);
+  return url !== null && isHttp(url) && !refused.test(text) && url.username === '' && url.password === '' ? url : null;
+};
+
 /** An http(s) URL without credentials, query and fragment; a trailing slash is dropped. */
 export const baseUrl = parsed((text) => {
-  const url = URL.parse(text);
-  if (url === null || !isHttp(url) || /[?#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
+  const url = httpUrl(text, /[?#*\s]/);
   // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
-  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
+  return url && `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
 /** The URL of a page, which may have a query. */
-export const pageUrl = parsed((text) => {
-  const url = URL.parse(text);
-  if (url === null || !isHttp(url) || /[#\s]/.test(text) || url.username !== '' || url.password !== '') return null;
-  return url.href;
-});
+export const pageUrl = parsed((text) => httpUrl(text, /[#\s]/)?.href ?? null);
+
+const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
 
 /** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
 const isOrigin = (text: string): boolean => {
@@ -102,12 +105,7 @@ const isOrigin = (text: string): boolean => {
 
 export const origins = v.pipe(
   v.string(),
-  v.transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  ),
+  v.transform((text) => itemsOf(text).filter((item) => item !== '')),
   v.everyItem(isOrigin),
 );
 
@@ -120,8 +118,8 @@ export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;
 export const rateLimits = parsed<RateLimits>((text) => {
   if (text === 'off') return { global: null, strict: null, public: null };
   const given = new Map(
-    text.split(',').map((part): [string, string] => {
-      const [, tier = '', limit = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(part) ?? [];
+    itemsOf(text).map((item): [string, string] => {
+      const [, tier = '', limit = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
       return [tier, limit];
     }),
   );
@@ -187,9 +185,8 @@ export const brandName = v.pipe(v.string(), v.regex(/^(?! )[^\p{C}\p{Zl}\p{Zp}]{
 
 /** A URL of a picture that pages may load: its host becomes part of a Content-Security-Policy. `http:` only on this machine. */
 export const logoUrl = parsed((text) => {
-  const url = URL.parse(text);
-  if (url === null || /[#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(hostOf(url))) ? url.href : null;
+  const url = httpUrl(text, /[#*\s]/);
+  return url !== null && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : null;
 });
 
 export const color = v.pipe(v.string(), v.regex(/^#[0-9A-Fa-f]{6}$/), v.toLowerCase());
@@ -200,7 +197,7 @@ export const locale = parsed(canonicalLocale);
 export const listOf = <const T extends string>(items: readonly T[]) =>
   parsed<readonly T[]>((text) => {
     if (text === 'off') return [];
-    const given = text.split(',').map((item) => item.trim());
+    const given = itemsOf(text);
     const known = items.filter((item) => given.includes(item));
     return given.every((item) => known.some((one) => one === item)) ? known : null;
   });
@@ -219,7 +216,7 @@ export type SecretKeys = readonly [Buffer, ...Buffer[]];
 /** Different keys of 32 bytes in base64url, separated by commas. */
 export const secretKeys = (limit: number) =>
   parsed<SecretKeys>((text) => {
-    const given = text.split(',').map((item) => item.trim());
+    const given = itemsOf(text);
     const [first, ...others] = given.map(secretKey).filter((key) => key !== null);
     const count = others.length + 1;
     if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return null;
@@ -229,8 +226,8 @@ export const secretKeys = (limit: number) =>
 /** Ids with the SHA-256 of a secret each. An id may have several secrets, so that one can be replaced by another. */
 export const pageServers = (limit: number) =>
   parsed<readonly PageServer[]>((text) => {
-    const servers = text.split(',').map((item) => {
-      const [, id, hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item.trim()) ?? [];
+    const servers = itemsOf(text).map((item) => {
+      const [, id, hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item) ?? [];
       const secretHash = secretKey(hash);
       return id === undefined || secretHash === null ? null : { id, secretHash };
     });

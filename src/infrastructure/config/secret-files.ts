@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
-import { KEY_VARIABLES } from './token-keys.ts';
+import { KEY_NAMES } from './token-keys.ts';
 import type { Env } from './variable.ts';
 
 /** The variables that may contain a secret. `<name>_FILE` is the path of a file with the value, as Docker and Kubernetes mount secrets. */
@@ -10,7 +10,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   'REDIS_URL',
   'MAIL_URL',
   'FACTOR_KEYS',
-  ...Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]),
+  ...KEY_NAMES,
 ];
 
 /** @returns the environment with the contents of the files, without the line breaks at their ends; and a line for each that cannot be read. */

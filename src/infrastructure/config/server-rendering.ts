@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
 import { hostOf } from './hosts.ts';
 import * as form from './schemas.ts';
-import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
-import type { TokenSettings, TokenValues } from './tokens.ts';
+import { type ServiceValues, serviceSettings } from './service.ts';
+import { type TokenValues, tokenSettings } from './tokens.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 const MAX_PAGE_SERVERS = 20;
@@ -40,23 +40,16 @@ export const RENDERING_VARIABLES = {
   },
 } as const satisfies Record<string, Variable>;
 
-type RenderingValues = ValuesOf<typeof RENDERING_VARIABLES>;
 /** The cookie has the attributes of the refresh cookie, and the pages are at allowed origins. */
-type Values = RenderingValues & TokenValues & ServiceValues;
+type Values = ValuesOf<typeof RENDERING_VARIABLES> & TokenValues & ServiceValues;
 
-export type RenderingSettings = Readonly<ReturnType<typeof renderingSettings>>;
-
-export const renderingSettings = (
-  values: RenderingValues,
-  { ownOrigins, allowedOrigins }: Pick<ServiceSettings, 'ownOrigins' | 'allowedOrigins'>,
-  { refreshCookie: { secure }, accessLifetime }: Pick<TokenSettings, 'refreshCookie' | 'accessLifetime'>,
-) => ({
+export const renderingSettings = (values: Values) => ({
   /** `null`: access tokens are in responses alone. */
-  accessCookie: values.ACCESS_COOKIE ? accessCookieOf(values, { secure, maxAge: accessLifetime }) : null,
+  accessCookie: values.ACCESS_COOKIE ? accessCookieOf(values) : null,
   /** Where navigations are renewed; `null`: nowhere. */
   navigation:
     values.ACCESS_COOKIE && values.LOGIN_PAGE_URL !== undefined
-      ? { loginPageUrl: values.LOGIN_PAGE_URL, targetOrigins: [...new Set([...ownOrigins, ...allowedOrigins])] }
+      ? { loginPageUrl: values.LOGIN_PAGE_URL, targetOrigins: originsOf(values) }
       : null,
   pageServers: values.PAGE_SERVERS ?? [],
 });
@@ -67,17 +60,17 @@ const prefixOf = (secure: boolean, domain: string | undefined): string => {
   return domain === undefined ? '__Host-' : '__Secure-';
 };
 
-const accessCookieOf = (
-  { ACCESS_COOKIE_DOMAIN: domain }: RenderingValues,
-  { secure, maxAge }: { readonly secure: boolean; readonly maxAge: number },
-): AccessCookieSettings => ({
-  name: `${prefixOf(secure, domain)}access_token`,
-  path: '/',
-  sameSite: 'lax',
-  secure,
-  maxAge,
-  ...(domain !== undefined && { domain }),
-});
+const accessCookieOf = (values: Values): AccessCookieSettings => {
+  const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = values;
+  return {
+    name: `${prefixOf(secure, domain)}access_token`,
+    path: '/',
+    sameSite: 'lax',
+    secure,
+    maxAge: tokenSettings(values).accessLifetime,
+    ...(domain !== undefined && { domain }),
+  };
+};
 
 export const renderingErrors = (values: Partial<Values>): Rule[] => {
   const { ACCESS_COOKIE_DOMAIN: domain, LOGIN_PAGE_URL: page, BASE_URL: url } = values;
@@ -107,10 +100,8 @@ const SERVICE_NAMES = ['NODE_ENV', 'BASE_URL', 'PORT', 'ALLOWED_ORIGINS_DEV', 'A
 /** Whether all variables are valid that say which origins are allowed. */
 const knowsOrigins = (values: Partial<Values>): values is Values => SERVICE_NAMES.every((name) => name in values);
 
-const originsOf = (values: Values): readonly string[] => {
-  const { ownOrigins, allowedOrigins } = serviceSettings(values);
-  return [...ownOrigins, ...allowedOrigins];
-};
+/** Those of the service and of `ALLOWED_ORIGINS`, as for passkeys. */
+const originsOf = (values: Values): readonly string[] => serviceSettings(values).webauthn.origins;
 
 /** Browsers keep cookies by host, whatever the port is. */
 const isAtAnotherHost = (values: Values): boolean =>

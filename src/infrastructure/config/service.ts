@@ -107,8 +107,6 @@ export const SERVICE_VARIABLES = {
 
 export type ServiceValues = ValuesOf<typeof SERVICE_VARIABLES>;
 
-export type ServiceSettings = Readonly<ReturnType<typeof serviceSettings>>;
-
 export const serviceSettings = (values: ServiceValues) => {
   const production = values.NODE_ENV === 'production';
   const allowedOriginsSetting = production ? ('ALLOWED_ORIGINS_PROD' as const) : ('ALLOWED_ORIGINS_DEV' as const);

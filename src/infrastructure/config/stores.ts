@@ -74,8 +74,6 @@ export type DatabaseOptions =
       readonly idleTimeout: number;
     };
 
-export type StoreSettings = Readonly<ReturnType<typeof storeSettings>>;
-
 export const storeSettings = (values: Values) => ({
   database: databaseOptions(values),
   dataDir: values.DATA_DIR,

@@ -6,7 +6,7 @@ export const KEY_VARIABLES = {
   access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
   refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },
 } as const;
-const ALL = Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
+export const KEY_NAMES = Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
 
 type PairNames = (typeof KEY_VARIABLES)[keyof typeof KEY_VARIABLES];
 type Problem = readonly [name: string, problem: string];
@@ -85,16 +85,18 @@ const readPair = (texts: Texts, names: PairNames): { pair: KeyPair | null; probl
  * @returns `keys` is `null` when there are no keys, or problems.
  */
 export const readTokenKeys = (texts: Texts): { keys: TokenKeys | null; problems: readonly Problem[] } => {
-  const missing = ALL.filter((name) => texts[name] === undefined);
+  const missing = KEY_NAMES.filter((name) => texts[name] === undefined);
   const required = texts.NODE_ENV === 'production';
-  if (missing.length === ALL.length && !required) return { keys: null, problems: [] };
+  if (missing.length === KEY_NAMES.length && !required) return { keys: null, problems: [] };
   const why = required ? 'required in production' : 'required when another JWT key is set: set all four or none';
   const access = readPair(texts, KEY_VARIABLES.access);
   const refresh = readPair(texts, KEY_VARIABLES.refresh);
   const problems: Problem[] = [
     ...missing.map((name): Problem => [name, why]),
-    // `Problem` allows any name, but all of these are in ALL.
-    ...[...access.problems, ...refresh.problems].filter(([name]) => texts[name as (typeof ALL)[number]] !== undefined),
+    // `Problem` allows any name, but all of these are in KEY_NAMES.
+    ...[...access.problems, ...refresh.problems].filter(
+      ([name]) => texts[name as (typeof KEY_NAMES)[number]] !== undefined,
+    ),
   ];
   if (access.pair === null || refresh.pair === null) return { keys: null, problems };
   if (!shareKey(access.pair, refresh.pair)) return { keys: { access: access.pair, refresh: refresh.pair }, problems };

@@ -141,9 +141,6 @@ export type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
 /** The cookie depends on BASE_URL and the origins. */
 type Values = TokenValues & ServiceValues;
 
-/** The part of the configuration for tokens and the refresh cookie. */
-export type TokenSettings = Readonly<ReturnType<typeof tokenSettings>>;
-
 export const tokenSettings = (values: Values) => {
   const { JWT_REFRESH_EXPIRES_IN: refreshLifetime } = values;
   return {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
@@ -61,7 +61,7 @@ const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR can
 const readOrCreate = async (dataDir: string, file: string, make: () => string): Promise<string> => {
   const path = join(dataDir, file);
   try {
-    const text = await read(path);
+    const text = await readIfAny(path);
     if (text !== null) return text;
     await create(path, make());
     return await readFile(path, 'utf8');
@@ -70,40 +70,26 @@ const readOrCreate = async (dataDir: string, file: string, make: () => string): 
   }
 };
 
-const read = async (path: string): Promise<string | null> => {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+/** @returns `null` without the file. */
+export const readIfAny = (path: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
     throw error;
-  }
-};
+  });
 
 /** Writes a draft, and links it: a link is atomic, and fails if the file exists. */
 const create = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    await writeDurably(draft, text);
-    await link(draft, path);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
   } finally {
     await rm(draft, { force: true });
   }
 };
-
-const writeDurably = async (path: string, text: string): Promise<void> => {
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined);
 
 export const newPair = (): KeyPair => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type KeyPair, kidsOf } from '../../../adapters/token-signer/keys.ts';
 import { asTyped } from '../../as-typed.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
-import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES } from '../../keys/keys.ts';
+import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES, readIfAny } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
 type Kind = keyof typeof KEY_FILES;
@@ -29,8 +28,8 @@ const ofFactors = async ({ factorKeys, environment, dataDir }: SetUp['config']):
       'FACTOR_KEYS is unset: no authenticator apps.',
       asTyped('Set it to have them: `npm run keys -- factors` makes a key.'),
     );
-  const text = await read(dataDir, FACTOR_KEY_FILE);
-  if (text === undefined) return missing(id, FACTOR_KEY_FILE);
+  const text = await readIfAny(join(dataDir, FACTOR_KEY_FILE));
+  if (text === null) return missing(id, FACTOR_KEY_FILE);
   if (factorKeyOf(text) !== null)
     return ok(id, `The secrets of authenticator apps are encrypted with the key ${FACTOR_KEY_FILE} in DATA_DIR.`);
   return problem(
@@ -60,18 +59,8 @@ const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
 
 /** @returns `undefined` without the file, `null` when it has no private key on P-256. */
 const readPair = async (dataDir: string, file: string): Promise<KeyPair | null | undefined> => {
-  const text = await read(dataDir, file);
-  return text === undefined ? undefined : pairOf(text);
-};
-
-/** @returns `undefined` without the file. */
-const read = async (dataDir: string, file: string): Promise<string | undefined> => {
-  try {
-    return await readFile(join(dataDir, file), 'utf8');
-  } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readIfAny(join(dataDir, file));
+  return text === null ? undefined : pairOf(text);
 };
 
 const missing = (id: string, file: string): Finding =>

@@ -4,7 +4,7 @@ import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrapper
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
-import { alreadyOpen, type OpenStorage } from '../storages/storage.ts';
+import type { OpenStorage } from '../storages/sql.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
@@ -35,6 +35,15 @@ export const openStorage = async (
     },
   };
 };
+
+/** A storage whose connection, if it has one, belongs to the caller. */
+const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
+  ...stores,
+  sessionsWithin: () => sessions,
+  checks: [],
+  connections: () => null,
+  close: async () => undefined,
+});
 
 const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);

@@ -8,7 +8,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, nativeClientOf } from '../database/database.ts';
 import { assertHasDatabase, openEmbedded } from './tables.ts';
 
 /** The Unix socket of a running service, for dumps. Only its user can enter the directory. */
@@ -17,11 +17,7 @@ const socketOf = (dataDir: string): string => join(realpathSync(dataDir), 'run',
 /** PGlite reads all files in one turn of the event loop, so they are consistent. */
 const dump = async (em: SqlEntityManager): Promise<Buffer> => {
   await em.execute('checkpoint');
-  // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
-  const connection = em.getConnection() as unknown as {
-    getNativeClient(): Promise<{ dumpDataDir(compression: 'none'): Promise<Blob> }>;
-  };
-  const pglite = await connection.getNativeClient();
+  const pglite = await nativeClientOf<{ dumpDataDir(compression: 'none'): Promise<Blob> }>(em);
   return Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer());
 };
 

@@ -83,14 +83,16 @@ end $$`;
 const assertWritable = (orm: MikroORM, signal: AbortSignal): Promise<unknown> =>
   orm.em.execute(REFUSE_READ_ONLY, [], { signal });
 
+/** The client of the driver. Every driver has this method; the type of a connection, which all of them share, does not. */
+export const nativeClientOf = <Client>(em: SqlEntityManager): Promise<Client> =>
+  (em.getConnection() as unknown as { getNativeClient(): Promise<Client> }).getNativeClient();
+
 /** The part of the driver's pool that is used here. */
 type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
 
 const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Database['connections']> => {
   if (kind === 'embedded') return () => null;
-  // The driver of PostgreSQL has this method; the type of a connection, which all drivers share, does not.
-  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> };
-  const pool = await connection.getNativeClient();
+  const pool = await nativeClientOf<Pool>(orm.em);
   return () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount });
 };
 

@@ -6,7 +6,7 @@ import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { outageLog } from '../../adapters/resilience/with-fallback.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/reports.ts';
-import { type SendMessagesDeps, sendMessages } from '../../application/use-cases/send-messages.ts';
+import { sendMessages } from '../../application/use-cases/send-messages.ts';
 import type { Ports } from '../compose/ports.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
@@ -56,15 +56,17 @@ type Parts = {
   readonly wakeUp: WakeUp;
 } & Pick<OpenTemplates, 'templates'>;
 
-type MailConfig = Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl'>;
-
 /** How mail is sent in the background. */
 export const mailDelivery = (
-  config: MailConfig,
+  config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl'>,
   ports: Ports & { readonly mailer: Mailer },
   { logger, wakeUp, report, isWatched, templates }: Parts,
 ): MailDelivery => {
-  const send = sendMessages({ ...ports, ...settingsOf(config, templates), report });
+  const { brand, defaultLocale, accountPagesUrl: pagesUrl } = config;
+  // Mails have other languages than the names.
+  const names = () => deviceNames(', ');
+  const mailContext = { brand: brand.name, defaultLocale, pagesUrl, templates, deviceNames: names };
+  const send = sendMessages({ ...ports, mailContext, random: Math.random, report });
   let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
   const countWaiting = async () => {
     // While the database fails, the last values stay.
@@ -84,15 +86,6 @@ export const mailDelivery = (
     }),
   };
 };
-
-const settingsOf = (
-  { brand, defaultLocale, accountPagesUrl: pagesUrl }: MailConfig,
-  templates: OpenTemplates['templates'],
-): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
-  // Mails have other languages than the names.
-  mailContext: { brand: brand.name, defaultLocale, pagesUrl, templates, deviceNames: () => deviceNames(', ') },
-  random: Math.random,
-});
 
 const DELIVERY = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
 

@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
+import type { Logger } from 'pino';
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
 import { mikroOrmFactorRepository } from '../../adapters/factor-repository/mikro-orm.ts';
+import type { Check } from '../../adapters/http/routes/check.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
+import type { Readings } from '../../adapters/metrics/prometheus.ts';
 import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../../adapters/mikro-orm/queries.ts';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
@@ -12,10 +15,10 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUsedValues } from '../../adapters/used-values/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
-import type { Stores } from '../../application/ports/unit-of-work.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
-import { type Database, openDatabase } from '../database/database.ts';
-import type { OpenContext, OpenStorage } from './storage.ts';
+import { type Database, nativeClientOf, openDatabase } from '../database/database.ts';
 
 /** The parts of PGlite that are used here. */
 type Queries = { query(...given: readonly unknown[]): Promise<unknown> };
@@ -61,8 +64,7 @@ const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session
 const onPglite =
   (em: SqlEntityManager): Transact =>
   async (work) => {
-    // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
-    const pglite = await (em.getConnection() as unknown as { getNativeClient(): Promise<Pglite> }).getNativeClient();
+    const pglite = await nativeClientOf<Pglite>(em);
     return pglite.transaction((transaction) =>
       work(within(em, new Kysely<Tables>({ dialect: dialectOver(transaction) }))),
     );
@@ -85,6 +87,22 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   passkeys: mikroOrmPasskeyRepository(db),
   factors: mikroOrmFactorRepository(db),
 });
+
+type OpenContext = {
+  readonly migrate: boolean;
+  /** Called before a database is created, if that takes seconds. */
+  readonly onCreate: () => void;
+  /** Gets lines about backups and checkpoints of the embedded database. */
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+};
+
+export type OpenStorage = Omit<Storage, 'sessions'> & {
+  /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
+  readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
+  readonly checks: readonly Check[];
+  readonly connections: Readings['databaseConnections'];
+  readonly close: () => Promise<void>;
+};
 
 /** Opens a database with MikroORM. @throws Error that names the variable at fault, and the reason. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {

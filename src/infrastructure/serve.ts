@@ -5,9 +5,8 @@ import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { purge } from './database/purge.ts';
-import { addressText } from './http-server/listen.ts';
-import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-server.ts';
-import { listen, probeAddress } from './http-server/server.ts';
+import { listenForMetrics } from './http-server/metrics-server.ts';
+import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
 import { createLogger, terminalStream } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
@@ -53,8 +52,8 @@ const start = async (
   );
   for (const warning of config.warnings) logger.warn(warning);
   // Before the database is created, which takes seconds.
-  await probeAddress(config);
-  if (config.metrics !== null) await probeMetricsAddress(config.metrics);
+  await probePort({ ...config, settings: SETTINGS.service });
+  if (config.metrics !== null) await probePort({ ...config.metrics, settings: SETTINGS.metrics });
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
   if (config.metrics !== null && service.metrics !== null) {

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
-import { probePort } from './listen.ts';
-import { openServer, type RunningServer } from './server.ts';
+import { openServer, type RunningServer, SETTINGS } from './server.ts';
 
 type Address = { readonly host: string; readonly port: number };
 
@@ -9,14 +8,6 @@ type Address = { readonly host: string; readonly port: number };
 export const MAX_CONNECTIONS = 64;
 /** Milliseconds. */
 const REQUEST_TIMEOUT = 5_000;
-
-const SETTINGS = 'METRICS';
-
-/**
- * Checks that the address of the metrics is free.
- * @throws Error that names METRICS
- */
-export const probeMetricsAddress = (address: Address): Promise<void> => probePort({ ...address, settings: SETTINGS });
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */
 export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
@@ -32,6 +23,6 @@ export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): 
   };
   return openServer(
     { request, errorResponse: async (status) => ({ status, headers: [], body: '' }) },
-    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: SETTINGS },
+    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.metrics },
   );
 };

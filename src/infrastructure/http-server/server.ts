@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, Server as NetServer, type Socket } from 'node:net';
+import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { Connection } from './connection.ts';
 import {
@@ -10,19 +11,11 @@ import {
   sendErrorResponse,
   statusOf,
 } from './error-response.ts';
-import { cannotListen, type ListenOptions, probePort } from './listen.ts';
 
 /** This many connections fit into the memory of a common container, even at worst (ADR 0026). */
 const MAX_CONNECTIONS = 4_096;
-const SETTINGS = 'HOST and PORT';
-
-type Address = Pick<ServerOptions, 'host' | 'port'>;
-
-/**
- * Checks that the service's address is free.
- * @throws Error that names HOST and PORT
- */
-export const probeAddress = ({ host, port }: Address): Promise<void> => probePort({ host, port, settings: SETTINGS });
+/** The settings that the address of each server comes from. */
+export const SETTINGS = { service: 'HOST and PORT', metrics: 'METRICS' } as const;
 
 /**
  * Listens for the service's clients.
@@ -30,14 +23,21 @@ export const probeAddress = ({ host, port }: Address): Promise<void> => probePor
  */
 export const listen = (
   handlers: HttpHandlers,
-  { host, port, requestTimeout }: Address & Pick<ServerOptions, 'requestTimeout'>,
+  { host, port, requestTimeout }: Pick<ServerOptions, 'host' | 'port' | 'requestTimeout'>,
 ): Promise<RunningServer> =>
-  openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS });
+  openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.service });
 
 export type ServerHandlers = {
   readonly request: RequestListener;
   /** The response to input that does not reach a handler. */
   readonly errorResponse: (status: number, reason: string | undefined) => Promise<ErrorResponse>;
+};
+
+type ListenOptions = {
+  readonly host: string;
+  readonly port: number;
+  /** Those of `SETTINGS`, for errors. */
+  readonly settings: string;
 };
 
 export type ServerOptions = ListenOptions & {
@@ -164,6 +164,26 @@ const listening = (server: Server, options: ServerOptions): Promise<void> =>
     server.once('error', (error) => reject(cannotListen(options, error)));
     server.listen(options.port, options.host, resolve);
   });
+
+/**
+ * Checks that an address is free, before anything slow is started: listens there, and closes at once.
+ * @throws Error that names the settings of the address and the system's reason
+ */
+export const probePort = (options: ListenOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // `close` waits for open connections.
+    const server = createTcpServer((socket) => socket.destroy());
+    server.once('error', (error) => reject(cannotListen(options, error)));
+    server.listen(options.port, options.host, () => server.close(() => resolve()));
+  });
+
+const cannotListen = ({ host, port, settings }: ListenOptions, error: NodeJS.ErrnoException): Error => {
+  const { errno, code, message } = error;
+  const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
+  return new Error(`${settings}: cannot listen on ${addressText(host, port)}: ${reason}`);
+};
+
+export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Uses `close` of the TCP server: that of the HTTP server would close idle connections at once, and lose requests in transit. */
 const closed = async (server: Server, connections: ReadonlySet<Connection>, timeout: number): Promise<void> => {

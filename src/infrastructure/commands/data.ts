@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util';
 import { asTyped } from '../as-typed.ts';
 import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
+import type { Env } from '../config/variable.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp, restore } from '../data/backup.ts';
 import { move } from '../data/move.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const HELP =
   asTyped(`npm run data -- backup FILE [--without-keys]   copies the embedded database to a new file, also while the service runs

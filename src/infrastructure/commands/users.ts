@@ -1,12 +1,11 @@
 import { asTyped } from '../as-typed.ts';
+import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
 import { failureOf, jsonOf, type Status } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const HELP = asTyped(`npm run users -- find USER          the user with this username, email address or id
 npm run users -- show USER          the account, its sessions, its factors, its open links and the mail that waits for it

@@ -12,8 +12,14 @@ import {
   isObject,
   show,
 } from '../expectations.ts';
+import { UNKNOWN_PATH } from '../world.ts';
 
 const ERROR_MEMBERS = ['success', 'code', 'message', 'type', 'timestamp', 'context', 'details'];
+
+const FRAMEWORK = [
+  'Exception mapping',
+  '| HTTP exception of the framework | the original one | `SYS_HTTP_UNEXPECTED_ERROR` |',
+] as const;
 
 export const envelopes: readonly Check[] = [
   {
@@ -123,21 +129,15 @@ export const envelopes: readonly Check[] = [
   },
   {
     id: 'unknown-path',
-    source: [
-      'Exception mapping',
-      '| HTTP exception of the framework | the original one | `SYS_HTTP_UNEXPECTED_ERROR` |',
-    ],
+    source: FRAMEWORK,
     title: 'a path that does not exist answers 404 SYS_HTTP_UNEXPECTED_ERROR',
     run: async ({ send }) => {
-      errorOf(await send({ method: 'GET', path: '/conformance/no-such-path' }), 404, 'SYS_HTTP_UNEXPECTED_ERROR');
+      errorOf(await send({ method: 'GET', path: UNKNOWN_PATH }), 404, 'SYS_HTTP_UNEXPECTED_ERROR');
     },
   },
   {
     id: 'unknown-method',
-    source: [
-      'Exception mapping',
-      '| HTTP exception of the framework | the original one | `SYS_HTTP_UNEXPECTED_ERROR` |',
-    ],
+    source: FRAMEWORK,
     title: 'a path that exists with another method answers 405 or 404, SYS_HTTP_UNEXPECTED_ERROR',
     run: async ({ send }) => {
       const reply = await send({ method: 'DELETE', path: '/errors' });

@@ -17,11 +17,20 @@ const login = (body: string, headers: Readonly<Record<string, string>> = {}) => 
   headers: { 'content-type': 'application/json', ...headers },
 });
 
+const RESPONSES = [
+  '0006',
+  'Responses have one context, are never cached in an envelope, and carry a request id',
+] as const;
+const BODIES = [
+  '0007',
+  'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
+] as const;
+
 /** What the specification leaves open, as the decision records fill it. */
 export const extended: readonly Check[] = [
   {
     id: 'success-statuses',
-    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
+    source: RESPONSES,
     title: 'register answers 201, log-in and clear-cookie 200',
     run: async ({ registered, loggedIn, cleared }) => {
       expectStatus(await registered(), 201);
@@ -32,7 +41,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'success-context',
-    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
+    source: RESPONSES,
     title: 'the context of successes has the request id and the version',
     run: async ({ successes }) => {
       for (const reply of await successes()) {
@@ -63,10 +72,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'malformed-body-details',
-    source: [
-      '0007',
-      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
-    ],
+    source: BODIES,
     title: 'a body that is no JSON object answers 400 CLIENT_PARAMS_VALIDATION_FAILED',
     run: async ({ send }) => {
       for (const body of ['{', '[]', '""']) errorOf(await send(login(body)), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
@@ -74,10 +80,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'body-size',
-    source: [
-      '0007',
-      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
-    ],
+    source: BODIES,
     title: 'a body over 16 KiB answers 413, one of another type 415, an unknown query parameter 400',
     run: async ({ send }) => {
       errorOf(await send(login(JSON.stringify({ padding: 'x'.repeat(BODY_LIMIT) }))), 413, 'SYS_HTTP_UNEXPECTED_ERROR');
@@ -102,10 +105,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'methods',
-    source: [
-      '0007',
-      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
-    ],
+    source: BODIES,
     title: 'another method answers 405 with Allow; HEAD answers as GET does, without a body',
     run: async ({ send }) => {
       const refused = await send({ method: 'DELETE', path: '/errors' });
@@ -156,7 +156,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'no-store',
-    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
+    source: RESPONSES,
     title: 'responses have Cache-Control: no-store',
     run: async ({ successes, errors }) => {
       for (const { headers, to } of [...(await successes()), ...(await errors()).map(([reply]) => reply)])

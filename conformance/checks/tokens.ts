@@ -24,7 +24,9 @@ const expectClaims = ({ claims }: OpenedToken, tokenType: string): void => {
   hold(claims.tokenType === tokenType, `tokenType: ${tokenType}`, claims.tokenType);
 };
 
-const expectLifetime = ({ claims }: OpenedToken, seconds: number, reply: Reply): void => {
+const expectLifetime = (kind: 'access' | 'refresh', reply: Reply, { options: { settings } }: World): void => {
+  const { claims } = openToken(tokensOf(reply)[kind], `the ${kind} token`);
+  const seconds = settings[`${kind}Lifetime`];
   hold(
     Number(claims.exp) - Number(claims.iat) === seconds,
     `${seconds} s from iat to exp`,
@@ -139,12 +141,7 @@ export const tokens: readonly Check[] = [
     source: ['Token scheme', '| Lifetime | 15 minutes (`JWT_ACCESS_EXPIRES_IN`, default `15m`) |'],
     title: 'the access token is valid for its lifetime, from now on',
     run: async (world) => {
-      for (const reply of await issuing(world))
-        expectLifetime(
-          openToken(tokensOf(reply).access, 'the access token'),
-          world.options.settings.accessLifetime,
-          reply,
-        );
+      for (const reply of await issuing(world)) expectLifetime('access', reply, world);
     },
   },
   {
@@ -152,12 +149,7 @@ export const tokens: readonly Check[] = [
     source: ['Token scheme', '7 days (`JWT_REFRESH_EXPIRES_IN`, default `7d`)'],
     title: 'the refresh token is valid for its lifetime, from now on',
     run: async (world) => {
-      for (const reply of await issuing(world))
-        expectLifetime(
-          openToken(tokensOf(reply).refresh, 'the refresh token'),
-          world.options.settings.refreshLifetime,
-          reply,
-        );
+      for (const reply of await issuing(world)) expectLifetime('refresh', reply, world);
     },
   },
   {

@@ -20,10 +20,16 @@ const dataOf = async (response) => {
 	throw new AuthError(code, message ?? `Bad response: ${status}`, {
 		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
 		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: (details ?? []).map(withLimit),
+		fields: code === "AUTH_USER_DUPLICATE" ? taken(message) : (details ?? []).map(withLimit),
 		requestId: context?.requestId ?? null
 	});
 };
+/** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
+const taken = (message = "") => (message.match(/username|email/) ?? []).map((field) => ({
+	field,
+	message,
+	code: "taken"
+}));
 /** The name of the number in the message of a code. */
 const LIMITS = {
 	too_short: "min",
@@ -248,6 +254,11 @@ const ofSameUser = async (auth, answer, show) => {
 	const arrived = await answer;
 	if (auth.user?.id === id) show(arrived);
 };
+/** @param beside what is at the end of the item: buttons, or a mark. */
+const itemOf = (title, notes, ...beside) => {
+	const lines = notes.map((note) => make("p", { className: "note" }, note));
+	return make("li", {}, make("div", {}, make("p", {}, title), ...lines), ...beside);
+};
 const FACTORS = "/users/me/factors";
 /** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
 const showFactors = ({ auth, passkeys, ask }) => {
@@ -298,7 +309,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			await afterwards("The passkey is removed.");
 		});
 		const notes = [`Passkey, ${synced ? "synced" : "on one device"}, added ${timeText(createdAt)}, ${used}`];
-		return itemOf$1(name, notes, rename, remove);
+		return itemOf(name, notes, make("span", { className: "buttons" }, rename, remove));
 	};
 	const appItem = ({ id, createdAt }) => {
 		const added = timeText(createdAt);
@@ -311,7 +322,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			await ask("DELETE", `${FACTORS}/${id}`);
 			await afterwards("The authenticator app is removed.");
 		});
-		return itemOf$1("Authenticator app", [`added ${added}`], remove);
+		return itemOf("Authenticator app", [`added ${added}`], remove);
 	};
 	onClick(byId("add-passkey"), async () => {
 		const { name } = await passkeys.add();
@@ -350,7 +361,6 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		shown.replaceChildren();
 	} };
 };
-const itemOf$1 = (title, notes, ...buttons) => make("li", {}, make("div", {}, make("p", {}, title), ...notes.map((note) => make("p", { className: "note" }, note))), make("span", { className: "buttons" }, ...buttons));
 const PAGE = 20;
 /** What happened to the account, a page at a time. @returns functions that load it if it is unfolded, and empty it. */
 const showHistory = (auth, { events }) => {
@@ -359,7 +369,7 @@ const showHistory = (auth, { events }) => {
 	const show = (page) => {
 		next = page.next;
 		more.hidden = next === null;
-		shown.append(...page.events.map(itemOf));
+		shown.append(...page.events.map(eventItem));
 	};
 	const clear = () => {
 		shown.replaceChildren();
@@ -391,7 +401,7 @@ const MEANINGS = {
 	"passkey-copy-suspected": "the counter of a passkey went back: there may be a copy of it",
 	"stepped-up": "the user of a session has authenticated again"
 };
-const itemOf = ({ kind, reason, count, at, deviceName, userAgent, address, requestId, actor }) => {
+const eventItem = ({ kind, reason, count, at, deviceName, userAgent, address, requestId, actor }) => {
 	const by = actor === null ? "" : `by an ${actor}`;
 	const why = reason ?? MEANINGS[kind];
 	const what = [
@@ -400,12 +410,12 @@ const itemOf = ({ kind, reason, count, at, deviceName, userAgent, address, reque
 		count > 1 ? `× ${count}` : "",
 		by
 	].filter(Boolean).join(" ");
-	const notes = [[
+	const where = [
 		timeText(at),
 		address ?? "no network",
 		requestId ?? "no request"
-	].join(", "), deviceName ?? userAgent ?? "no device"].map((text) => make("p", { className: "note" }, text));
-	return make("li", {}, make("div", {}, make("p", {}, what), ...notes));
+	].join(", ");
+	return itemOf(what, [where, deviceName ?? userAgent ?? "no device"]);
 };
 /** A word of a POSIX shell, in which no character is special. */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -613,14 +623,14 @@ const BOUND = {
 const showSessions = (auth) => {
 	const { sessions } = auth;
 	const show = (...items) => byId("sessions").replaceChildren(...items);
-	const list = () => ofSameUser(auth, sessions.list(), (found) => show(...found.map(itemOf)));
+	const list = () => ofSameUser(auth, sessions.list(), (found) => show(...found.map(sessionItem)));
 	/** The button that was clicked goes away with its session. */
 	const afterwards = async (text) => {
 		await list();
 		byId("sessions-title").focus();
 		say(text);
 	};
-	const itemOf = (session) => {
+	const sessionItem = (session) => {
 		const { id, name, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
 		const device = name ?? userAgent ?? "unknown program";
 		const ariaLabel = remembered ? `Forget the device ${device}, remembered ${timeText(createdAt)}` : `End the session of ${device}, opened ${timeText(createdAt)}`;
@@ -633,7 +643,10 @@ const showSessions = (auth) => {
 			await sessions.end(id);
 			await afterwards(remembered ? "The device is forgotten." : "The session has ended.");
 		});
-		return make("li", {}, make("div", {}, make("p", { title: userAgent ?? "" }, device), make("p", { className: "note" }, `${address ?? "unknown network"}, ${remembered ? "since" : "opened"} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, remembered ? "remembered device: it is asked for the password alone" : BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
+		const notes = [`${address ?? "unknown network"}, ${remembered ? "since" : "opened"} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`, remembered ? "remembered device: it is asked for the password alone" : BOUND[binding]];
+		const item = itemOf(device, notes, current ? make("span", { className: "good" }, "This session") : end);
+		item.title = userAgent ?? "";
+		return item;
 	};
 	onClick(byId("list-sessions"), list);
 	onClick(byId("end-others"), async () => {

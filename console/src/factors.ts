@@ -5,7 +5,7 @@ import type { AuthClient, Passkey } from './client.js';
 import type { createPasskeyClient } from './client-passkeys.js';
 import { byId, make, say } from './dom.ts';
 import { timeText } from './time.ts';
-import { ofSameUser } from './user-list.ts';
+import { itemOf, ofSameUser } from './user-list.ts';
 
 type App = { readonly id: string; readonly createdAt: string };
 type Factors = {
@@ -64,7 +64,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
       await afterwards('The passkey is removed.');
     });
     const notes = [`Passkey, ${synced ? 'synced' : 'on one device'}, added ${timeText(createdAt)}, ${used}`];
-    return itemOf(name, notes, rename, remove);
+    return itemOf(name, notes, make('span', { className: 'buttons' }, rename, remove));
   };
 
   const appItem = ({ id, createdAt }: App): HTMLLIElement => {
@@ -114,11 +114,3 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
     },
   };
 };
-
-const itemOf = (title: string, notes: readonly string[], ...buttons: readonly Node[]): HTMLLIElement =>
-  make(
-    'li',
-    {},
-    make('div', {}, make('p', {}, title), ...notes.map((note) => make('p', { className: 'note' }, note))),
-    make('span', { className: 'buttons' }, ...buttons),
-  );

@@ -1,9 +1,9 @@
 import { onClick, showError } from './actions.ts';
 import type { AccountEvent, AccountEvents, AuthClient, EventKind } from './client.js';
 import type { createAccountClient } from './client-account.js';
-import { byId, make } from './dom.ts';
+import { byId } from './dom.ts';
 import { timeText } from './time.ts';
-import { ofSameUser, type UserList } from './user-list.ts';
+import { itemOf, ofSameUser, type UserList } from './user-list.ts';
 
 const PAGE = 20;
 
@@ -14,7 +14,7 @@ export const showHistory = (auth: AuthClient, { events }: ReturnType<typeof crea
   const show = (page: AccountEvents): void => {
     next = page.next;
     more.hidden = next === null;
-    shown.append(...page.events.map(itemOf));
+    shown.append(...page.events.map(eventItem));
   };
   const clear = (): void => {
     shown.replaceChildren();
@@ -43,7 +43,7 @@ const MEANINGS: Partial<Record<EventKind, string>> = {
   'stepped-up': 'the user of a session has authenticated again',
 };
 
-const itemOf = ({
+const eventItem = ({
   kind,
   reason,
   count,
@@ -58,6 +58,5 @@ const itemOf = ({
   const why = reason ?? MEANINGS[kind];
   const what = [kind, why === undefined ? '' : `(${why})`, count > 1 ? `× ${count}` : '', by].filter(Boolean).join(' ');
   const where = [timeText(at), address ?? 'no network', requestId ?? 'no request'].join(', ');
-  const notes = [where, deviceName ?? userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
-  return make('li', {}, make('div', {}, make('p', {}, what), ...notes));
+  return itemOf(what, [where, deviceName ?? userAgent ?? 'no device']);
 };

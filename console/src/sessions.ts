@@ -2,7 +2,7 @@ import { onClick } from './actions.ts';
 import type { AuthClient, Binding, SessionInfo } from './client.js';
 import { byId, make, say } from './dom.ts';
 import { timeText } from './time.ts';
-import { ofSameUser, type UserList } from './user-list.ts';
+import { itemOf, ofSameUser, type UserList } from './user-list.ts';
 
 const BOUND: Readonly<Record<Binding, string>> = {
   none: 'not bound to a device',
@@ -14,7 +14,7 @@ const BOUND: Readonly<Record<Binding, string>> = {
 export const showSessions = (auth: AuthClient): UserList => {
   const { sessions } = auth;
   const show = (...items: readonly HTMLLIElement[]): void => byId('sessions').replaceChildren(...items);
-  const list = (): Promise<void> => ofSameUser(auth, sessions.list(), (found) => show(...found.map(itemOf)));
+  const list = (): Promise<void> => ofSameUser(auth, sessions.list(), (found) => show(...found.map(sessionItem)));
   /** The button that was clicked goes away with its session. */
   const afterwards = async (text: string): Promise<void> => {
     await list();
@@ -22,7 +22,7 @@ export const showSessions = (auth: AuthClient): UserList => {
     say(text);
   };
 
-  const itemOf = (session: SessionInfo): HTMLLIElement => {
+  const sessionItem = (session: SessionInfo): HTMLLIElement => {
     const { id, name, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
     const device = name ?? userAgent ?? 'unknown program';
     const ariaLabel = remembered
@@ -34,26 +34,12 @@ export const showSessions = (auth: AuthClient): UserList => {
       await sessions.end(id);
       await afterwards(remembered ? 'The device is forgotten.' : 'The session has ended.');
     });
-    return make(
-      'li',
-      {},
-      make(
-        'div',
-        {},
-        make('p', { title: userAgent ?? '' }, device),
-        make(
-          'p',
-          { className: 'note' },
-          `${address ?? 'unknown network'}, ${remembered ? 'since' : 'opened'} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`,
-        ),
-        make(
-          'p',
-          { className: 'note' },
-          remembered ? 'remembered device: it is asked for the password alone' : BOUND[binding],
-        ),
-      ),
-      current ? make('span', { className: 'good' }, 'This session') : end,
-    );
+    const since = remembered ? 'since' : 'opened';
+    const times = `${address ?? 'unknown network'}, ${since} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`;
+    const notes = [times, remembered ? 'remembered device: it is asked for the password alone' : BOUND[binding]];
+    const item = itemOf(device, notes, current ? make('span', { className: 'good' }, 'This session') : end);
+    item.title = userAgent ?? '';
+    return item;
   };
 
   onClick(byId('list-sessions'), list);

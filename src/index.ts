@@ -62,10 +62,10 @@ export {
 } from './domain/device-binding.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
 export type { ErrorCode } from './domain/errors/catalog.ts';
-export type { Device } from './domain/event.ts';
 export {
   type AccountEvent,
   countingPeriodOf,
+  type Device,
   EVENT_KINDS,
   EVENTS_KEPT,
   type EventKind,
@@ -96,7 +96,6 @@ export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/manage-users.ts';
-export type { Ports } from './infrastructure/compose/ports.ts';
-export { type Overrides, rotationBudget } from './infrastructure/compose/ports.ts';
+export { type Overrides, type Ports, rotationBudget } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
 export { serve } from './infrastructure/serve.ts';

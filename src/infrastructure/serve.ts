@@ -8,7 +8,6 @@ import { purge } from './database/purge.ts';
 import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
 import { createLogger, terminalStream } from './logging/logger.ts';
-import { VERSION } from './version.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.
@@ -41,15 +40,9 @@ const start = async (
   overrides: Overrides,
   opened: Closing,
 ): Promise<(why: string) => Promise<void>> => {
-  const logger = createLogger(
-    {
-      level: config.logLevel,
-      environment: config.environment,
-      version: VERSION,
-      destination: await terminalOf(config),
-    },
-    () => ({ requestId: currentRequest()?.requestId }),
-  );
+  const { logLevel: level, environment } = config;
+  const destination = await terminalOf(config);
+  const logger = createLogger({ level, environment, destination }, () => ({ requestId: currentRequest()?.requestId }));
   for (const warning of config.warnings) logger.warn(warning);
   // Before the database is created, which takes seconds.
   await probePort({ ...config, settings: SETTINGS.service });

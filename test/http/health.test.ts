@@ -20,7 +20,7 @@ import { sequentialIds } from '../support/sequential-ids.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const silent = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
+const silent = createLogger({ level: 'silent', environment: 'test' });
 const configOf = (env: Readonly<Record<string, string>>) => ({
   ...parseConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMITS: 'off', ...env }),
   keys: testKeys(),
@@ -136,7 +136,7 @@ describe('GET /health/ready', () => {
   it('logs the reason why a check is down', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const options = { level: 'error', environment: 'production', version: VERSION, destination } as const;
+    const options = { level: 'error', environment: 'production', destination } as const;
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const database = { name: 'database', ping: () => Promise.reject(refused), required: true };
     const throwing = {
@@ -146,10 +146,7 @@ describe('GET /health/ready', () => {
       },
       required: true,
     };
-    const http = await withChecks(
-      [database, throwing],
-      createLogger(options, () => ({})),
-    );
+    const http = await withChecks([database, throwing], createLogger(options));
     expectNotReady(await http.get('/health/ready'), 'database, own');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { msg: 'Not ready; down: database, own.', reason: 'database: Error ECONNREFUSED; own: closed' },

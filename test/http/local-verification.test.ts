@@ -33,7 +33,7 @@ describe('the public keys of the environment', () => {
   let pairs: { readonly access: string; readonly refresh: string }[];
   beforeAll(async () => {
     const config = parseConfig(ENV);
-    const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+    const logger = createLogger({ level: 'silent', environment: 'test' });
     service = await compose(config, logger, {
       storage: memoryStores(),
       ports: { hasher: bcryptPasswordHasher({ cost: 4 }) },

@@ -6,7 +6,7 @@ import { openOptionalRedis, openRedis, pingRedis } from '../../src/infrastructur
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 
-const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+const logger = createLogger({ level: 'silent', environment: 'test' });
 const CONNECTING = 60_000;
 
 /** A cluster of one node, and a connection to it for the test's own commands. */

@@ -11,7 +11,7 @@ import { openHeldLine } from '../support/servers/held-line.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
-const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+const logger = createLogger({ level: 'silent', environment: 'test' });
 const TIMEOUT = 250;
 const LATE = 600;
 /** Only catches a hang. */
@@ -91,7 +91,7 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     onTestFinished(address.close);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const ours = createLogger({ level: 'warn', environment: 'production', version: 'test', destination }, () => ({}));
+    const ours = createLogger({ level: 'warn', environment: 'production', destination });
     const redis = connectRedis([address.url], ours);
     onTestFinished(() => redis.disconnect());
     await awaitRedis(redis, CONNECTING);
@@ -195,11 +195,8 @@ describe.runIf(canStartServers())('a Redis that refuses the password', () => {
     const admin = await connect(server.url);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const options = { level: 'warn', environment: 'production', version: 'test', destination } as const;
-    const redis = connectRedis(
-      [server.url],
-      createLogger(options, () => ({})),
-    );
+    const options = { level: 'warn', environment: 'production', destination } as const;
+    const redis = connectRedis([server.url], createLogger(options));
     onTestFinished(() => redis.disconnect());
     await awaitRedis(redis, CONNECTING);
     for (let outage = 1; outage <= 2; outage += 1) {

@@ -2,12 +2,12 @@ import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config.ts';
 import { printable } from '../printable.ts';
+import { VERSION } from '../version.ts';
 import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety.ts';
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
   readonly environment: Config['environment'];
-  readonly version: string;
   /** Standard output by default. */
   readonly destination?: DestinationStream | undefined;
 };
@@ -32,12 +32,12 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
  * reduces errors to what is safe to log. Callers must not pass secrets to it.
  * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
-export const createLogger = (options: LoggerOptions, mixin: () => object): Logger => {
-  const { level, environment, version } = options;
+export const createLogger = (options: LoggerOptions, mixin = (): object => ({})): Logger => {
+  const { level, environment } = options;
   return pino(
     {
       level,
-      base: { pid: process.pid, hostname: hostname(), environment, version },
+      base: { pid: process.pid, hostname: hostname(), environment, version: VERSION },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
       // pino's default strategy would change the object that the mixin returned.

@@ -28,15 +28,11 @@ const composed = async (own: Overrides, env: Env = {}) => {
   const directory = temporaryDirectory();
   onTestFinished(directory.remove);
   const messages: string[] = [];
-  const logger = createLogger(
-    {
-      level: 'trace',
-      environment: 'test',
-      version: 'test',
-      destination: { write: (line) => messages.push(JSON.parse(line).msg) },
-    },
-    () => ({}),
-  );
+  const logger = createLogger({
+    level: 'trace',
+    environment: 'test',
+    destination: { write: (line) => messages.push(JSON.parse(line).msg) },
+  });
   const config = { ...parseConfig({ NODE_ENV: 'test', DATA_DIR: directory.path, ...env }), keys: testKeys() };
   const service = await compose(config, logger, own);
   const ready = async () => {

@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { SECRET_NAMES } from '../../../src/infrastructure/logging/log-safety.ts';
 import { createLogger, type LoggerOptions } from '../../../src/infrastructure/logging/logger.ts';
+import { VERSION } from '../../../src/infrastructure/version.ts';
 
 const SECRET = 'hunter2-marker';
 
 const recorder = (options: Partial<LoggerOptions> = {}, mixin: () => object = () => ({})) => {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
-  const logger = createLogger(
-    { level: 'trace', environment: 'production', version: '1.2.3', destination, ...options },
-    mixin,
-  );
+  const logger = createLogger({ level: 'trace', environment: 'production', destination, ...options }, mixin);
   return {
     logger,
     text: () => written.join(''),
@@ -29,7 +27,7 @@ describe('a line of the log', () => {
       level: 'info',
       port: 3000,
       msg: 'listening',
-      version: '1.2.3',
+      version: VERSION,
       environment: 'production',
       pid: process.pid,
     });

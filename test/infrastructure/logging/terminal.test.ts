@@ -6,7 +6,7 @@ import { createLogger, terminalStream } from '../../../src/infrastructure/loggin
 const terminal = async () => {
   const output = new PassThrough({ encoding: 'utf8' });
   const destination = await terminalStream(output);
-  const logger = createLogger({ level: 'debug', environment: 'development', version: '1', destination }, () => ({}));
+  const logger = createLogger({ level: 'debug', environment: 'development', destination });
   return { logger, text: async () => String((await once(output, 'data'))[0]) };
 };
 

@@ -59,7 +59,6 @@ export const startService = async (
     {
       level: 'trace',
       environment: 'test',
-      version: 'test',
       destination: { write: (line) => logs.push(JSON.parse(line)) },
     },
     () => ({ requestId: currentRequest()?.requestId }),

@@ -22,7 +22,7 @@ export type StageDeps = HttpDeps & { readonly trustProxy: number };
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
-  const logger = createLogger({ level: 'trace', environment: 'test', version: 'test', destination }, () => ({
+  const logger = createLogger({ level: 'trace', environment: 'test', destination }, () => ({
     requestId: currentRequest()?.requestId,
   }));
   return {

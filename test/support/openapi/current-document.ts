@@ -15,7 +15,7 @@ const BASE_URL = 'https://auth.example.org';
 /** The document of the service as the code declares it now. */
 export const currentDocument = async (): Promise<Json> => {
   const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...ALL_ROUTES });
-  const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
+  const logger = createLogger({ level: 'silent', environment: 'test' });
   const service = await compose({ ...config, keys: testKeys() }, logger, { storage: memoryStores() });
   await service.close();
   return openApiDocument(service.routes, { baseUrl: BASE_URL, version: VERSION });

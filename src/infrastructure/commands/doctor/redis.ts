@@ -1,8 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
+import { pino } from 'pino';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
-import { createLogger } from '../../logging/logger.ts';
 import { evictionOf, type Info, infoOf, openRedis, pingRedis } from '../../redis.ts';
-import { VERSION } from '../../version.ts';
 import { clockFinding, type Reading } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
@@ -10,8 +9,7 @@ import { type Finding, type Findings, note, ok, problem, type SetUp, warning } f
 export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
-  const silent = createLogger({ level: 'silent', environment: 'production', version: VERSION }, () => ({}));
-  const client = await openRedis(redisUrls, silent).catch((error: Error) => error);
+  const client = await openRedis(redisUrls, pino({ level: 'silent' })).catch((error: Error) => error);
   if (client instanceof Error)
     return warning(
       'redis.unreachable',

@@ -9,7 +9,6 @@ import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { createLogger } from '../../logging/logger.ts';
-import { VERSION } from '../../version.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
@@ -30,7 +29,7 @@ export const openAccounts = async (
   if (given === undefined) assertPresent(config);
   const { logLevel: level, environment } = config;
   const destination = pino.destination(STANDARD_ERROR);
-  const logger = createLogger({ level, environment, version: VERSION, destination }, () => ({}));
+  const logger = createLogger({ level, environment, destination });
   // The service and `npm run migrate` change the schema; this command does not.
   const { storage, close } = await openStorage(
     { ...config, migrateOnStart: false, databaseWarnings: [] },

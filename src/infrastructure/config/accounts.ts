@@ -113,22 +113,18 @@ const withoutQuery = (url: string): string => url.replace(/\?.*$/, '');
 /** Settings with which nobody could log in, mail could not be sent, or its links would lead nowhere. */
 export const accountErrors = (values: Partial<Values>): Rule[] => {
   if (values.NODE_ENV !== 'production') return [];
-  const hasNoKeys = 'FACTOR_KEYS' in values && values.FACTOR_KEYS === undefined;
-  return [
-    [values.SECOND_FACTOR === 'required' && hasNoKeys, 'SECOND_FACTOR: must not be required without FACTOR_KEYS'],
-    ...mailErrors(values),
-  ];
-};
-
-const mailErrors = (values: Partial<Values>): Rule[] => {
   const { EMAIL_VERIFICATION: verification = 'off' } = values;
-  if (!('MAIL_URL' in values)) return [];
   const hasMail = values.MAIL_URL !== undefined;
-  const isUnset = (name: 'MAIL_FROM' | 'BASE_URL') => name in values && values[name] === undefined;
+  /** An invalid variable is missing. */
+  const isUnset = (name: keyof Values) => name in values && values[name] === undefined;
   return [
+    [
+      values.SECOND_FACTOR === 'required' && isUnset('FACTOR_KEYS'),
+      'SECOND_FACTOR: must not be required without FACTOR_KEYS',
+    ],
     [hasMail && isUnset('MAIL_FROM'), 'MAIL_FROM: required when MAIL_URL is set'],
     [hasMail && isUnset('BASE_URL'), 'BASE_URL: required in production when MAIL_URL is set, for the links in mail'],
-    [!hasMail && verification !== 'off', 'EMAIL_VERIFICATION: must be off or unset without MAIL_URL'],
+    [isUnset('MAIL_URL') && verification !== 'off', 'EMAIL_VERIFICATION: must be off or unset without MAIL_URL'],
   ];
 };
 

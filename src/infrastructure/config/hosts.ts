@@ -11,11 +11,8 @@ export const isLoopback = (host: string): boolean =>
   host === '::1' ||
   (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether the name has no dot, as names in a container network. */
-const isLocalName = (host: string): boolean => isIP(host) === 0 && !host.includes('.');
-
-/** Whether traffic to the host may cross networks that others can read. */
-export const isFar = (host: string): boolean => !isLoopback(host) && !isLocalName(host);
+/** Whether traffic to the host may cross networks that others can read. A name without a dot is one of a container network. */
+export const isFar = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
 
 /** Whether the text is an http URL of another machine. */
 export const isPlainHttp = (text: string): boolean => {

@@ -16,7 +16,7 @@ type Result = { readonly status: 0 | 1 | 2; readonly output: string; readonly er
 
 /** The command `doctor`. @returns the exit status, and the texts for standard output and standard error. */
 export const runDoctor = async (args: readonly string[], env: SetUp['env']): Promise<Result> => {
-  const options = read(args);
+  const options = await read(args).catch((error: Error) => error);
   if (options instanceof Error) return { status: 2, output: '', errors: `${options.message}\n\n${HELP}` };
   if (options.help) return { status: 0, output: HELP, errors: '' };
   const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
@@ -25,17 +25,12 @@ export const runDoctor = async (args: readonly string[], env: SetUp['env']): Pro
   return { status: countsOf(groups).problem > 0 ? 1 : 0, output, errors: '' };
 };
 
-const read = (args: readonly string[]) => {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
-    });
-    return values;
-  } catch (error) {
-    return error instanceof Error ? error : new Error('The arguments cannot be read.');
-  }
-};
+/** @throws Error that says what is wrong with the arguments. */
+const read = async (args: readonly string[]) =>
+  parseArgs({
+    args: [...args],
+    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+  }).values;
 
 type Counts = Readonly<Record<Severity, number>>;
 

@@ -1,9 +1,10 @@
 import { aesGcmFactorSecrets } from '../../adapters/factor-secrets/aes-gcm.ts';
+import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import { reEncryptFactors } from '../../application/use-cases/re-encrypt-factors.ts';
 import { asTyped } from '../as-typed.ts';
 import { MAX_FACTOR_KEYS } from '../config/accounts.ts';
 import type { Env } from '../config/variable.ts';
-import { parseConfig } from '../config.ts';
+import { type Config, parseConfig } from '../config.ts';
 import { newFactorKey } from '../keys/keys.ts';
 import { envLine, type Page } from './pages.ts';
 import { failureOf } from './users/answer.ts';
@@ -65,9 +66,7 @@ export const reEncrypt = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   if (config.factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
   const factorSecrets = aesGcmFactorSecrets(config.factorKeys);
-  const { changed, current, undecryptable } = await withFactors(config, (factors) =>
-    reEncryptFactors({ factors, factorSecrets })(),
-  );
+  const { changed, current, undecryptable } = await encryptAgain(config, factorSecrets);
   const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
   if (undecryptable === 0) return text;
   throw new Error(
@@ -75,19 +74,10 @@ export const reEncrypt = async (env: Env): Promise<string> => {
   );
 };
 
-type Accounts = Awaited<ReturnType<typeof openAccounts>>;
-
-const withFactors = async <T>(
-  config: Parameters<typeof openAccounts>[0],
-  use: (factors: Accounts['factors']) => Promise<T>,
-): Promise<T> => {
+const encryptAgain = async (config: Config, factorSecrets: FactorSecrets) => {
   try {
-    const accounts = await openAccounts(config);
-    try {
-      return await use(accounts.factors);
-    } finally {
-      await accounts.close();
-    }
+    const { factors, close } = await openAccounts(config);
+    return await reEncryptFactors({ factors, factorSecrets })().finally(close);
   } catch (error) {
     throw new Error(failureOf(error).message);
   }

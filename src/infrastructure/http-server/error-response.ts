@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { headerValues } from '../../adapters/http/stages/cookie-parsing.ts';
 
 /** Far below 2000, after which Node silently drops headers. */
@@ -38,12 +39,7 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
   return (hasBody && headers.upgrade !== undefined) || (chunked && httpVersion === '1.0');
 };
 
-/** A response to input that does not reach a handler. */
-export type ErrorResponse = {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-};
+type ErrorResponse = Awaited<ReturnType<HttpHandlers['errorResponse']>>;
 
 /** By the code of the error of Node's parser or timer. */
 const STATUS: Readonly<Record<string, number>> = {

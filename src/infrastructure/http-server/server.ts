@@ -3,14 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, Server as NetServer,
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { Connection } from './connection.ts';
-import {
-  type ErrorResponse,
-  errorResponseText,
-  mustBeLast,
-  requestFault,
-  sendErrorResponse,
-  statusOf,
-} from './error-response.ts';
+import { errorResponseText, mustBeLast, requestFault, sendErrorResponse, statusOf } from './error-response.ts';
 
 /** This many connections fit into the memory of a common container, even at worst (ADR 0026). */
 const MAX_CONNECTIONS = 4_096;
@@ -27,11 +20,7 @@ export const listen = (
 ): Promise<RunningServer> =>
   openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.service });
 
-export type ServerHandlers = {
-  readonly request: RequestListener;
-  /** The response to input that does not reach a handler. */
-  readonly errorResponse: (status: number, reason: string | undefined) => Promise<ErrorResponse>;
-};
+type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
 
 type ListenOptions = {
   readonly host: string;

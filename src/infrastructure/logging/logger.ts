@@ -12,17 +12,13 @@ export type LoggerOptions = {
   readonly destination?: DestinationStream | undefined;
 };
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
-const errOf = (value: unknown): unknown => (isObject(value) && 'err' in value ? value.err : undefined);
-
 /** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
     // pino's types describe the arguments of a single overload.
     const [first, message]: readonly unknown[] = args;
-    const error = first instanceof Error ? first : errOf(first);
-    if (message === undefined && isObject(first) && error instanceof Error) method.call(this, first, messageOf(error));
+    const error = first instanceof Error ? first : (first as { readonly err?: unknown } | null | undefined)?.err;
+    if (message === undefined && error instanceof Error) method.call(this, first, messageOf(error));
     else method.apply(this, args);
   },
 };

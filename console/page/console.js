@@ -25,11 +25,14 @@ const dataOf = async (response) => {
 	});
 };
 /** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
-const taken = (message = "") => (message.match(/username|email/) ?? []).map((field) => ({
-	field,
-	message,
-	code: "taken"
-}));
+const taken = (message = "") => {
+	const field = /^This (username|email) is/.exec(message)?.[1];
+	return field ? [{
+		field,
+		message,
+		code: "taken"
+	}] : [];
+};
 /** The name of the number in the message of a code. */
 const LIMITS = {
 	too_short: "min",

@@ -1,13 +1,14 @@
-import { duplicateUser } from '../../domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotReserved, isReserved } from '../steps/links.ts';
 import { enqueue, record } from '../steps/record.ts';
-import { isTaken, type RegisterDeps, type RegisterInput, userOf } from './register.ts';
+import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
 
 export type RegisterUnverifiedDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
 
@@ -38,24 +39,37 @@ export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   };
 };
 
-/** Tries again, once, when a name is taken: maybe by a concurrent registration, whose user is found then. */
-const storeWithRetry = (deps: RegisterUnverifiedDeps, registration: Registration): Promise<void> =>
-  store(deps, registration).catch((error: unknown) => {
-    if (!isTaken(error)) throw error;
-    return store(deps, registration);
-  });
+/** Tries again after a concurrent registration of the same username or address. */
+const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Registration): Promise<void> => {
+  try {
+    await store(deps, registration);
+  } catch (error) {
+    if (!(error instanceof ConcurrentRegistration)) throw error;
+    await storeWithRetry(deps, registration);
+  }
+};
+
+/** The store refused the user, though the names were free a moment before. */
+class ConcurrentRegistration extends Error {}
 
 const store = (deps: RegisterUnverifiedDeps, { user, randomHash, origin }: Registration): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
-    if (owner !== null) return notifyOwner(deps, stores, { owner, randomHash, origin });
-    if (await isReserved(deps, stores, user)) return;
+    if (owner !== null) await notifyOwner(deps, stores, { owner, randomHash, origin });
+    else if (!(await isReserved(deps, stores, user))) await add(deps, stores, user, origin);
+  });
+
+const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+  try {
     await stores.users.add(user);
     await assertNotReserved(deps, stores, user);
-    await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
-    await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
-  });
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
+  }
+  await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
+  await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+};
 
 type TakenAddress = Pick<Registration, 'randomHash' | 'origin'> & { readonly owner: User };
 
@@ -107,8 +121,10 @@ export const padResponseTime = async <Result>(
   return working;
 };
 
+type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly linkTokens: LinkTokens };
+
 /** @returns a function that returns the hash of a random password. The first call computes it. */
-const randomPassword = ({ hasher, linkTokens }: RegisterUnverifiedDeps): (() => Promise<string>) => {
+const randomPassword = ({ hasher, linkTokens }: RandomPasswordDeps): (() => Promise<string>) => {
   let computed: Promise<string> | undefined;
   return () => {
     computed ??= hasher.hash(linkTokens.next()).catch((error: unknown) => {

@@ -120,7 +120,7 @@ const store = async (
 };
 
 /** Whether the store refused the user: then there is nothing to remove. */
-export const isTaken = (error: unknown): boolean =>
+const isTaken = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');
 
 /** If the user cannot be removed, the client gets the first error all the same. */

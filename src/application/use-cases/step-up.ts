@@ -1,6 +1,8 @@
 import { type Method, missingStepUp, type StepUp } from '../../domain/assurance.ts';
+import type { DeviceProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
@@ -8,7 +10,7 @@ import { deviceCodeAttempt } from '../steps/compare-password.ts';
 import { type CallerWithToken, type LiveUserDeps, liveSession, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { type IssueTokenPairDeps, issueAccessToken, raiseSession } from '../steps/open-session.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { type ChangeDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
 import { type PresentedFactor, type ShowFactorDeps, showFactor } from '../steps/show-factor.ts';
 import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
 
@@ -50,10 +52,7 @@ export const stepUp =
     const authenticated = await deps.unitOfWork.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
-      if (proof !== null) {
-        await stores.sessions.bindPage(key, proof.key);
-        await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId }]);
-      }
+      if (proof !== null) await bindPage(deps, stores, key, proof, origin);
       return raiseSession(deps, stores, key, [{ method, at: now }], origin);
     });
     return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
@@ -77,4 +76,15 @@ const shownAgain = async (
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
   return { user, ...(await showFactor(deps, shown, { user, attempts, origin })) };
+};
+
+const bindPage = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  key: SessionKey,
+  proof: DeviceProof,
+  origin: Origin,
+): Promise<void> => {
+  await stores.sessions.bindPage(key, proof.key);
+  await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
 };

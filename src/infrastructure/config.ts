@@ -96,7 +96,7 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env) => ({
   /** `null`, never in production: the service generates its own in `dataDir`. */
   keys,
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
-  warnings: [...warningsOf(values), ...unknownVariables(env)],
+  warnings: [...warningsOf(values), ...unknownVariables(env)] as readonly string[],
   /** The same about the database, for a service that opens it. */
-  databaseWarnings: databaseWarningsOf(values, env),
+  databaseWarnings: databaseWarningsOf(values, env) as readonly string[],
 });

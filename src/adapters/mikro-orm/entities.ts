@@ -184,7 +184,7 @@ export const PasskeyEntity = defineEntity({
   },
 });
 
-export const FactorEntity = defineEntity({
+const FactorEntity = defineEntity({
   name: 'Factor',
   tableName: 'factors',
   properties: {
@@ -198,7 +198,7 @@ export const FactorEntity = defineEntity({
   },
 });
 
-export const RecoveryCodeEntity = defineEntity({
+const RecoveryCodeEntity = defineEntity({
   name: 'RecoveryCode',
   tableName: 'recovery_codes',
   properties: {

@@ -37,7 +37,7 @@ export const TOKEN_USER_COLUMNS = [
 
 export const USER_COLUMNS = [...TOKEN_USER_COLUMNS, 'locale'] as const satisfies readonly (keyof Row<'users'>)[];
 
-const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
+export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
 
 export const toUserInTokens = (row: Pick<Row<'users'>, (typeof TOKEN_USER_COLUMNS)[number]>): UserInTokens => ({
   id: row.id,

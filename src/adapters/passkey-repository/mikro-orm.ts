@@ -1,38 +1,47 @@
-import type { InferEntity } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import type { PasskeyRepository } from '../../application/ports/passkey-repository.ts';
 import type { Passkey } from '../../domain/passkey.ts';
 import { isId } from '../../domain/user.ts';
 import { PasskeyEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import type { Row, Tables } from '../mikro-orm/rows.ts';
+import { type Row, type Tables, toTime } from '../mikro-orm/rows.ts';
 
 /** No other id is stored. PostgreSQL would refuse NUL. */
 const BASE64URL = /^[\w-]+$/;
 
-const toPasskey = ({ transports, lastUsedAt = null, ...passkey }: InferEntity<typeof PasskeyEntity>): Passkey => ({
-  ...passkey,
-  transports: transports === '' ? [] : transports.split(' '),
-  lastUsedAt,
+const toPasskey = (row: Row<'passkeys'>): Passkey => ({
+  id: row.id,
+  userId: row.user_id,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  userHandle: row.user_handle,
+  counter: Number(row.counter),
+  transports: row.transports === '' ? [] : row.transports.split(' '),
+  aaguid: row.aaguid,
+  isSynced: row.is_synced,
+  isBackedUp: row.is_backed_up,
+  name: row.name,
+  createdAt: Number(row.created_at),
+  lastUsedAt: toTime(row.last_used_at),
 });
+
+const found = (row: Row<'passkeys'> | undefined): Passkey | null => (row === undefined ? null : toPasskey(row));
 
 export const mikroOrmPasskeyRepository = (db: DatabaseAccess): PasskeyRepository => {
   const tables = () => db.em.getKysely<Tables>();
-  const found = (row: Row<'passkeys'> | undefined): Passkey | null =>
-    row === undefined ? null : toPasskey(db.em.map(PasskeyEntity, { ...row, counter: Number(row.counter) }));
   return {
     async add({ transports, ...passkey }) {
       await translated(() => db.em.insert(PasskeyEntity, { ...passkey, transports: transports.join(' ') }));
     },
     async findByCredential(credentialId) {
       if (!BASE64URL.test(credentialId)) return null;
-      const passkey = await translated(() => db.em.findOne(PasskeyEntity, { credentialId }));
-      return passkey && toPasskey(passkey);
+      const query = tables().selectFrom('passkeys').selectAll().where('credential_id', '=', credentialId);
+      return found(await translated(() => query.executeTakeFirst()));
     },
     async listByUser(userId) {
       if (!isId(userId)) return [];
-      const passkeys = await translated(() => db.em.find(PasskeyEntity, { userId }, { orderBy: { id: 'asc' } }));
-      return passkeys.map(toPasskey);
+      const query = tables().selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('id');
+      return (await translated(() => query.execute())).map(toPasskey);
     },
     async recordUse({ id, userId }, { counter, isBackedUp }, now) {
       if (!isId(id)) return false;

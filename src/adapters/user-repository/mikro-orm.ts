@@ -2,7 +2,7 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import { canonicalEmail, canonicalUsername, isId, type User } from '../../domain/user.ts';
 import { UserEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import { attributesText, type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
+import { attributesText, type NewRow, type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
 
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   const tables = () => db.em.getKysely<Tables>();
@@ -24,10 +24,24 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
       .where('id', '=', (query) => query.selectFrom('locked').select('locked.id'));
 
   return {
+    /** Not by the EntityManager, which would write the hash into the text of the statement: a server logs that text beside an error. */
     async add(user) {
-      const [usernameCanonical, email] = [canonicalUsername(user.username), canonicalEmail(user.email)];
-      const attributes = attributesText(user.attributes);
-      await translated(() => db.em.insert(UserEntity, { ...user, usernameCanonical, email, attributes }));
+      const row: NewRow<'users'> = {
+        id: user.id,
+        username: user.username,
+        username_canonical: canonicalUsername(user.username),
+        email: canonicalEmail(user.email),
+        password_hash: user.passwordHash,
+        created_at: user.createdAt,
+        updated_at: user.updatedAt,
+        password_changed_at: user.passwordChangedAt,
+        email_verified_at: user.emailVerifiedAt,
+        disabled_at: user.disabledAt,
+        second_factor_at: user.secondFactorAt,
+        attributes: attributesText(user.attributes),
+        locale: user.locale,
+      };
+      await translated(() => tables().insertInto('users').values(row).execute());
     },
     findById: async (id) => (isId(id) ? found(selectBy('id', id)) : null),
     findByUsername: async (username) =>

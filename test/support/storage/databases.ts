@@ -82,18 +82,35 @@ export const inTransaction = <Result>(
     );
 
 /** A database whose statements fail, with an error of the driver that quotes their parameters. */
-export const failingDatabase = (em: SqlEntityManager): DatabaseAccess => {
-  const fail: DatabaseConnection['executeQuery'] = ({ parameters }) =>
-    em.getKysely().executeQuery(CompiledQuery.raw('select $1::text::int', [JSON.stringify(parameters)])) as never;
-  const failing = new Kysely({
+export const failingDatabase = (em: SqlEntityManager): DatabaseAccess =>
+  databaseThat(em, ({ parameters }) =>
+    em.getKysely().executeQuery(CompiledQuery.raw('select $1::text::int', [JSON.stringify(parameters)])),
+  );
+
+/** A database, and the texts of the statements that it has sent. */
+export const recordingDatabase = (
+  em: SqlEntityManager,
+): DatabaseAccess & { readonly statements: readonly string[] } => {
+  const statements: string[] = [];
+  const recording = databaseThat(em, (query) => {
+    statements.push(query.sql);
+    return em.getKysely().executeQuery(query);
+  });
+  return { ...recording, statements };
+};
+
+const databaseThat = (em: SqlEntityManager, execute: (query: CompiledQuery) => Promise<unknown>): DatabaseAccess => {
+  // The driver answers with whatever the statement asks for.
+  const executeQuery = execute as DatabaseConnection['executeQuery'];
+  const database = new Kysely({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
-      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => ({ executeQuery: fail }) }),
+      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => ({ executeQuery }) }),
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
   const fork = em.fork();
-  fork.setTransactionContext(failing);
+  fork.setTransactionContext(database);
   return { em: fork };
 };

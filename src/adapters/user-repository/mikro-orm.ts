@@ -8,8 +8,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   const tables = () => db.em.getKysely<Tables>();
   const selectBy = (column: 'id' | 'username_canonical' | 'email', value: string) =>
     tables().selectFrom('users').select(USER_COLUMNS).where(column, '=', value);
-  const found = async (query: ReturnType<typeof selectBy>): Promise<User | null> => {
-    const row = await translated(() => query.executeTakeFirst());
+  const found = async (query: () => ReturnType<typeof selectBy>): Promise<User | null> => {
+    const row = await translated(() => query().executeTakeFirst());
     return row === undefined ? null : toUser(row);
   };
 
@@ -43,10 +43,10 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
       };
       await translated(() => tables().insertInto('users').values(row).execute());
     },
-    findById: async (id) => (isId(id) ? found(selectBy('id', id)) : null),
+    findById: async (id) => (isId(id) ? found(() => selectBy('id', id)) : null),
     findByUsername: async (username) =>
-      isStorable(username) ? found(selectBy('username_canonical', canonicalUsername(username))) : null,
-    findByEmail: async (email) => (isStorable(email) ? found(selectBy('email', canonicalEmail(email))) : null),
+      isStorable(username) ? found(() => selectBy('username_canonical', canonicalUsername(username))) : null,
+    findByEmail: async (email) => (isStorable(email) ? found(() => selectBy('email', canonicalEmail(email))) : null),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
       const change = changeOf(id).set({
@@ -77,8 +77,7 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
     /** A weaker lock would not make inserts into other tables wait, whose foreign keys lock the row `for key share`. */
     async lock(id) {
       if (!isId(id)) return null;
-      const query = selectBy('id', id);
-      return found(db.em.isInTransaction() ? query.forUpdate() : query);
+      return found(() => (db.em.isInTransaction() ? selectBy('id', id).forUpdate() : selectBy('id', id)));
     },
     async remove(id) {
       if (!isId(id)) return;

@@ -91,7 +91,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       const request = new Request(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error' });
       const target = new URL(request.url).origin;
       if (target !== origin && !origins?.includes(target))
-        throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins. A path is one of the page.`);
+        throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins. Paths belong to the page.`);
       return authorized(request);
     },
     accessToken: async () => (await fresh())?.value ?? null,

@@ -3,7 +3,7 @@ import { AuthError } from './auth-error.ts';
 import { dataOf } from './response.ts';
 import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
-/** Milliseconds: until an answer of the service is given up, how long it lets its keys be kept, and before the end of a token. */
+/** Milliseconds: until an answer of the service is given up, how long its keys are kept, and how long before its end a token is due. */
 const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
 /** Errors of jose that do not mean that the token is bad. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];

@@ -31,7 +31,8 @@ const openWorld = async () => {
   onTestFinished(service.close);
   site.serve(service.url);
   site.publish(importing(site.service));
-  const { browser, close } = await launchChromium('allowed', {
+  const { browser, close } = await launchChromium({
+    as: 'full',
     trusted: site.certificate,
     args: [BINDING, RESOLVING],
   });

@@ -19,7 +19,8 @@ const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** A browser in which the application of the site is open, until the end of the test. */
 const openBrowser = async (site: SecureSite) => {
-  const { browser, restart, close } = await launchChromium('allowed', {
+  const { browser, restart, close } = await launchChromium({
+    as: 'full',
     trusted: site.certificate,
     args: [BINDING, RESOLVING],
   });

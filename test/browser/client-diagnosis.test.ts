@@ -147,7 +147,7 @@ describe.runIf(canBrowse())('the client in a frame', () => {
 });
 
 describe.runIf(canBrowse())('the client in a browser that blocks all cookies', () => {
-  const { world, signedUp } = openWorld('localhost', {}, 'blocked');
+  const { world, signedUp } = openWorld('localhost', {}, { as: 'full', cookies: 'blocked' });
 
   it('says so at the log-in', async () => {
     const { open, person } = await signedUp();

@@ -24,9 +24,9 @@ const MODES = [
   { title: 'with a replay window', env: { JWT_REFRESH_REPLAY_WINDOW: '10s' } },
 ];
 
-/** A browser for a whole `describe`. */
+/** A browser with a back/forward cache, for a whole `describe`. */
 const openBrowser = (env: Readonly<Record<string, string>> = {}) => {
-  const { world, signedUp } = openWorld('localhost', env);
+  const { world, signedUp } = openWorld('localhost', env, { as: 'full' });
 
   /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
   const openTabs = async (count: number, setup = {}) => {

@@ -132,7 +132,7 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
       fetch: (input, init) => fetch(String(input).replace(site.service, service.url), init),
     });
     site.run(getRequestListener(createApp(auth, site.service).fetch));
-    const { browser, close } = await launchChromium('allowed', { trusted: site.certificate, args: [RESOLVING] });
+    const { browser, close } = await launchChromium({ as: 'full', trusted: site.certificate, args: [RESOLVING] });
     onTestFinished(close);
     const person = aPerson();
     await service.http.post('/auth/register').send(person).expect(201);

@@ -8,12 +8,12 @@ import '../servers/provided.ts';
 import { unpackDebianPackage } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
-import { type ChromiumProgram, libraryPath } from './program.ts';
+import { type ChromiumProgram, type ChromiumPrograms, libraryPath } from './program.ts';
 
 /** Whether a browser is available; in CI it always is. */
 export const canBrowse = (): boolean => provided() !== null;
 
-const provided = (): ChromiumProgram | null => inject('chromium') ?? null;
+const provided = (): ChromiumPrograms | null => inject('chromium') ?? null;
 
 /**
  * Two pages of the address bar, which cost as much as the start itself. Chromium heeds one such list alone, so it repeats what Playwright's says of
@@ -28,7 +28,7 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
 ];
 
-export type Cookies = 'allowed' | 'blocked';
+type Cookies = 'allowed' | 'blocked';
 
 /** Allows third-party cookies, which Debian's Chromium and private windows block by default; or blocks all cookies. */
 const PREFERENCES: Readonly<Record<Cookies, object>> = {
@@ -36,8 +36,14 @@ const PREFERENCES: Readonly<Record<Cookies, object>> = {
   blocked: { profile: { default_content_setting_values: { cookies: 2 } } },
 };
 
-/** A certificate that the browser trusts, as PEM, and further arguments. */
-type Own = { readonly trusted?: string; readonly args?: readonly string[] };
+type Own = {
+  readonly as?: keyof ChromiumPrograms;
+  /** Heeded by the full browser alone. */
+  readonly cookies?: Cookies;
+  /** A certificate, as PEM. Heeded by the full browser alone. */
+  readonly trusted?: string;
+  readonly args?: readonly string[];
+};
 
 type Launched = {
   readonly browser: BrowserContext;
@@ -47,12 +53,14 @@ type Launched = {
 };
 
 /** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
-export const launchChromium = async (
-  cookies: Cookies = 'allowed',
-  { trusted, args = [] }: Own = {},
-): Promise<Launched> => {
-  const program = provided();
-  if (program === null) throw new Error('there is no Chromium here: see canBrowse');
+export const launchChromium = async ({
+  as = 'shell',
+  cookies = 'allowed',
+  trusted,
+  args = [],
+}: Own = {}): Promise<Launched> => {
+  const program = provided()?.[as];
+  if (program === undefined) throw new Error('there is no Chromium here: see canBrowse');
   const home = serverDirectory('chromium', {});
   const remove = keep(home);
   const profile = join(home, 'profile');

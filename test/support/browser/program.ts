@@ -4,30 +4,45 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type UnpackedPackage, unpackDebianPackage } from '../servers/debian-package.ts';
 
-/** The Chromium executable, and the package it was unpacked from, if any. */
+/** A Chromium executable, and the package it was unpacked from, if any. */
 export type ChromiumProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
 
 /**
- * The Chromium in `TEST_CHROMIUM` or on the PATH, or else Debian's.
+ * `shell` costs less CPU, but has no settings of a user, no certificates to trust, no back/forward cache and no sessions that the browser
+ * binds to the device.
+ */
+export type ChromiumPrograms = { readonly full: ChromiumProgram; readonly shell: ChromiumProgram };
+
+const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
+
+/**
+ * The Chromium in `TEST_CHROMIUM` or on the PATH, or else Debian's. Its shell for tests is used if it is there too.
  * @throws Error when there is none or it does not run.
  */
-export const provideChromium = async (): Promise<ChromiumProgram> => {
-  const program = await find();
-  await promisify(execFile)(program.command, ['--version'], { env: libraryPath(program), timeout: 30_000 });
-  return program;
+export const provideChromium = async (): Promise<ChromiumPrograms> => {
+  const programs = await find();
+  for (const program of Object.values(programs))
+    await promisify(execFile)(program.command, ['--version'], { env: libraryPath(program), timeout: 30_000 });
+  return programs;
 };
 
-const find = async (): Promise<ChromiumProgram> => {
-  const { TEST_CHROMIUM, PATH = '' } = process.env;
-  const command =
-    TEST_CHROMIUM ??
-    PATH.split(delimiter)
-      .map((directory) => join(directory, 'chromium'))
-      .find(existsSync);
-  if (command !== undefined) return { command, unpacked: null };
-  const unpacked = await unpackDebianPackage('chromium');
-  return { command: join(unpacked.root, 'usr/lib/chromium/chromium'), unpacked };
+const find = async (): Promise<ChromiumPrograms> => {
+  const command = process.env.TEST_CHROMIUM ?? onThePath(PACKAGES.full);
+  if (command !== undefined) {
+    const full = { command, unpacked: null };
+    const shell = onThePath(PACKAGES.shell);
+    return { full, shell: shell === undefined ? full : { command: shell, unpacked: null } };
+  }
+  const unpacked = await unpackDebianPackage(PACKAGES.full, PACKAGES.shell);
+  const program = (name: string) => ({ command: join(unpacked.root, 'usr/lib/chromium', name), unpacked });
+  return { full: program(PACKAGES.full), shell: program(PACKAGES.shell) };
 };
+
+const onThePath = (name: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find(existsSync);
 
 /** An environment with only the PATH and the library path of the program. */
 export const libraryPath = ({ unpacked }: ChromiumProgram): Record<string, string> => ({

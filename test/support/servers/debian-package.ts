@@ -14,21 +14,21 @@ const TIMEOUTS = { update: 120_000, install: 600_000 };
 export type UnpackedPackage = { readonly root: string; readonly libraries: readonly string[] };
 
 /**
- * Unpacks a Debian package and its missing dependencies into a directory of the checkout. Nothing is
+ * Unpacks Debian packages and their missing dependencies into a directory of the checkout. Nothing is
  * installed, so it needs no root and starts no service.
  * @throws Error when the system has no Debian packages, or the download fails.
  */
-export const unpackDebianPackage = async (name: string): Promise<UnpackedPackage> => {
-  const root = join(CACHE, name);
-  if (!existsSync(root)) await unpackInto(root, name);
+export const unpackDebianPackage = async (...names: string[]): Promise<UnpackedPackage> => {
+  const root = join(CACHE, names.join('+'));
+  if (!existsSync(root)) await unpackInto(root, names);
   return { root, libraries: directoriesOfLibraries(root) };
 };
 
-const unpackInto = async (root: string, name: string): Promise<void> => {
+const unpackInto = async (root: string, names: readonly string[]): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
-  const work = mkdtempSync(join(CACHE, `${name}-`));
+  const work = mkdtempSync(`${root}-`);
   try {
-    await download(work, name);
+    await download(work, names);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
@@ -40,11 +40,11 @@ const unpackInto = async (root: string, name: string): Promise<void> => {
 /** Lists of packages take longer to fetch than most packages. Those of the package before serve until one cannot be fetched by them. */
 const LISTS = join(CACHE, 'lists');
 
-const download = async (work: string, name: string): Promise<void> => {
+const download = async (work: string, names: readonly string[]): Promise<void> => {
   for (const directory of ['lists/partial', 'archives/partial']) mkdirSync(join(work, directory), { recursive: true });
   const own = join(work, 'lists');
   const install = (lists: string) =>
-    aptGet(work, lists, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', name);
+    aptGet(work, lists, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', ...names);
   if (existsSync(LISTS) && (await succeeds(install(LISTS)))) return;
   await aptGet(work, own, TIMEOUTS.update, 'update');
   await install(own);

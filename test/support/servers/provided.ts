@@ -1,4 +1,4 @@
-import type { ChromiumProgram } from '../browser/program.ts';
+import type { ChromiumPrograms } from '../browser/program.ts';
 import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
 import type { RedisProgram } from './redis.ts';
@@ -18,6 +18,6 @@ declare module 'vitest' {
     /** In the project `pooled`, it is in front of all databases; tests of a pooler start their own. */
     readonly pgbouncer: PgbouncerProgram | null | undefined;
     /** Present in the browser project, if available. */
-    readonly chromium: ChromiumProgram | null | undefined;
+    readonly chromium: ChromiumPrograms | null | undefined;
   }
 }

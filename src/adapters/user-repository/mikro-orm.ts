@@ -49,29 +49,34 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
     findByEmail: async (email) => (isStorable(email) ? found(() => selectBy('email', canonicalEmail(email))) : null),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
-      const change = changeOf(id).set({
+      const values = {
         password_hash: passwordHash,
         updated_at: now,
         ...(isOfNewPassword && { password_changed_at: now }),
+      };
+      const { numUpdatedRows } = await translated(() => {
+        const change = changeOf(id).set(values);
+        return (replaces === undefined ? change : change.where('password_hash', '=', replaces)).executeTakeFirst();
       });
-      const limited = replaces === undefined ? change : change.where('password_hash', '=', replaces);
-      const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
     async update(id, { now, ...change }, onlyIf = {}) {
       if (!isId(id)) return null;
-      const changed = changeOf(id)
-        .set({ ...toFields(change), updated_at: now })
-        .where((eb) =>
-          eb.and(
-            Object.entries(toFields(onlyIf)).map(([column, value]) =>
-              // `Object.entries` is typed to return any names.
-              eb(column as keyof ReturnType<typeof toFields>, 'is not distinct from', value),
+      const expected = Object.entries(toFields(onlyIf));
+      const row = await translated(() =>
+        changeOf(id)
+          .set({ ...toFields(change), updated_at: now })
+          .where((eb) =>
+            eb.and(
+              expected.map(([column, value]) =>
+                // `Object.entries` is typed to return any names.
+                eb(column as keyof ReturnType<typeof toFields>, 'is not distinct from', value),
+              ),
             ),
-          ),
-        )
-        .returning(USER_COLUMNS);
-      const row = await translated(() => changed.executeTakeFirst());
+          )
+          .returning(USER_COLUMNS)
+          .executeTakeFirst(),
+      );
       return row === undefined ? null : toUser(row);
     },
     /** A weaker lock would not make inserts into other tables wait, whose foreign keys lock the row `for key share`. */

@@ -77,7 +77,9 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
     const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
     await expect(database.ping()).rejects.toMatchObject(closed);
-    await expect(mikroOrmUserRepository(database).findById(aUser().id)).rejects.toMatchObject(closed);
+    const users = mikroOrmUserRepository(database);
+    await expect(users.findById(aUser().id)).rejects.toMatchObject(closed);
+    await expect(users.update(aUser().id, { now: 1, locale: 'de' })).rejects.toMatchObject(closed);
     await database.close();
   });
 

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/infrastructure/config/stores.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
+import { startHelper } from '../support/processes/processes.ts';
 import { openPostgresLine } from '../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
@@ -36,24 +34,19 @@ const DATABASES = { PGlite: embedded, ...(server !== undefined && { PostgreSQL: 
 
 /** Starts a process that stops in the middle of a unit of work, in which it has added a user. */
 const stopInTheMiddle = async (options: DatabaseOptions, user: ReturnType<typeof aUser>) => {
-  const program = fileURLToPath(new URL('../support/processes/open-unit.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, JSON.stringify(options), JSON.stringify(user)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const exited = once(child, 'exit');
-  const [said] = await Promise.race([once(child.stdout, 'data'), exited]);
-  expect(String(said)).toBe('in the middle\n');
-  return { child, exited };
+  const program = new URL('../support/processes/open-unit.ts', import.meta.url);
+  const helper = await startHelper(program, JSON.stringify(options), JSON.stringify(user));
+  onTestFinished(helper.kill);
+  expect(helper.output).toBe('in the middle\n');
+  return helper;
 };
 
 describe('a process that is killed in the middle of a unit of work', () => {
   it.each(Object.entries(DATABASES))('leaves nothing half done on %s', async (_name, prepare) => {
     const options = await prepare();
     const user = aUser();
-    const { child, exited } = await stopInTheMiddle(options, user);
-    child.kill('SIGKILL');
-    await exited;
+    const { kill } = await stopInTheMiddle(options, user);
+    await kill();
     const { users, sessions, unitOfWork } = await openHere(options);
     expect(await users.findById(user.id)).toBeNull();
     expect(await sessions.listByUser(user.id, NOW)).toEqual([]);
@@ -69,8 +62,8 @@ describe.runIf(server !== undefined)('a process that is frozen in the middle of 
   it('does not keep what it has locked', async () => {
     const options = await postgresql();
     const user = aUser();
-    const { child } = await stopInTheMiddle(options, user);
-    child.kill('SIGSTOP');
+    const { pid } = await stopInTheMiddle(options, user);
+    process.kill(pid, 'SIGSTOP');
     const { users, unitOfWork } = await openHere(options);
     const another = { ...aUser(), username: user.username };
     // Waits for the end of the other transaction, which has the same name.

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 export type Helper = {
   readonly pid: number;
@@ -20,7 +21,9 @@ const ended = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
 
 /** Runs a script in a new process, and waits for its first output. */
 export const startHelper = async (script: URL, ...given: string[]): Promise<Helper> => {
-  const child = spawn(process.execPath, [fileURLToPath(script), ...given]);
+  const child = spawn(process.execPath, [fileURLToPath(script), ...given], {
+    env: { ...process.env, ...COMPILE_CACHE },
+  });
   let complaints = '';
   child.stderr.on('data', (chunk) => {
     complaints += chunk;

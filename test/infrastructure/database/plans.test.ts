@@ -9,24 +9,21 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support
 import { plansOf } from '../../support/storage/plans.ts';
 
 const USERS = 1_000;
-/** Rows per insert. */
-const BATCH = 50_000;
+/** From a thousand on, PostgreSQL prefers the index where there is one: a statement that cannot use it shows. */
+const SESSIONS = 5_000;
 
 /** Inserts users and distributes expired sessions among them, as after a long time without a purge. */
-const fill = async ({ em }: Database, count: number): Promise<void> => {
+const fill = async ({ em }: Database): Promise<void> => {
   await em.execute(
     `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
       select lpad(n::text, 26, '0'), 'u' || n, 'u' || n, n || '@example.org', '', 0, 0 from generate_series(0, ?) n`,
     [USERS - 1],
   );
-  for (let first = 1; first <= count; first += BATCH) {
-    await em.execute(
-      `insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at)
-        select lpad(n::text, 26, '0'), lpad((n % ?)::text, 26, '0'), lpad(n::text, 26, '0'), n, n, n
-        from generate_series(?::int, ?) n`,
-      [USERS, first, first + BATCH - 1],
-    );
-  }
+  await em.execute(
+    `insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at)
+      select lpad(n::text, 26, '0'), lpad((n % ?)::text, 26, '0'), lpad(n::text, 26, '0'), n, n, n from generate_series(1, ?) n`,
+    [USERS, SESSIONS],
+  );
   await em.execute('analyze');
 };
 
@@ -54,13 +51,13 @@ const WORK: Readonly<Record<string, [index: string, work: (context: Context) => 
   'purging expired sessions': ['sessions_purge_check_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
 };
 
-const describePlans = (name: string, open: () => Promise<Database>, count: number) =>
-  describe(`on ${name}, among ${count} expired sessions`, () => {
+const describePlans = (name: string, open: () => Promise<Database>) =>
+  describe(`on ${name}, among ${SESSIONS} expired sessions`, () => {
     let database: Database;
     let session: Session;
     beforeAll(async () => {
       database = await open();
-      await fill(database, count);
+      await fill(database);
       const user = aUser();
       await mikroOrmUserRepository(database).add(user);
       session = aSession({ userId: user.id });
@@ -90,6 +87,6 @@ const describePlans = (name: string, open: () => Promise<Database>, count: numbe
     });
   });
 
-describePlans('PGlite', openEmbedded, 20_000);
+describePlans('PGlite', openEmbedded);
 const server = TEST_DATABASE_URL;
-if (server !== undefined) describePlans('PostgreSQL', () => openOnPostgresql(server), 1_000_000);
+if (server !== undefined) describePlans('PostgreSQL', () => openOnPostgresql(server));

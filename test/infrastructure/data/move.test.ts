@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sendOver, TABLE_NAMES } from '../../../src/infrastructure/data/tables.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';
+import { STILL_BOUND } from '../../support/processes/bound-session.ts';
 import { runData, startData } from '../../support/processes/data-command.ts';
-import { runService } from '../../support/processes/process.ts';
-import { signUpAt } from '../../support/processes/sessions-under-load.ts';
 import { storeAccounts, useAccounts } from '../../support/processes/stored-accounts.ts';
 import { openLineCutAtCommit } from '../../support/servers/cut-at-commit.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
@@ -14,8 +12,6 @@ import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
-
-const UNLIMITED = { BCRYPT_COST: '4', RATE_LIMITS: 'off', BASE_URL: 'http://auth.example.org' };
 
 /** A DATA_DIR with a migrated embedded database, which no process uses. */
 const newDataDir = async (): Promise<string> => {
@@ -41,17 +37,21 @@ const newTarget = async () => {
 };
 type Target = Awaited<ReturnType<typeof newTarget>>;
 
-const fill = (dataDir: string, users: number, sessionsOfEach: number) =>
+/** What is moved. More sessions than are copied at once. */
+const [USERS, SESSIONS] = [600, 2400];
+const ALL = [USERS, SESSIONS];
+
+const fill = (dataDir: string) =>
   within(dataDir, async ({ em }) => {
     await em.execute(`insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
       select lpad(i::text, 26, '0'), 'Ünïcode "' || i || '"', 'name' || i, i || '@example.com', 'hash\\' || i, i, 1789000000000 + i
-      from generate_series(1, ${users}) as i`);
+      from generate_series(1, ${USERS}) as i`);
     await em.execute(`insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at, user_agent, earlier_tokens,
         device_key, browser_key, proofs)
-      select lpad(i::text, 26, '0'), lpad((1 + i % ${users})::text, 26, '0'), lpad(i::text, 26, '1'), i, i, 1890000000000 + i,
+      select lpad(i::text, 26, '0'), lpad((1 + i % ${USERS})::text, 26, '0'), lpad(i::text, 26, '1'), i, i, 1890000000000 + i,
         case when i % 2 = 0 then 'Agent, "x" \\ ' || i end, jsonb_build_array(jsonb_build_object('id', i::text, 'rotatedAt', i)),
         case when i % 3 = 0 then 'page ' || i end, case when i % 5 = 0 then 'browser ' || i end, (array[i, 4000000000000000 + i])[1 + i % 3:2]
-      from generate_series(1, ${users * sessionsOfEach}) as i`);
+      from generate_series(1, ${SESSIONS}) as i`);
   });
 
 const move = (dataDir: string, { url }: Target, ...more: string[]) =>
@@ -63,60 +63,44 @@ const rowsOf = async ({ send }: Target, table: string) => {
 const codeIn = (stdout: string): string => JSON.parse(stdout).error.code;
 
 describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
-  it('moves thousands of users and sessions, and nobody is logged out', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 3000, 3);
-    const before = await runService({ DATA_DIR: dataDir, ...UNLIMITED });
-    onTestFinished(async () => void (await before.stop('SIGKILL')));
-    const holders = await Promise.all(Array.from({ length: 8 }, () => signUpAt(before.url)));
-    for (const holder of holders) expect((await holder.refresh(before.url)).status).toBe(200);
-    const bound = await openBoundSession(before.url, UNLIMITED.BASE_URL);
-    await before.stop();
-    const target = await newTarget();
-    const { status, stdout, stderr } = await move(dataDir, target);
-    expect([status, stderr]).toEqual([0, '']);
-    const report = JSON.parse(stdout);
-    expect(report.moved).toBe(true);
-    expect(report.rows).toMatchObject({ users: 3009, sessions: 9009 });
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([3009, 9009]);
-
-    const after = await runService({ DATA_DIR: dataDir, DATABASE_URL: target.url, ...UNLIMITED });
-    onTestFinished(async () => void (await after.stop('SIGKILL')));
-    for (const holder of holders) expect((await holder.refresh(after.url)).status).toBe(200);
-    expect(await bound.answersAt(after.url)).toEqual(STILL_BOUND);
-    await signUpAt(after.url);
-    const left = await within(dataDir, ({ em }) =>
-      em.execute<{ count: number }[]>('select count(*)::int as count from users'),
-    );
-    expect(left).toEqual([{ count: 3009 }]);
+  /** A DATA_DIR that is moved from again and again: a move only reads it. */
+  const source = temporaryDirectory();
+  beforeAll(async () => {
+    await copyEmbedded(source.path, { migrated: true });
+    await fill(source.path);
   });
+  afterAll(source.remove);
+
+  const countsOf = async (target: Target) => [await rowsOf(target, 'users'), await rowsOf(target, 'sessions')];
 
   // Proves: operator-8
-  it('takes links and waiting mail of every kind along, and the events of an account', async () => {
+  it('takes sessions, links and waiting mail of every kind along, and the events of an account', async () => {
     const dataDir = await newDataDir();
     const stored = await storeAccounts(dataDir);
     const target = await newTarget();
     expect(await move(dataDir, target)).toMatchObject({ status: 0, stderr: '' });
     const used = await useAccounts(stored, { DATA_DIR: dataDir, DATABASE_URL: target.url });
-    expect(used).toEqual({ events: stored.events, refreshed: 200, resets: [200, 400] });
+    const { events } = stored;
+    expect(used).toEqual({ events, refreshed: 200, answersToBound: STILL_BOUND, resets: [200, 400] });
   });
 
   it('says with --dry-run what it would move, and writes nothing', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 20, 2);
     const target = await newTarget();
-    const { status, stdout } = await move(dataDir, target, '--dry-run');
-    expect([status, JSON.parse(stdout)]).toMatchObject([0, { moved: false, rows: { users: 20, sessions: 40 } }]);
+    const { status, stdout } = await move(source.path, target, '--dry-run');
+    expect([status, JSON.parse(stdout)]).toMatchObject([
+      0,
+      { moved: false, rows: { users: USERS, sessions: SESSIONS } },
+    ]);
     expect(await target.send(`select 1 from pg_class where relname = 'users'`)).toEqual([]);
   });
 
-  it('copies every row as it is', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 20, 2);
+  it('copies every row as it is, thousands of them, and leaves them in their source', async () => {
     const target = await newTarget();
-    const { status, stderr } = await move(dataDir, target);
+    const { status, stdout, stderr } = await move(source.path, target);
     expect([status, stderr]).toEqual([0, '']);
-    await within(dataDir, async ({ em }) => {
+    expect(JSON.parse(stdout)).toMatchObject({ moved: true, rows: { users: USERS, sessions: SESSIONS } });
+    expect(await countsOf(target)).toEqual(ALL);
+    await within(source.path, async ({ em }) => {
       for (const name of TABLE_NAMES) {
         const read = `select ${name}::text as row from ${name} order by 1`;
         expect(await target.send(read)).toEqual(await em.execute(read));
@@ -134,27 +118,23 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
   });
 
   it('refuses a target with rows, and does not migrate it', async () => {
-    const dataDir = await newDataDir();
     const target = await newTarget();
     await target.send('create table users (id char(26) primary key)');
     await target.send(`insert into users values ('${'x'.repeat(26)}')`);
-    const { status, stdout } = await move(dataDir, target);
+    const { status, stdout } = await move(source.path, target);
     expect([status, codeIn(stdout)]).toEqual([3, 'target-not-empty']);
     expect(await rowsOf(target, 'users')).toBe(1);
     expect(await target.send(`select 1 from pg_class where relname = 'sessions'`)).toEqual([]);
   });
 
-  it('is refused while a service runs, without a database, and with that of a newer version', async () => {
+  it('is refused while the database is in use, without a database, and with that of a newer version', async () => {
     const dataDir = await newDataDir();
     const target = await newTarget();
-    const service = await runService({ DATA_DIR: dataDir });
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
     const codeAt = async (at: string) => {
       const { status, stdout } = await move(at, target);
       return [status, codeIn(stdout)];
     };
-    expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
-    await service.stop();
+    expect(await within(dataDir, () => codeAt(dataDir))).toEqual([3, 'in-use']);
     const nothing = join(dataDir, 'nothing');
     expect(await codeAt(nothing)).toEqual([3, 'no-database']);
     expect(existsSync(nothing)).toBe(false);
@@ -186,12 +166,10 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
   const waiting = `select pid from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`;
 
   it('leaves the target empty when it is killed, and can be repeated', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 1500, 2);
     const target = await targetWithTrigger(`perform pg_advisory_xact_lock(${LOCK}); return null;`);
     const command = await inTransaction(target.database, async (send) => {
       await send(`select pg_advisory_xact_lock(${LOCK})`);
-      const { child, outcome } = startData(['move'], { DATA_DIR: dataDir, DATABASE_URL: target.url });
+      const { child, outcome } = startData(['move'], { DATA_DIR: source.path, DATABASE_URL: target.url });
       await expect.poll(() => target.send(waiting)).toHaveLength(1);
       child.kill('SIGKILL');
       return { outcome };
@@ -203,64 +181,61 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
       and datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`),
       )
       .toEqual([]);
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
-    expect((await move(dataDir, target)).status).toBe(0);
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([1500, 3000]);
+    expect(await countsOf(target)).toEqual([0, 0]);
+    expect((await move(source.path, target)).status).toBe(0);
+    expect(await countsOf(target)).toEqual(ALL);
   });
 
   it('leaves the target empty when the connection breaks', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 10, 1);
     const target = await targetWithTrigger(`perform pg_terminate_backend(pg_backend_pid()); return null;`);
-    const { status, stderr } = await move(dataDir, target);
+    const { status, stderr } = await move(source.path, target);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/57P01|Connection terminated/)]);
     expect(await rowsOf(target, 'users')).toBe(0);
   });
 
   it('leaves the target empty when it does not store what it is given', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 10, 1);
     const target = await targetWithTrigger(
       `return case when new.rotated_at = 1 then null else new end;`,
       'before insert on sessions for each row',
     );
-    const { status, stderr } = await move(dataDir, target);
-    expect([status, stderr]).toEqual([1, expect.stringContaining('sessions has 10 rows, 9 copied')]);
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
+    const { status, stderr } = await move(source.path, target);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`sessions has ${SESSIONS} rows, ${SESSIONS - 1} copied`),
+    ]);
+    expect(await countsOf(target)).toEqual([0, 0]);
   });
 
   it.each([true, false])(
     'says what to look at when the connection breaks at the commit; the server got it: %s',
     async (arrives) => {
-      const dataDir = await newDataDir();
-      await fill(dataDir, 10, 1);
       const target = await newTarget();
       const line = await openLineCutAtCommit(target.url, 'in exclusive mode', arrives);
       onTestFinished(line.close);
-      const { status, stderr } = await move(dataDir, { ...target, url: line.url });
+      const { status, stderr } = await move(source.path, { ...target, url: line.url });
       expect([status, stderr]).toEqual([1, expect.stringContaining('unless `move --dry-run` is refused')]);
-      const { status: dry } = await move(dataDir, target, '--dry-run');
-      expect([dry, await rowsOf(target, 'users')]).toEqual(arrives ? [3, 10] : [0, 0]);
+      const { status: dry } = await move(source.path, target, '--dry-run');
+      expect([dry, await rowsOf(target, 'users')]).toEqual(arrives ? [3, USERS] : [0, 0]);
     },
   );
 
   it.runIf(canStartPgbouncer())('moves through PgBouncer in transaction mode', async () => {
-    const dataDir = await newDataDir();
-    await fill(dataDir, 1500, 1);
     const { url, direct } = await behindPgbouncer({ default_pool_size: '1' });
     const database = await openDatabase(onPostgresql(direct), { migrate: false });
     onTestFinished(database.close);
     const target = { url, database, send: sendOver(database.em.getKysely()) };
-    expect(await move(dataDir, target)).toMatchObject({ status: 0, stderr: '' });
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([1500, 1500]);
+    expect(await move(source.path, target)).toMatchObject({ status: 0, stderr: '' });
+    expect(await countsOf(target)).toEqual(ALL);
   });
 
   it('lets one of two commands move into the same target', async () => {
     const target = await newTarget();
-    const sources = [await newDataDir(), await newDataDir()];
-    for (const dataDir of sources) await fill(dataDir, 50, 1);
+    const another = temporaryDirectory();
+    onTestFinished(another.remove);
+    cpSync(source.path, another.path, { recursive: true });
+    const sources = [source.path, another.path];
     const results = await Promise.all(sources.map((dataDir) => move(dataDir, target)));
     expect(results.map(({ status }) => status).sort()).toEqual([0, 3]);
-    expect(await rowsOf(target, 'users')).toBe(50);
+    expect(await rowsOf(target, 'users')).toBe(USERS);
   });
 });

@@ -7,6 +7,7 @@ import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
 import { aMessage } from '../builders.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
+import { openBoundSession } from './bound-session.ts';
 import { type RunningService, runService } from './process.ts';
 import { type Holder, postJson, signUpAt } from './sessions-under-load.ts';
 import { runUsersCommand } from './users-command.ts';
@@ -24,9 +25,14 @@ const TO: Partial<Record<MessageKind, string>> = { 'email-change': OTHER, 'email
 /** Only catches what hangs. Milliseconds. */
 const PATIENCE = { timeout: 60_000 };
 
-/** What is in an embedded database besides rows that can be counted: a session, a link that was mailed, mail of every kind that waits. */
+/** Proofs are made for it, wherever the service runs. */
+const BASE_URL = 'http://auth.example.org';
+
+/** What is in an embedded database besides rows that can be counted: sessions, a link that was mailed, mail of every kind that waits. */
 export type StoredAccounts = {
   readonly ada: Holder;
+  /** A session with a key of its device. */
+  readonly bound: Awaited<ReturnType<typeof openBoundSession>>;
   /** Of the link for a new password that was mailed to Ada. */
   readonly token: string;
   /** What the command `users` says about Ada's events. */
@@ -40,22 +46,23 @@ type MailLine = { readonly msg: string; readonly links: readonly string[] };
 
 /** Ada has refreshed and was mailed a link; mail of every kind waits for others. The service has ended. */
 export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> => {
-  const service = await runService({ DATA_DIR: dataDir, BCRYPT_COST: '4' });
+  const service = await runService({ DATA_DIR: dataDir, BCRYPT_COST: '4', BASE_URL });
   try {
     const ada = await signUpAt(service.url, ADA);
     const bob = await signUpAt(service.url, BOB);
     const dan = await signUpAt(service.url, DAN);
     await signUpAt(service.url, CORA);
     await ada.refresh(service.url);
+    const bound = await openBoundSession(service.url, BASE_URL);
     await postJson(`${service.url}/auth/password-reset`, { email: ADA.email });
-    // Four for the addresses, one with the link for a new password.
-    await expect.poll(() => mailed(service).length, PATIENCE).toBe(5);
+    // Five for the addresses, one with the link for a new password.
+    await expect.poll(() => mailed(service).length, PATIENCE).toBe(6);
     const [token = ''] = mailed(service).flatMap(({ links }) =>
       links.flatMap((link) => /\/password-reset#token=(.+)$/.exec(link)?.[1] ?? []),
     );
     await service.stop();
     const waiting = await addMailOfEveryKind(dataDir, { bob: bob.userId, dan: dan.userId });
-    return { ada, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
+    return { ada, bound, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
   } finally {
     await service.stop('SIGKILL');
   }
@@ -94,13 +101,14 @@ const eventsOfAda = async (env: Env): Promise<string> => {
 };
 
 /** What becomes of these accounts in the database that `env` selects. */
-export const useAccounts = async ({ ada, token, waiting }: StoredAccounts, env: Env) => {
+export const useAccounts = async ({ ada, bound, token, waiting }: StoredAccounts, env: Env) => {
   const events = await eventsOfAda(env);
   const mailServer = await openSmtpServer();
   const mail = { MAIL_URL: `smtp://127.0.0.1:${mailServer.port}`, MAIL_FROM: 'auth@example.org' };
-  const service = await runService({ ...env, ...mail });
+  const service = await runService({ ...env, ...mail, BASE_URL });
   try {
     const { status: refreshed } = await ada.refresh(service.url);
+    const answersToBound = await bound.answersAt(service.url);
     const reset = async () => {
       const body = { token, newPassword: 'another horse battery' };
       return (await postJson(`${service.url}/auth/password-reset/confirm`, body)).status;
@@ -108,7 +116,7 @@ export const useAccounts = async ({ ada, token, waiting }: StoredAccounts, env: 
     const resets = [await reset(), await reset()];
     const toOthers = () => mailServer.messages.filter(({ recipients }) => !recipients.includes(ADA.email)).length;
     await expect.poll(toOthers, PATIENCE).toBe(waiting);
-    return { events, refreshed, resets };
+    return { events, refreshed, answersToBound, resets };
   } finally {
     await service.stop();
     await mailServer.close();

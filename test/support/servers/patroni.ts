@@ -11,7 +11,7 @@ import { launch, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
 /** Only catches a cluster that never gets there. */
-const PATIENCE = { timeout: 120_000, interval: 100 };
+const PATIENCE = { timeout: 120_000, interval: 250 };
 const PASSWORD = 'tandem';
 const NAMES = ['one', 'two', 'three'];
 

@@ -10,7 +10,7 @@ import {
   describeUserRepository,
   inThread,
 } from 'tandem/contracts';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../examples/sqlite-storage/database.ts';
 import { openSqliteStorage } from '../../examples/sqlite-storage/storage.ts';
 import { aUser } from '../support/builders.ts';
@@ -25,26 +25,43 @@ const IN_THREAD = new URL('./sqlite-in-thread.ts', import.meta.url);
 /** Milliseconds: the budget of a rotation that is delayed. */
 const SHORT_BUDGET = 200;
 
-/** A storage of the test's own in a file with two users, and whatever else is opened over it. */
-const openFile = async () => {
-  const directory = temporaryDirectory();
-  const path = join(directory.path, 'tandem.sqlite');
-  const opened = openSqliteStorage(path);
-  const admin = openDatabase(path);
+/** The file of all contracts. */
+const shared = temporaryDirectory();
+const path = join(shared.path, 'tandem.sqlite');
+const opened = openSqliteStorage(path);
+const admin = openDatabase(path);
+type Thread = Awaited<ReturnType<typeof inThread>>;
+/** The threads of all tests, since to start one takes longer than most tests: by what they were opened with, and by their number in a test. */
+const threads = new Map<string, Promise<Thread>>();
+const threadWith = (given: ThreadStore, number: number): Promise<Thread> => {
+  const name = JSON.stringify([given, number]);
+  const thread = threads.get(name) ?? inThread(IN_THREAD, given);
+  threads.set(name, thread);
+  return thread;
+};
+afterAll(async () => {
+  for (const thread of threads.values()) await (await thread).close();
+  admin.close();
+  opened.close();
+  shared.remove();
+});
+
+/** Leaves nothing but two users in the file. @returns its storage, and whatever else is opened over it. */
+const clearFile = async () => {
+  if (admin.isTransaction) admin.exec('rollback');
+  admin.exec('delete from users; delete from outbox; delete from mailboxes; delete from usedValues');
   const users = [aUser(), aUser()] as const;
   for (const user of users) await opened.storage.users.add(user);
-  const closing: (() => unknown)[] = [directory.remove, opened.close, () => admin.close()];
-  const threads: (() => Promise<void>)[] = [];
-  const inAnother = async <Port extends keyof Stores>(port: Port, given: Omit<ThreadStore, 'path' | 'port'> = {}) => {
-    const thread = await inThread<Stores[Port]>(IN_THREAD, { ...given, port, path } satisfies ThreadStore);
-    threads.push(thread.begun);
-    closing.push(thread.close);
-    return thread.port;
-  };
+  const taken: Thread[] = [];
   return {
-    ...{ storage: opened.storage, admin, users, inAnother },
+    ...{ storage: opened.storage, users },
+    inAnother: async <Port extends keyof Stores>(port: Port, given: Omit<ThreadStore, 'path' | 'port'> = {}) => {
+      const thread = await threadWith({ ...given, port, path }, taken.length);
+      taken.push(thread);
+      return thread.port as Stores[Port];
+    },
     /** Until the calls in all threads have begun: their budgets are counted from then on. */
-    begun: () => Promise.all(threads.map((callsOf) => callsOf())),
+    begun: () => Promise.all(taken.map((thread) => thread.begun())),
     /** A storage whose file was closed: every statement fails. */
     closed: () => {
       const { storage, close } = openSqliteStorage(path);
@@ -52,24 +69,20 @@ const openFile = async () => {
       return storage;
     },
     deleteUser: async (id: string) => void admin.prepare('delete from users where id = ?').run(id),
-    close: async () => {
-      for (const each of closing.toReversed()) await each();
-    },
   };
 };
 
 describeUserRepository('sqliteUserRepository', async () => {
-  const { storage, inAnother, closed, close } = await openFile();
+  const { storage, inAnother, closed } = await clearFile();
   return {
     repository: storage.users,
     another: () => inAnother('users'),
     failing: async () => closed().users,
-    close,
   };
 });
 
 describeSessionRepository('sqliteSessionRepository', async () => {
-  const { storage, admin, begun, inAnother, closed, ...file } = await openFile();
+  const { storage, begun, inAnother, closed, ...file } = await clearFile();
   return {
     ...file,
     repository: storage.sessions,
@@ -89,19 +102,18 @@ describeSessionRepository('sqliteSessionRepository', async () => {
 });
 
 describeRecords('in SQLite', async (name) => {
-  const { storage, users, inAnother, closed, deleteUser, close } = await openFile();
+  const { storage, users, inAnother, closed, deleteUser } = await clearFile();
   return {
     repository: storage[name],
     owners: [users[0].id, users[1].id],
     another: () => inAnother(name),
     failing: async () => closed()[name],
     deleteUser,
-    close,
   };
 });
 
 describeUnitOfWork('the unit of work', async () => {
-  const { storage, closed, close } = await openFile();
+  const { storage, closed } = await clearFile();
   const { unitOfWork, ...stores } = storage;
   return {
     unitOfWork,
@@ -109,14 +121,12 @@ describeUnitOfWork('the unit of work', async () => {
     interfere: absent('units run one after the other'),
     untilOneWaits: () => setImmediate(),
     failing: async () => closed().unitOfWork,
-    close,
   };
 });
 
 describe('a file of SQLite that another process has locked', () => {
   it('fails a write within a bounded time, with a retryable error that names the reason', async () => {
-    const { admin, inAnother, close } = await openFile();
-    onTestFinished(close);
+    const { inAnother } = await clearFile();
     const users = await inAnother('users');
     admin.exec('begin immediate');
     await expect(users.add(aUser())).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
 import { openOptionalRedis, openRedis, pingRedis } from '../../src/infrastructure/redis.ts';
@@ -9,7 +9,7 @@ import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts'
 const logger = createLogger({ level: 'silent', environment: 'test' });
 const CONNECTING = 60_000;
 
-/** A cluster of one node, and a connection to it for the test's own commands. */
+/** A cluster of one node, a connection to it for the test's own commands, and what ends both. */
 const startClusterOfOne = async () => {
   const server = await startRedis({
     'cluster-enabled': 'yes',
@@ -17,11 +17,21 @@ const startClusterOfOne = async () => {
     // Other nodes would send it its address.
     'cluster-announce-ip': '127.0.0.1',
   });
-  onTestFinished(server.stop);
-  const node = closedAfterTest(new Redis(server.url));
+  const node = new Redis(server.url);
   await node.cluster('ADDSLOTSRANGE', 0, 16_383);
   await vi.waitFor(async () => expect(await node.cluster('INFO')).toContain('cluster_state:ok'), CONNECTING);
-  return { url: server.url, node, server };
+  const stop = async () => {
+    node.disconnect();
+    await server.stop();
+  };
+  return { url: server.url, node, server, stop };
+};
+
+/** The same for one test, which may break it. */
+const startOwnCluster = async () => {
+  const cluster = await startClusterOfOne();
+  onTestFinished(cluster.stop);
+  return cluster;
 };
 
 const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client => {
@@ -30,11 +40,18 @@ const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client 
 };
 
 describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startClusterOfOne>>;
+  let url: string;
+  beforeAll(async () => {
+    cluster = await startClusterOfOne();
+    url = cluster.url;
+  });
+  afterAll(() => cluster?.stop());
+
   it.each([
     ['required', openRedis],
     ['optional', openOptionalRedis],
   ])('connects to the cluster when Redis is %s', async (_use, open) => {
-    const { url } = await startClusterOfOne();
     const redis = closedAfterTest(await open([url], logger));
     expect(redis).toBeInstanceOf(Cluster);
     await pingRedis(redis);
@@ -45,17 +62,21 @@ describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
     ['required', openRedis],
     ['optional', openOptionalRedis],
   ])('is refused with a database number when Redis is %s', async (_use, open) => {
-    const { url } = await startClusterOfOne();
     await expect(open([url.replace(/0$/, '1')], logger)).rejects.toThrow(
       'The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL',
     );
   });
 
   it('is not up when it was taken for a single server', async () => {
-    const { url } = await startClusterOfOne();
     const redis = closedAfterTest(connectRedis([url], logger));
     await awaitRedis(redis, CONNECTING);
     await expect(pingRedis(redis)).rejects.toThrow('connected to one node of a cluster');
+  });
+
+  it('is not up after it was closed', async () => {
+    const redis = await openRedis([url], logger);
+    redis.disconnect();
+    await expect(pingRedis(redis)).rejects.toThrow('not connected to the cluster');
   });
 });
 
@@ -64,7 +85,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
     ['is not assigned', ['DELSLOTS', 7]],
     ['has no master', ['RESET', 'HARD']],
   ] as const)('is not up when a slot %s', async (_which, command) => {
-    const { url, node } = await startClusterOfOne();
+    const { url, node } = await startOwnCluster();
     const redis = closedAfterTest(await openRedis([url], logger));
     await pingRedis(redis);
     await node.call('CLUSTER', ...command);
@@ -72,7 +93,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
   });
 
   it('is not up when a master refuses writes, and is when it accepts them again', async () => {
-    const { url, node } = await startClusterOfOne();
+    const { url, node } = await startOwnCluster();
     const redis = closedAfterTest(await openRedis([url], logger));
     await node.config('SET', 'min-replicas-to-write', 1);
     await expect(pingRedis(redis)).rejects.toThrow('NOREPLICAS');
@@ -81,19 +102,12 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
   });
 
   it('is not up while a master stands still, and is when it goes on', async () => {
-    const { url, server } = await startClusterOfOne();
+    const { url, server } = await startOwnCluster();
     const redis = closedAfterTest(await openRedis([url], logger));
     await server.freeze();
     await expect(pingRedis(redis)).rejects.toThrow('Command timed out');
     server.thaw();
     await expect.poll(() => redis.set('key', 'value').catch(() => 'failed')).toBe('OK');
-  });
-
-  it('is not up after it was closed', async () => {
-    const { url } = await startClusterOfOne();
-    const redis = await openRedis([url], logger);
-    redis.disconnect();
-    await expect(pingRedis(redis)).rejects.toThrow('not connected to the cluster');
   });
 });
 

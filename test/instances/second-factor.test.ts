@@ -5,7 +5,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
-import { canShare, twoInstances } from '../support/processes/instances.ts';
+import { CHEAP_HASHES, canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const CROWD = 40;
@@ -16,6 +16,7 @@ const ONE_OF_A_PASSKEY = { '200': 1, '401 AUTH_PASSKEY_INVALID': CROWD - 1 };
 
 describe.runIf(canShare())('two instances', () => {
   const { at } = twoInstances({
+    ...CHEAP_HASHES,
     BASE_URL: `https://${HOST}`,
     FACTOR_KEYS: randomBytes(32).toString('base64url'),
   });

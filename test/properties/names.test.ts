@@ -50,7 +50,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
       fc.property(anyName, (name) => {
         expect(canonical(canonical(name))).toBe(canonical(name));
       }),
-      { numRuns: 10_000 },
+      { numRuns: 4_000 },
     );
   });
 
@@ -65,7 +65,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
         expect(canonical(first) === canonical(second)).toBe(bare(first) === bare(second));
         expect(first).toMatch(/^[\x21-\x7e]+$/);
       }),
-      { numRuns: 10_000, maxSkipsPerRun: 20 },
+      { numRuns: 4_000, maxSkipsPerRun: 20 },
     );
   });
 
@@ -79,7 +79,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
         const { user } = await app.register({ ...ADA, [kind]: name });
         expect((await app.login({ account, password: ADA.password })).user.id).toBe(user.id);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -105,6 +105,6 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
       });
     });
   const server = TEST_DATABASE_URL;
-  agree('PGlite', 120, openEmbedded);
+  agree('PGlite', 60, openEmbedded);
   if (server !== undefined) agree('PostgreSQL', 120, () => openOnPostgresql(server));
 });

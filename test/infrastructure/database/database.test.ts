@@ -20,15 +20,16 @@ describe('openDatabase of an embedded database', () => {
   });
   afterEach(() => directory.remove());
   const copyFresh = () => copyEmbedded(options.dataDir, { migrated: false });
+  const copyMigrated = () => copyEmbedded(options.dataDir, { migrated: true });
 
   it('keeps what was stored when it is closed and opened again', async () => {
-    await copyFresh();
+    await copyMigrated();
     const user = aUser();
-    const first = await openDatabase(options, { migrate: true });
+    const first = await openDatabase(options, { migrate: false });
     await mikroOrmUserRepository(first).add(user);
     await first.close();
 
-    const second = await openDatabase(options, { migrate: true });
+    const second = await openDatabase(options, { migrate: false });
     expect(await mikroOrmUserRepository(second).findById(user.id)).toStrictEqual(user);
     await second.close();
   });
@@ -43,7 +44,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('refuses a second process, prints nothing, and keeps what was stored when its process is killed', async () => {
-    await copyFresh();
+    await copyMigrated();
     const helper = await startHelper(
       new URL('../../support/processes/hold-database.ts', import.meta.url),
       options.dataDir,
@@ -58,22 +59,22 @@ describe('openDatabase of an embedded database', () => {
     const user = JSON.parse(helper.output);
     expect(helper.complaints()).toBe('');
 
-    const database = await openDatabase(options, { migrate: true });
+    const database = await openDatabase(options, { migrate: false });
     expect(await mikroOrmUserRepository(database).findById(user.id)).toStrictEqual(user);
     await database.close();
   });
 
   it('refuses a second opening in one process, and leaves the first as it was', async () => {
-    await copyFresh();
-    const database = await openDatabase(options, { migrate: true });
+    await copyMigrated();
+    const database = await openDatabase(options, { migrate: false });
     await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is using it');
     await database.ping();
     await database.close();
   });
 
   it('rejects every query after it is closed, and does not open the directory again without its lock', async () => {
-    await copyFresh();
-    const database = await openDatabase(options, { migrate: true });
+    await copyMigrated();
+    const database = await openDatabase(options, { migrate: false });
     await database.close();
     const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
     await expect(database.ping()).rejects.toMatchObject(closed);

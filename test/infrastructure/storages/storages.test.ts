@@ -5,6 +5,7 @@ import { openSql } from '../../../src/infrastructure/storages/sql.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { postgresOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { createDatabase } from '../../support/storage/databases.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 type Kind = DatabaseOptions['kind'];
@@ -15,6 +16,7 @@ const PLACES: Record<Kind, () => Promise<Env | null>> = {
   embedded: async () => {
     const { path, remove } = temporaryDirectory();
     onTestFinished(remove);
+    await copyEmbedded(path, { migrated: false });
     return { DATA_DIR: path };
   },
   postgresql: async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { jwks, type KeyPair } from '../../src/adapters/token-signer/keys.ts';
+import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
@@ -15,13 +16,20 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `npm run keys -- …` without npm, in the given environment. */
-const keys = (args: readonly string[], env: Env = {}, cwd = import.meta.dirname) => {
+/** `npm run keys -- …` without npm, in a process of its own with the given environment. */
+const keysInProcess = (args: readonly string[], env: Env = {}) => {
   const command = [`${ROOT}src/infrastructure/main.js`, 'keys', ...args];
-  const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
+  const options = { cwd: import.meta.dirname, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };
 };
+
+/** The same in this process: what it prints, or why it refuses. */
+const keys = (args: readonly string[], env: Env = {}) =>
+  manageKeys(args, env).then(
+    (stdout) => ({ status: 0, stdout, stderr: '' }),
+    (error: Error) => ({ status: 1, stdout: '', stderr: error.message }),
+  );
 
 const VARIABLES = [
   'JWT_ACCESS_PRIVATE_KEY',
@@ -44,8 +52,8 @@ const directory = temporaryDirectory();
 afterAll(directory.remove);
 
 describe('keys page-server', () => {
-  it('prints an id and a secret, and an entry that the service accepts, without the secret', () => {
-    const { status, stdout, stderr } = keys(['page-server']);
+  it('prints an id and a secret, and an entry that the service accepts, without the secret', async () => {
+    const { status, stdout, stderr } = await keys(['page-server']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const { PAGE_SERVER_ID: id, PAGE_SERVER_SECRET: secret = '', PAGE_SERVERS = '' } = parseEnv(stdout);
     expect(secret).toMatch(/^[\w-]{43}$/);
@@ -56,9 +64,9 @@ describe('keys page-server', () => {
 });
 
 describe('keys generate', () => {
-  let printed: ReturnType<typeof keys>;
+  let printed: ReturnType<typeof keysInProcess>;
   beforeAll(() => {
-    printed = keys(['generate']);
+    printed = keysInProcess(['generate']);
   });
 
   // Proves: asvs-11.6.1
@@ -82,8 +90,8 @@ describe('keys generate', () => {
   });
 
   // Proves: asvs-11.5.1
-  it('generates different pairs each time, even if the environment is invalid', () => {
-    const again = keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
+  it('generates different pairs each time, even if the environment is invalid', async () => {
+    const again = await keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
     expect(again.status).toBe(0);
     const [first, second] = [printed.stdout, again.stdout].map((text) => Object.values(variablesIn(text)));
     expect(new Set([...(first ?? []), ...(second ?? [])]).size).toBe(8);
@@ -91,7 +99,7 @@ describe('keys generate', () => {
 
   it('writes files that only their owner can read, and prints only their names', () => {
     const out = join(directory.path, 'deep', 'new');
-    const { status, stdout, stderr } = keys(['generate', '--out', out]);
+    const { status, stdout, stderr } = keysInProcess(['generate', '--out', out]);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.trim().split('\n').sort()).toEqual(FILES.map((file) => join(out, file)));
     expect(mode(out)).toBe('700');
@@ -107,24 +115,24 @@ describe('keys generate', () => {
   it.each([
     ['keys that are there', () => keys(['generate', '--out', join(directory.path, 'taken')])],
     ['a file of another name', () => writeFileSync(join(directory.path, 'taken', 'other'), 'precious')],
-  ])('overwrites nothing: %s', (_what, prepare) => {
+  ])('overwrites nothing: %s', async (_what, prepare) => {
     const out = join(directory.path, 'taken');
     mkdirSync(out, { recursive: true });
-    prepare();
+    await prepare();
     const contents = () => readdirSync(out).map((file) => readFileSync(join(out, file), 'utf8'));
     const before = contents();
-    const { status, stdout, stderr } = keys(['generate', '--out', out]);
+    const { status, stdout, stderr } = await keys(['generate', '--out', out]);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^--out: nothing was written: ENOTEMPTY/);
     expect(contents()).toEqual(before);
     expect(readdirSync(directory.path).filter((name) => name.startsWith('taken'))).toEqual(['taken']);
   });
 
-  it('reports a directory that cannot be created', () => {
+  it('reports a directory that cannot be created', async () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
     for (const out of [file, join(file, 'below')]) {
-      expect(keys(['generate', '--out', out])).toMatchObject({
+      expect(await keys(['generate', '--out', out])).toMatchObject({
         status: 1,
         stdout: '',
         stderr: expect.stringMatching(/^--out: nothing was written: E(NOTDIR|EXIST)/),
@@ -144,11 +152,11 @@ describe('keys rotate', () => {
   const LIFETIMES = { ACCESS: 20 * 60_000, REFRESH: 3 * 86_400_000 };
   let started: number;
   let ended: number;
-  let printed: ReturnType<typeof keys>;
+  let printed: Awaited<ReturnType<typeof keys>>;
   let steps: string[];
-  beforeAll(() => {
+  beforeAll(async () => {
     started = Date.now();
-    printed = keys(['rotate'], ENV);
+    printed = await keys(['rotate'], ENV);
     ended = Date.now();
     steps = printed.stdout.split(/^# step-\d\.env$/m).slice(1);
   });
@@ -194,17 +202,18 @@ describe('keys rotate', () => {
     expect(earliest).toBeLessThanOrEqual(ended);
   });
 
-  it('keeps every verification key until the last step', () => {
+  it('keeps every verification key until the last step', async () => {
     const older = testKeyPair();
     const access = { ...OLD.access, publicKeys: [...OLD.access.publicKeys, ...older.publicKeys] };
-    const [, ...again] = keys(['rotate'], { ...ENV, ...keyVariables({ ...OLD, access }) }).stdout.split(/^# step-\d/m);
+    const { stdout } = await keys(['rotate'], { ...ENV, ...keyVariables({ ...OLD, access }) });
+    const [, ...again] = stdout.split(/^# step-\d/m);
     const counts = again.map((step) => parseEnv(step).JWT_ACCESS_PUBLIC_KEY?.split('BEGIN').length);
     expect(counts.map((count = 0) => count - 1)).toEqual([3, 3, 1]);
   });
 
-  it('writes a file for each step', () => {
+  it('writes a file for each step', async () => {
     const out = join(directory.path, 'rotation');
-    const { status, stdout } = keys(['rotate', '--out', out], ENV);
+    const { status, stdout } = await keys(['rotate', '--out', out], ENV);
     expect(status).toBe(0);
     expect(stdout).not.toContain('BEGIN');
     expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
@@ -212,13 +221,13 @@ describe('keys rotate', () => {
     expect(mode(join(out, 'step-2.env'))).toBe('600');
   });
 
-  it('refuses an environment that is invalid or has no keys', () => {
-    expect(keys(['rotate'], { ...ENV, JWT_REFRESH_PUBLIC_KEY: '' })).toMatchObject({
+  it('refuses an environment that is invalid or has no keys', async () => {
+    expect(await keys(['rotate'], { ...ENV, JWT_REFRESH_PUBLIC_KEY: '' })).toMatchObject({
       status: 1,
       stdout: '',
       stderr: expect.stringContaining('JWT_REFRESH_PUBLIC_KEY: '),
     });
-    expect(keys(['rotate'])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('no keys') });
+    expect(await keys(['rotate'])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('no keys') });
   });
 });
 
@@ -227,8 +236,8 @@ describe('keys factors', () => {
   const ANOTHER_KEY = Buffer.alloc(32, 2).toString('base64url');
   const factorKeysIn = (text: string) => parseEnv(text).FACTOR_KEYS?.split(',') ?? [];
 
-  it('prints a new key that production accepts, as a line of an environment file', () => {
-    const [first, second] = [keys(['factors']), keys(['factors'], PRODUCTION)];
+  it('prints a new key that production accepts, as a line of an environment file', async () => {
+    const [first, second] = [await keys(['factors']), await keys(['factors'], PRODUCTION)];
     for (const { status, stderr, stdout } of [first, second]) {
       expect([status, stderr]).toEqual([0, '']);
       expect(parseConfig({ ...PRODUCTION, ...parseEnv(stdout) }).factorKeys).toHaveLength(1);
@@ -236,9 +245,9 @@ describe('keys factors', () => {
     expect(first.stdout).not.toBe(second.stdout);
   });
 
-  it('prints three steps: in each, every instance can decrypt what instances of the step before and after it encrypt', () => {
+  it('prints three steps: in each, every instance can decrypt what instances of the step before and after it encrypt', async () => {
     const old = [A_KEY, ANOTHER_KEY];
-    const { status, stderr, stdout } = keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: old.join(',') });
+    const { status, stderr, stdout } = await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: old.join(',') });
     expect([status, stderr]).toEqual([0, '']);
     const steps = stdout.split(/^# step-\d\.env$/m).slice(1);
     for (const step of steps) expect(parseConfig({ ...PRODUCTION, ...parseEnv(step) }).factorKeys).not.toBeNull();
@@ -248,19 +257,19 @@ describe('keys factors', () => {
     expect([announced, switched, retired]).toEqual([[...old, fresh], [fresh, ...old], [fresh]]);
   });
 
-  it('writes a file for each step, which only its owner can read', () => {
+  it('writes a file for each step, which only its owner can read', async () => {
     const out = join(directory.path, 'factors');
-    const { status, stdout } = keys(['factors', '--out', out], { ...PRODUCTION, FACTOR_KEYS: A_KEY });
+    const { status, stdout } = await keys(['factors', '--out', out], { ...PRODUCTION, FACTOR_KEYS: A_KEY });
     expect(status).toBe(0);
     expect(stdout).not.toContain(A_KEY);
     expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
     expect(mode(join(out, 'step-1.env'))).toBe('600');
   });
 
-  it('makes no more keys than the service accepts, and none from an invalid environment', () => {
+  it('makes no more keys than the service accepts, and none from an invalid environment', async () => {
     const ten = Array.from({ length: 10 }, (_, index) => Buffer.alloc(32, index).toString('base64url')).join(',');
-    expect(keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: ten })).toMatchObject({ status: 1, stdout: '' });
-    const invalid = keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: `${A_KEY},S3CRET` });
+    expect(await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: ten })).toMatchObject({ status: 1, stdout: '' });
+    const invalid = await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: `${A_KEY},S3CRET` });
     expect(invalid).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^FACTOR_KEYS: /m) });
     expect(invalid.stderr).not.toMatch(new RegExp(`S3CRET|${A_KEY}`));
   });
@@ -270,12 +279,12 @@ describe('keys factors', () => {
     onTestFinished(remove);
     await copyEmbedded(path, { migrated: true });
     const env = { DATA_DIR: path, FACTOR_KEYS: A_KEY };
-    expect(keys(['factors', '--re-encrypt'], env)).toMatchObject({
+    expect(keysInProcess(['factors', '--re-encrypt'], env)).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('0 cannot be decrypted'),
       stderr: '',
     });
-    expect(keys(['factors', '--re-encrypt'])).toMatchObject({ status: 1, stdout: '' });
+    expect(await keys(['factors', '--re-encrypt'])).toMatchObject({ status: 1, stdout: '' });
   });
 });
 
@@ -283,7 +292,10 @@ describe('keys check', () => {
   it('prints which keys sign and which verify, by their kid', async () => {
     const [current, older] = [testKeys(), testKeyPair()];
     const access = { ...current.access, publicKeys: [...current.access.publicKeys, ...older.publicKeys] };
-    const { status, stdout, stderr } = keys(['check'], { ...PRODUCTION, ...keyVariables({ ...current, access }) });
+    const { status, stdout, stderr } = await keys(['check'], {
+      ...PRODUCTION,
+      ...keyVariables({ ...current, access }),
+    });
     expect([status, stderr]).toEqual([0, '']);
     const kids = async (pair: KeyPair) => (await jwks(pair)).keys.map(({ kid }) => kid);
     const [[first, second], [refresh]] = [await kids(access), await kids(current.refresh)];
@@ -302,7 +314,7 @@ describe('keys check', () => {
 
   it('reports every problem that prevents the service from starting, without values', () => {
     const broken = { ...PRODUCTION, JWT_ACCESS_PRIVATE_KEY: 'marker', JWT_REFRESH_PUBLIC_KEY: '', PORT: 'marker' };
-    const { status, stdout, stderr } = keys(['check'], broken);
+    const { status, stdout, stderr } = keysInProcess(['check'], broken);
     expect([status, stdout]).toEqual([1, '']);
     for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PUBLIC_KEY', 'PORT']) {
       expect(stderr).toMatch(new RegExp(`^${name}: `, 'm'));
@@ -310,15 +322,15 @@ describe('keys check', () => {
     expect(stderr).not.toContain('marker');
   });
 
-  it('succeeds without keys where the service generates its own', () => {
-    expect(keys(['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('DATA_DIR') });
-    expect(keys(['check'], { NODE_ENV: 'production' }).status).toBe(1);
+  it('succeeds without keys where the service generates its own', async () => {
+    expect(await keys(['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('DATA_DIR') });
+    expect((await keys(['check'], { NODE_ENV: 'production' })).status).toBe(1);
   });
 
   // Proves: theft-6
-  it('never prints a private key', () => {
+  it('never prints a private key', async () => {
     for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
-      const { stdout, stderr } = keys(['check'], env);
+      const { stdout, stderr } = await keys(['check'], env);
       for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PRIVATE_KEY']) {
         const [, secret = ''] = PRODUCTION[name]?.split('\n') ?? [];
         expect(secret.length).toBeGreaterThan(40);
@@ -339,14 +351,18 @@ describe('keys', () => {
     ['a directory for check', ['check', '--out', 'x']],
     ['an unknown option', ['generate', '--force']],
     ['an option without its value', ['generate', '--out']],
-  ])('prints its usage when it is given %s', (_what, args) => {
-    const { status, stdout, stderr } = keys(args);
+  ])('prints its usage when it is given %s', async (_what, args) => {
+    const { status, stdout, stderr } = await keys(args);
     expect([status, stdout]).toEqual([1, '']);
     for (const command of ['generate', 'rotate', 'factors', 'check'])
       expect(stderr).toContain(`npm run keys -- ${command}`);
   });
 
-  it('prints its usage with --help', () => {
-    expect(keys(['--help'])).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('generate') });
+  it('prints its usage with --help', async () => {
+    expect(await keys(['--help'])).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('generate'),
+    });
   });
 });

@@ -4,8 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Finding } from '../../src/infrastructure/commands/doctor/finding.ts';
+import { runDoctor } from '../../src/infrastructure/commands/doctor.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { problemsOf } from '../support/config-problems.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
@@ -19,19 +20,35 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 type Env = Readonly<Record<string, string>>;
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
+const before = process.cwd();
+beforeAll(() => process.chdir(directory.path));
+afterAll(() => {
+  process.chdir(before);
+  directory.remove();
+});
 const newDirectory = (name: string): string => {
   const path = join(directory.path, name);
   mkdirSync(path);
   return path;
 };
 
-/** `npm run doctor -- …` without npm. */
-const doctor = (args: readonly string[], env: Env, cwd = directory.path, nodeArguments: readonly string[] = []) => {
+/** `npm run doctor -- …` without npm, in a process of its own. */
+const doctorInProcess = (
+  args: readonly string[],
+  env: Env,
+  cwd = directory.path,
+  nodeArguments: readonly string[] = [],
+) => {
   const command = [...nodeArguments, `${ROOT}src/infrastructure/main.js`, 'doctor', ...args];
   const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };
+};
+
+/** The same in this process, whose working directory is the one above. */
+const doctor = async (args: readonly string[], env: Env) => {
+  const { status, output, errors } = await runDoctor(args, env);
+  return { status, stdout: output, stderr: errors };
 };
 type Report = { readonly counts: Record<string, number>; readonly findings: readonly Finding[] };
 const findingsIn = ({ stdout }: { readonly stdout: string }): readonly Finding[] =>
@@ -51,15 +68,15 @@ const NOBODY = '127.0.0.1:1';
 describe('the doctor', () => {
   it('reports on a new installation, and creates nothing', () => {
     const cwd = newDirectory('new');
-    const { status, stdout, stderr } = doctor([], {}, cwd);
+    const { status, stdout, stderr } = doctorInProcess([], {}, cwd);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Configuration\n {2}ok {7}The service accepts all variables\. \[configuration\.valid\]\n/);
     expect(stdout).toMatch(/\n0 problems, 0 warnings, \d+ notes\.\n$/);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('reports to a program with --json: what is not ok has advice', () => {
-    const result = doctor(['--json'], {});
+  it('reports to a program with --json: what is not ok has advice', async () => {
+    const result = await doctor(['--json'], {});
     const { counts, findings }: Report = JSON.parse(result.stdout);
     expect(result).toMatchObject({ status: 0, stderr: '' });
     for (const { id, severity, seen, advice } of findings) {
@@ -70,14 +87,14 @@ describe('the doctor', () => {
     expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(findings.length);
   });
 
-  it.each([[['--fix']], [['now']]])('does not run with unknown arguments: %s', (args) => {
-    const { status, stdout, stderr } = doctor(args, {});
+  it.each([[['--fix']], [['now']]])('does not run with unknown arguments: %s', async (args) => {
+    const { status, stdout, stderr } = await doctor(args, {});
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain('npm run doctor');
   });
 
-  it('explains itself', () => {
-    expect(doctor(['--help'], { PORT: 'none' })).toMatchObject({
+  it('explains itself', async () => {
+    expect(await doctor(['--help'], { PORT: 'none' })).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('Exit status'),
     });
@@ -86,10 +103,10 @@ describe('the doctor', () => {
   it('could not run without its environment file', () => {
     const cwd = newDirectory('unreadable');
     mkdirSync(join(cwd, '.env'));
-    expect(doctor([], {}, cwd)).toMatchObject({ status: 2, stdout: '' });
+    expect(doctorInProcess([], {}, cwd)).toMatchObject({ status: 2, stdout: '' });
   });
 
-  it('reports each invalid variable in the words of the start, and examines the rest', () => {
+  it('reports each invalid variable in the words of the start, and examines the rest', async () => {
     const env = {
       ...PRODUCTION,
       PORT: 'S3CRET-port',
@@ -99,7 +116,7 @@ describe('the doctor', () => {
       ALLOWED_ORIGINS_PROD: 'https://app.example.org',
       DATABASE_URL: `postgresql://user:S3CRET-password@${NOBODY}/tandem`,
     };
-    const result = doctor(['--json'], env);
+    const result = await doctor(['--json'], env);
     const findings = findingsIn(result);
     expect([result.status, result.stderr]).toEqual([1, '']);
     const reported = findings.filter(({ id, severity }) => id.startsWith('configuration.') && severity === 'problem');
@@ -125,7 +142,7 @@ describe('the doctor', () => {
     };
     const cwd = newDirectory(`secret${args.length}`);
     writeFileSync(join(cwd, '.env'), 'PGPASSWORD=S3CRET-file\n');
-    const { status, stdout, stderr } = doctor(args, env, cwd);
+    const { status, stdout, stderr } = doctorInProcess(args, env, cwd);
     expect([status, stderr]).toEqual([1, '']);
     expect(stdout).toContain('database.unreachable');
     expect(stdout).toContain('redis.unreachable');
@@ -143,7 +160,7 @@ describe('the doctor', () => {
     const file = join(cwd, 'tandem.env');
     writeFileSync(file, 'REDIS_URL=redis://:S3CRET@127.0.0.1:1\n', { mode: 0o644 });
     chmodSync(file, 0o644);
-    const result = doctor(['--json'], {}, cwd, [`--env-file=${file}`]);
+    const result = doctorInProcess(['--json'], {}, cwd, [`--env-file=${file}`]);
     expect(findingsIn(result).find(({ id }) => id === 'secrets.everybody')?.seen).toContain(file);
     expect(result.status).toBe(1);
     expect(result.stdout).not.toContain('S3CRET');
@@ -154,13 +171,13 @@ describe('the doctor', () => {
     await copyEmbedded(dataDir, { migrated: true });
     const service = await runService({ DATA_DIR: dataDir });
     onTestFinished(() => void service.child.kill('SIGKILL'));
-    const during = findingsIn(doctor(['--json'], { DATA_DIR: dataDir }));
+    const during = findingsIn(await doctor(['--json'], { DATA_DIR: dataDir }));
     expect(during.find(({ id }) => id === 'database.in-use')?.seen).toContain(`Process ${service.child.pid} `);
     await documentedHttp(service.url).get('/health/ready').expect(200);
     await service.stop();
 
     const before = snapshot(dataDir);
-    const after = findingsIn(doctor(['--json'], { DATA_DIR: dataDir }));
+    const after = findingsIn(await doctor(['--json'], { DATA_DIR: dataDir }));
     expect(snapshot(dataDir)).toEqual(before);
     expect(['database.idle', 'keys.access', 'keys.refresh'].map((id) => severityOf(after, id))).toEqual([
       'ok',
@@ -179,7 +196,7 @@ describe('the doctor', () => {
       DATABASE_URL: `postgresql://user:S3CRET@127.0.0.1:${port}/tandem`,
       REDIS_URL: `redis://:S3CRET@127.0.0.1:${port}`,
     };
-    const result = doctor(['--json'], env);
+    const result = doctorInProcess(['--json'], env);
     expect([result.status, result.stderr]).toEqual([1, '']);
     const unreachable = findingsIn(result).filter(({ id }) => id.endsWith('.unreachable'));
     expect(unreachable.map(({ id, severity }) => [id, severity])).toEqual([
@@ -189,10 +206,10 @@ describe('the doctor', () => {
     expect(result.stdout).not.toContain('S3CRET');
   });
 
-  it('names what is in the way, and examines the rest', () => {
+  it('names what is in the way, and examines the rest', async () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
-    const result = doctor(['--json'], { DATA_DIR: file });
+    const result = await doctor(['--json'], { DATA_DIR: file });
     const failed = findingsIn(result).filter(({ severity }) => severity === 'problem');
     expect(failed.map(({ id }) => id)).toEqual(['keys.failed', 'database.failed']);
     for (const { seen } of failed) expect(seen).toContain(`ENOTDIR: not a directory, open '${file}`);

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
 import { runData, runDataIn, startData } from '../support/processes/data-command.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -42,18 +42,25 @@ const startNew = async () => {
 
 const logged = ({ stdout }: RunningService): string[] => stdout.map((line) => JSON.parse(line).msg);
 
+/** Copies a database. @returns the exit status, and whether a service that runs made the copy. */
+const backUp = async (dataDir: string, file: string) => {
+  const { status, stdout } = await runData(['backup', file], { DATA_DIR: dataDir });
+  return [status, JSON.parse(stdout).live];
+};
+
 /** Every entry below a directory. */
 const tree = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
 
-/** A backup of a database with one user, whose service has ended. */
-let smallBackup: string;
+/** A data directory with one user, whose service has ended, and a backup of it. */
+let small: { readonly dataDir: string; readonly holder: Holder; readonly backup: string };
 beforeAll(async () => {
   const dataDir = newPath('data');
   await copyEmbedded(dataDir, { migrated: true });
   const service = await runService({ DATA_DIR: dataDir, ...UNLIMITED });
-  await signUpAt(service.url).finally(() => service.stop());
-  smallBackup = newPath('small.tgz');
-  expect((await runData(['backup', smallBackup], { DATA_DIR: dataDir })).status).toBe(0);
+  const holder = await signUpAt(service.url).finally(() => service.stop());
+  const backup = newPath('small.tgz');
+  expect((await runData(['backup', backup], { DATA_DIR: dataDir })).status).toBe(0);
+  small = { dataDir, holder, backup };
 });
 
 describe('data backup', () => {
@@ -98,14 +105,19 @@ describe('data backup', () => {
     }
   });
 
-  it('copies a database that no process uses, also after SIGKILL', async () => {
-    const { dataDir, service } = await startNew();
-    const holder = await signUpAt(service.url);
-    const bound = await openBoundSession(service.url, UNLIMITED.BASE_URL);
-    await service.stop('SIGKILL');
+  it('copies a database that no process uses, also after SIGKILL, and after the next start, where a socket was left', async () => {
+    const { dataDir, service: killed } = await startNew();
+    const holder = await signUpAt(killed.url);
+    const bound = await openBoundSession(killed.url, UNLIMITED.BASE_URL);
+    await killed.stop('SIGKILL');
+    expect(readdirSync(join(dataDir, 'run'))).toEqual(['backup.sock']);
     const file = newPath('cold.tgz');
-    const { status, stdout } = await runData(['backup', file], { DATA_DIR: dataDir });
-    expect([status, JSON.parse(stdout).live]).toEqual([0, false]);
+    expect(await backUp(dataDir, file)).toEqual([0, false]);
+    const next = await start(dataDir);
+    expect(await backUp(dataDir, newPath('left.tgz'))).toEqual([0, true]);
+    expect(await next.stop()).toEqual({ code: 0, signal: null });
+    expect(readdirSync(join(dataDir, 'run'))).toEqual([]);
+
     const elsewhere = newPath('restored');
     expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
     const restored = await start(elsewhere);
@@ -113,16 +125,7 @@ describe('data backup', () => {
     expect(await bound.answersAt(restored.url)).toEqual(STILL_BOUND);
   });
 
-  it('works where a socket was left behind, and not where DATA_DIR is too long for one, which the service says', async () => {
-    const { dataDir, service: killed } = await startNew();
-    await killed.stop('SIGKILL');
-    expect(readdirSync(join(dataDir, 'run'))).toEqual(['backup.sock']);
-    const service = await start(dataDir);
-    const { status, stdout } = await runData(['backup', newPath('left.tgz')], { DATA_DIR: dataDir });
-    expect([status, JSON.parse(stdout).live]).toEqual([0, true]);
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    expect(readdirSync(join(dataDir, 'run'))).toEqual([]);
-
+  it('waits for the service to stop where DATA_DIR is too long for a socket, which the service says', async () => {
     const deep = join(newPath('data'), 'd'.repeat(120));
     await copyEmbedded(deep, { migrated: true });
     const other = await start(deep);
@@ -130,12 +133,11 @@ describe('data backup', () => {
     const refused = await runData(['backup', newPath('none.tgz')], { DATA_DIR: deep });
     expect([refused.status, JSON.parse(refused.stdout).error.code]).toEqual([3, 'in-use']);
     await other.stop();
-    expect((await runData(['backup', newPath('stopped.tgz')], { DATA_DIR: deep })).status).toBe(0);
+    expect(await backUp(deep, newPath('stopped.tgz'))).toEqual([0, false]);
   });
 
   it('replaces no file, and writes none where there is no database', async () => {
-    const dataDir = newPath('data');
-    await copyEmbedded(dataDir, { migrated: true });
+    const { dataDir } = small;
     const file = newPath('taken.tgz');
     writeFileSync(file, 'precious');
     const codeOf = async (path: string, at: string) => {
@@ -162,8 +164,7 @@ describe('data backup', () => {
   });
 
   it('omits the keys with --without-keys', async () => {
-    const { dataDir, service } = await startNew();
-    const holder = await signUpAt(service.url);
+    const { dataDir, holder } = small;
     const file = newPath('no-keys.tgz');
     const { stdout } = await runData(['backup', file, '--without-keys'], { DATA_DIR: dataDir });
     expect(JSON.parse(stdout).keys).toEqual([]);
@@ -189,13 +190,17 @@ const endedHalfWay = async (file: string) => {
 
 describe('data restore', () => {
   it('does not touch a DATA_DIR that has a database, is in use, or has other keys', async () => {
-    const { dataDir, service } = await startNew();
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: true });
+    mkdirSync(join(dataDir, 'keys'));
+    writeFileSync(join(dataDir, 'keys/access.pem'), 'another key');
     const codeAt = async (at: string, ...more: string[]) => {
-      const { status, stdout } = await runData(['restore', smallBackup, ...more], { DATA_DIR: at });
+      const { status, stdout } = await runData(['restore', small.backup, ...more], { DATA_DIR: at });
       return [status, JSON.parse(stdout).error?.code];
     };
+    const { close } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
     expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
-    await service.stop();
+    await close();
     const before = tree(dataDir);
     expect(await codeAt(dataDir)).toEqual([3, 'database-exists']);
     expect(tree(dataDir)).toEqual(before);
@@ -207,7 +212,7 @@ describe('data restore', () => {
 
   // Proves: operator-8
   it('refuses a file that is cut, changed, or something else, before it touches anything', async () => {
-    const bytes = readFileSync(smallBackup);
+    const bytes = readFileSync(small.backup);
     // Not a single bit: in the many zeros of a database, that may only lead to other zeros, and so to the same files.
     const changed = Buffer.from(bytes);
     for (let at = Math.floor(bytes.length / 2), end = at + 1000; at < end; at += 1) {
@@ -233,23 +238,23 @@ describe('data restore', () => {
 
   // Proves: operator-8
   it('never looks like a database when it is killed; the service waits for it to be repeated', async () => {
-    const { dataDir, outcome } = await endedHalfWay(smallBackup);
+    const { dataDir, outcome } = await endedHalfWay(small.backup);
     expect(outcome).toEqual({ code: null, signal: 'SIGKILL' });
     await expect(runService({ DATA_DIR: dataDir })).rejects.toThrow('A backup was not restored to the end');
-    expect((await runData(['restore', smallBackup], { DATA_DIR: dataDir })).status).toBe(0);
+    expect((await runData(['restore', small.backup], { DATA_DIR: dataDir })).status).toBe(0);
     expect(readdirSync(dataDir).sort()).toEqual(['database', 'keys', 'tandem.lock']);
-    await signUpAt((await start(dataDir)).url);
+    expect((await currentTokens(dataDir)).size).toBe(1);
   });
 
   it('leaves nothing when the disk is full', async () => {
     const full = newPath('data');
-    expect(await runDataIn(smallFiles(1000), ['restore', smallBackup], { DATA_DIR: full })).toMatchObject({
+    expect(await runDataIn(smallFiles(1000), ['restore', small.backup], { DATA_DIR: full })).toMatchObject({
       status: 1,
     });
     expect(readdirSync(full)).toEqual(['tandem.lock']);
   });
 
-  it('restores an older database, which the next start brings up to date', async () => {
+  it('restores an older database, which the next opening brings up to date', async () => {
     const dataDir = newPath('data');
     await copyEmbedded(dataDir, { migrated: false });
     const file = newPath('old.tgz');
@@ -257,7 +262,8 @@ describe('data restore', () => {
     const elsewhere = newPath('restored');
     const { stdout } = await runData(['restore', file], { DATA_DIR: elsewhere });
     expect(JSON.parse(stdout)).toMatchObject({ rows: {} });
-    await signUpAt((await start(elsewhere)).url);
+    const { em, close } = await openDatabase({ kind: 'embedded', dataDir: elsewhere }, { migrate: true });
+    expect(await em.execute('select * from users').finally(close)).toEqual([]);
   });
 });
 

@@ -27,23 +27,29 @@ export type NpmProject = {
   readonly write: (file: string, text: string) => void;
   /** @returns what it wrote to standard output. @throws Error with all of its output when it fails */
   readonly run: (command: string, ...args: readonly string[]) => Promise<string>;
+  /** The same for a program of an installed package, as `npx` runs it. npm would cost more than most programs. */
+  readonly runInstalled: NpmProject['run'];
 };
 
 /** A directory outside of this checkout, in which commands run as they do for a person. */
-export const npmProject = (path: string): NpmProject => ({
-  path,
-  write: (file, text) => {
-    mkdirSync(dirname(join(path, file)), { recursive: true });
-    writeFileSync(join(path, file), text);
-  },
-  run: async (command, ...args) => {
+export const npmProject = (path: string): NpmProject => {
+  const run: NpmProject['run'] = async (command, ...args) => {
     const running = promisify(execFile)(command, args, { cwd: path, env: outside(), maxBuffer: 2 ** 26 });
     const { stdout } = await running.catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
       throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
     });
     return stdout;
-  },
-});
+  };
+  return {
+    path,
+    write: (file, text) => {
+      mkdirSync(dirname(join(path, file)), { recursive: true });
+      writeFileSync(join(path, file), text);
+    },
+    run,
+    runInstalled: (program, ...args) => run(join(path, 'node_modules/.bin', program), ...args),
+  };
+};
 
 /** Installs packages as `npm install` does. Versions are exact or paths of archives. */
 export const install = async (

@@ -28,12 +28,16 @@ describe('a copy of the data directory', () => {
   const refresh = ({ url }: RunningService, cookie: string) =>
     documentedHttp(url).post('/auth/refresh-token').set('Cookie', cookie);
 
-  it('restores users, sessions and keys, if the service was stopped', async () => {
+  it('restores users, sessions and keys, if the service was stopped; is refused if it was running', async () => {
     await copyEmbedded(original, { migrated: true });
     const first = await start(original);
     const { body, headers } = await documentedHttp(first.url).post('/auth/register').send(person);
     const registered = cookiePair(refreshCookieOf({ headers }));
     const rotated = cookiePair(refreshCookieOf(await refresh(first, registered)));
+    const hot = join(directory.path, 'hot');
+    cpSync(original, hot, { recursive: true });
+    expect(existsSync(join(hot, 'tandem.pid'))).toBe(true);
+    await expect(runService({ DATA_DIR: hot })).rejects.toThrow(/process \d+ is using it/);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
     cpSync(original, backup, { recursive: true });
     rmSync(original, { recursive: true });
@@ -45,15 +49,5 @@ describe('a copy of the data directory', () => {
     expect(me.body.data).toEqual(currentUserOf(body.data.user));
     expect((await refresh(restored, rotated)).status).toBe(200);
     expect((await login(restored)).status).toBe(200);
-  });
-
-  it('is refused if the service was running', async () => {
-    const source = join(directory.path, 'running');
-    await copyEmbedded(source, { migrated: true });
-    await start(source);
-    const copy = join(directory.path, 'hot');
-    cpSync(source, copy, { recursive: true });
-    expect(existsSync(join(copy, 'tandem.pid'))).toBe(true);
-    await expect(runService({ DATA_DIR: copy })).rejects.toThrow(/process \d+ is using it/);
   });
 });

@@ -16,7 +16,7 @@ const conformance = async (...args: string[]) => {
 };
 
 const directory = temporaryDirectory();
-const ENV = { ...DEVELOPMENT, DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN };
+const ENV = { ...DEVELOPMENT, DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN, BCRYPT_COST: '4' };
 let development: RunningService;
 beforeAll(async () => {
   development = await runInMemory(ENV);

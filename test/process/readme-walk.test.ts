@@ -4,8 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The shell blocks below a heading of the README. */
@@ -19,8 +18,7 @@ describe('the curl examples of the README', () => {
   const here = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
-    await copyEmbedded(data.path, { migrated: true });
-    service = await runService({ DATA_DIR: data.path });
+    service = await runInMemory({ DATA_DIR: data.path });
   });
   afterAll(async () => {
     await service.stop();

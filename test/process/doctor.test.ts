@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Finding } from '../../src/infrastructure/commands/doctor/finding.ts';
 import { runDoctor } from '../../src/infrastructure/commands/doctor.ts';
@@ -214,22 +213,5 @@ describe('the doctor', () => {
     expect(failed.map(({ id }) => id)).toEqual(['keys.failed', 'database.failed']);
     for (const { seen } of failed) expect(seen).toContain(`ENOTDIR: not a directory, open '${file}`);
     expect([result.status, severityOf(findingsIn(result), 'proxy.none')]).toEqual([1, 'ok']);
-  });
-
-  it('is loaded by its own command alone', () => {
-    const loaded = (command: string) => {
-      const list = join(directory.path, `loaded-${command}`);
-      const program = `import { appendFileSync } from 'node:fs'; import { registerHooks } from 'node:module';
-        registerHooks({ load: (url, context, next) => { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context); } });`;
-      const hook = `--import=data:text/javascript,${encodeURIComponent(program)}`;
-      const args = [hook, `${ROOT}src/infrastructure/main.js`, command, '--help'];
-      const { status } = spawnSync(process.execPath, args, { cwd: directory.path, env: COMPILE_CACHE });
-      expect(status).toBe(0);
-      return readFileSync(list, 'utf8').replaceAll(pathToFileURL(ROOT).href, '').split('\n');
-    };
-    const ofDoctor = (paths: readonly string[]) =>
-      paths.filter((path) => /^src\/infrastructure\/.*\bdoctor\b|^node_modules\/tldts/.test(path));
-    expect(ofDoctor(loaded('doctor'))).toContain('src/infrastructure/commands/doctor.ts');
-    expect(ofDoctor(loaded('keys'))).toEqual([]);
   });
 });

@@ -125,15 +125,13 @@ describe('data backup', () => {
     expect(await bound.answersAt(restored.url)).toEqual(STILL_BOUND);
   });
 
-  it('waits for the service to stop where DATA_DIR is too long for a socket, which the service says', async () => {
+  it('is refused while a service runs whose DATA_DIR is too long for a socket, which the service says', async () => {
     const deep = join(newPath('data'), 'd'.repeat(120));
     await copyEmbedded(deep, { migrated: true });
     const other = await start(deep);
     expect(logged(other).join('\n')).toMatch(/No backups while the service runs: /);
     const refused = await runData(['backup', newPath('none.tgz')], { DATA_DIR: deep });
     expect([refused.status, JSON.parse(refused.stdout).error.code]).toEqual([3, 'in-use']);
-    await other.stop();
-    expect(await backUp(deep, newPath('stopped.tgz'))).toEqual([0, false]);
   });
 
   it('replaces no file, and writes none where there is no database', async () => {

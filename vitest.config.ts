@@ -68,7 +68,7 @@ const project = ({ parts, ...test }: Project) => ({
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    // The files of a worker share modules, which are slow to load. Those of processes and browsers are few and long.
+    // The files of a worker share modules, which are slow to load, and browsers. Those of processes are few and long.
     isolate: false,
     projects: [
       { extends: true, test: { name: 'core', include: CORE } },
@@ -99,7 +99,6 @@ export default defineConfig({
         exclude: WALK,
         parts: 'embedded',
         globalSetup: CHROMIUM,
-        isolate: true,
       }),
     ],
     // Time-outs only catch hangs: they leave time for a machine that is busy with something else.

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
+import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import {
   bindingIn,
   changesIn,
@@ -16,8 +16,8 @@ import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browse
 import { startService } from '../support/http/service.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 
-const TABS = 5;
-const ROUNDS = 3;
+const TABS = 3;
+const ROUNDS = 2;
 const TEN_MINUTES = 600_000;
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
@@ -31,7 +31,7 @@ const openWorld = async () => {
   onTestFinished(service.close);
   site.serve(service.url);
   site.publish(importing(site.service));
-  const { browser, close } = await launchChromium({
+  const { browser, close } = await openBrowser({
     as: 'full',
     trusted: site.certificate,
     args: [BINDING, RESOLVING],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { importing, registeredIn } from './client-page.ts';
 import { openSite, type Site } from './site.ts';
 import { type Witness, witness } from './witness.ts';
@@ -29,7 +29,7 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
   let applications: Applications;
   let ahead = 0;
   beforeAll(async () => {
-    const { browser, close } = await launchChromium();
+    const { browser, close } = await openBrowser();
     cleanups.push(close);
     const open = async (name: string): Promise<Site> => {
       const site = await openSite(`${name}.tandem.localhost`);

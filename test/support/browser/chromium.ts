@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
 import { unpackDebianPackage } from '../servers/debian-package.ts';
@@ -28,6 +28,9 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
 ];
 
+/** As long as the polls of vitest: only catches hangs. */
+const PATIENCE = 60_000;
+
 type Cookies = 'allowed' | 'blocked';
 
 /** Allows third-party cookies, which Debian's Chromium and private windows block by default; or blocks all cookies. */
@@ -45,11 +48,10 @@ type Own = {
   readonly args?: readonly string[];
 };
 
-type Launched = {
-  readonly browser: BrowserContext;
+type Opened = { readonly browser: BrowserContext; readonly close: () => Promise<void> };
+type Launched = Opened & {
   /** Starts it again with the same profile. */
   readonly restart: () => Promise<BrowserContext>;
-  readonly close: () => Promise<void>;
 };
 
 /** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
@@ -76,8 +78,7 @@ export const launchChromium = async ({
       args: [...ARGUMENTS, ...args],
       env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
     });
-    // As long as the polls of vitest: only catches hangs.
-    browser.setDefaultTimeout(60_000);
+    browser.setDefaultTimeout(PATIENCE);
     return browser;
   };
   let running = await launch();
@@ -90,6 +91,18 @@ export const launchChromium = async ({
     },
     close: () => running.close().finally(remove),
   };
+};
+
+const running = new Map<string, Promise<Browser>>();
+
+/** A browser without cookies. Those of a process that are to be alike are windows of one Chromium, which ends with the process. */
+export const openBrowser = async (own: Own = {}): Promise<Opened> => {
+  const kind = JSON.stringify(own);
+  const program = running.get(kind) ?? launchChromium(own).then(({ browser }) => browser.browser() as Browser);
+  running.set(kind, program);
+  const browser = await (await program).newContext();
+  browser.setDefaultTimeout(PATIENCE);
+  return { browser, close: () => browser.close() };
 };
 
 /** Puts a certificate into the database of NSS, where Chromium looks for it. */

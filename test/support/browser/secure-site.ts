@@ -22,9 +22,11 @@ export const RESOLVING = '--host-resolver-rules=MAP *.example.test 127.0.0.1, MA
 export const BINDING =
   '--enable-features=DeviceBoundSessions,EnableBoundSessionCredentialsSoftwareKeysForManualTesting';
 
+/** One for all sites, so that they can share a browser that trusts it. */
+const certificate = selfSigned('*.example.test');
+
 /** A proxy that ends TLS for a service and an application, two origins of one site. */
 export const openSecureSite = async () => {
-  const certificate = selfSigned('*.example.test');
   const seen: string[] = [];
   let target = '';
   let cut: Cut | null = null;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { fixedClock } from '../fixed-clock.ts';
 import { aPerson, startService } from '../http/service.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
@@ -50,13 +50,13 @@ const hasher = bcryptPasswordHasher({ cost: 4 });
  * The service, an application, a foreign site and a browser, for a whole `describe`. The clock of the service stands still: however slow
  * the machine is, no replayed token comes after the end of a window.
  */
-export const openWorld = (host: Host, env: Env, own: Parameters<typeof launchChromium>[0] = {}) => {
+export const openWorld = (host: Host, env: Env, own: Parameters<typeof openBrowser>[0] = {}) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
   let tab: Page;
   let world: World;
   beforeAll(async () => {
-    const launched = await launchChromium(own);
+    const launched = await openBrowser(own);
     cleanups.push(launched.close);
     browser = launched.browser;
     const open = async (at: Host): Promise<Site> => {

@@ -1,10 +1,11 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { aPerson, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { installedExample } from './installed-example.ts';
+import { ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
 
 /** bcrypt with its lowest cost, to save time. */
@@ -44,7 +45,7 @@ export const openRenderedPages = (
   let world: World;
   let ahead = 0;
   beforeAll(async () => {
-    const { browser, close } = await launchChromium();
+    const { browser, close } = await openBrowser();
     cleanups.push(close);
     const [port, servicePort] = [await freePort(), await freePort()];
     const [pages, service] = [`http://localhost:${port}`, `http://localhost:${servicePort}`];
@@ -82,6 +83,16 @@ export const openRenderedPages = (
     openTab,
     /** The browser has dropped the access token, as it does when it expires. */
     expire: () => world.browser.clearCookies({ name: 'access_token' }),
+    /** A user who has registered without a form, in a browser without cookies. The tab shows the start page. */
+    registered: async () => {
+      await world.browser.clearCookies();
+      const person = aPerson();
+      const tab = await openTab();
+      await tab.goto(world.pages);
+      const { status } = await ask(tab, `${world.service}/auth/register`, { method: 'POST', json: person });
+      expect(status).toBe(201);
+      return { tab, ...person };
+    },
     /** A user who has logged in on the way to the account, in a browser without cookies. */
     loggedIn: async () => {
       await world.browser.clearCookies();
@@ -89,10 +100,7 @@ export const openRenderedPages = (
       const { body } = await world.behind.http.post('/auth/register').send(person).expect(201);
       const tab = await openTab();
       await tab.goto(`${world.pages}/account?from=mail`);
-      await tab.fill('[name=account]', person.username);
-      await tab.fill('[name=password]', person.password);
-      await tab.getByRole('button', { name: 'Log in' }).click();
-      await showsAccount(tab, person.username);
+      await logInAt(tab, person);
       return { tab, ...person, id: String(body.data.user.id) };
     },
   };
@@ -100,3 +108,11 @@ export const openRenderedPages = (
 
 export const showsAccount = (tab: Page, username: string): Promise<void> =>
   tab.getByRole('heading', { name: `Account of ${username}`, exact: true }).waitFor();
+
+/** Fills in the form of the log-in page, and waits for the account. */
+export const logInAt = async (tab: Page, person: ReturnType<typeof aPerson>): Promise<void> => {
+  await tab.fill('[name=account]', person.username);
+  await tab.fill('[name=password]', person.password);
+  await tab.getByRole('button', { name: 'Log in' }).click();
+  await showsAccount(tab, person.username);
+};

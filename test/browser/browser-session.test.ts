@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
+import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
-import { aPerson, startService } from '../support/http/service.ts';
+import { aPerson, startService, type TestService } from '../support/http/service.ts';
 import { memoryStores } from '../support/memory/stores.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const RENEWALS = 6;
 /** How often Chromium signs for a site in nine minutes, until it is started again. */
@@ -17,22 +14,20 @@ const SOON = { timeout: 60_000, interval: 50 };
 const REGISTERED = 'registration 200';
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
-/** A browser in which the application of the site is open, until the end of the test. */
-const openBrowser = async (site: SecureSite) => {
-  const { browser, restart, close } = await launchChromium({
-    as: 'full',
-    trusted: site.certificate,
-    args: [BINDING, RESOLVING],
-  });
-  onTestFinished(close);
-  let [running, tab] = [browser, await browser.newPage()];
+/** A browser in which the application of the site is open, until the end of the test. One that is `alone` can be started again. */
+const visit = async (site: SecureSite, { alone = false } = {}) => {
+  const options = { as: 'full', trusted: site.certificate, args: [BINDING, RESOLVING] } as const;
+  const opened = alone ? await launchChromium(options) : { ...(await openBrowser(options)), restart: null };
+  onTestFinished(opened.close);
+  let running = opened.browser;
+  let tab = await running.newPage();
   await tab.goto(site.application);
   const post = (path: string, json?: object) =>
     ask(tab, `${site.service}${path}`, { method: 'POST', ...(json && { json }) });
   return {
     cookies: async () => (await running.cookies()).map(({ name, value }) => `${name}=${value}`),
     restart: async (): Promise<void> => {
-      running = await restart();
+      running = (await opened.restart?.()) ?? expect.unreachable('others use the browser');
       tab = await running.newPage();
       await tab.goto(site.application);
     },
@@ -50,10 +45,10 @@ const openBrowser = async (site: SecureSite) => {
 const SHORT = { boundCookieLifetime: 2_000 };
 
 /** The same with a site and a service. */
-const openWorld = async (settings = {}) => {
+const openWorld = async (settings = {}, own: Parameters<typeof visit>[1] = {}) => {
   const site = await openSecureSite();
   onTestFinished(site.close);
-  const browser = await openBrowser(site);
+  const browser = await visit(site, own);
   const { cookies } = browser;
   const service = await startService(site.env, { hasher, storage: memoryStores() }, settings);
   onTestFinished(service.close);
@@ -86,7 +81,7 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
   });
 
   it(`renews the cookie ${RENEWALS} times, also after it was started again`, async () => {
-    const { site, bind, refresh, untilExpired, restart, kindsOf } = await openWorld(SHORT);
+    const { site, bind, refresh, untilExpired, restart, kindsOf } = await openWorld(SHORT, { alone: true });
     const id = await bind();
     let [renewals, signed] = [0, 1];
     while (renewals < RENEWALS) {
@@ -134,30 +129,29 @@ const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
 const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
-  const directory = temporaryDirectory();
+  // What the service knows after it was killed is what it has stored.
+  const storage = memoryStores();
   let site: SecureSite;
-  let service: RunningService | undefined;
+  let service: TestService;
   const start = async () => {
-    service = await runService({ ...site.env, DATA_DIR: directory.path, BCRYPT_COST: '4', RATE_LIMITS: 'off' });
+    service = await startService(site.env, { hasher, storage });
     site.serve(service.url);
   };
   beforeAll(async () => {
-    await copyEmbedded(directory.path, { migrated: true });
     site = await openSecureSite();
     await start();
   });
   afterAll(async () => {
-    await service?.stop('SIGKILL');
+    await service.close();
     await site.close();
-    directory.remove();
   });
 
   it.each(KILLS)('stays logged in when the service is killed before the $lost of a $step', async ({ step, lost }) => {
-    const { signUp, refresh } = await openBrowser(site);
+    const { signUp, refresh } = await visit(site);
     site.take();
     const restarting = Promise.withResolvers<void>();
     const strike = async () => {
-      await service?.stop('SIGKILL');
+      await service.close();
       restarting.resolve(start());
     };
     const refusals: unknown[] = [];

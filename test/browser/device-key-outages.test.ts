@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import {
@@ -13,16 +14,18 @@ import {
 } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
 import { witness } from '../support/browser/witness.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { startService, type TestService } from '../support/http/service.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const REFRESH = '/auth/refresh-token';
 /** Milliseconds. */
 const LATENCY = 2_500;
 const RELOADS = 2;
 const HOUR = 3_600_000;
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** The tab still has the session that its user has opened, and nobody was refused. */
 const expectSame = async (tab: Page, service: string, opened: Awaited<ReturnType<typeof sessionsIn>>) => {
@@ -68,20 +71,19 @@ describe.runIf(canBrowse())('a page that has a key', () => {
   });
 });
 
-/** A service of its own process, with a witness, an application and a browser, until the end of the test. */
+/** A service that can be killed, with a witness, an application and a browser, until the end of the test. */
 const openWorld = async () => {
   const [port, inner] = [await freePort(), `${await freePort()}`];
   const between = await witness(`http://127.0.0.1:${inner}`, port);
   onTestFinished(between.close);
   const site = await openSite('one.tandem.localhost');
   onTestFinished(site.close);
-  const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
-  await copyEmbedded(directory.path, { migrated: true });
   const address = `http://auth.tandem.localhost:${port}`;
-  const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner, DATA_DIR: directory.path };
-  let service: RunningService | undefined;
-  onTestFinished(async () => void (await service?.stop('SIGKILL')));
+  const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner };
+  // What the service knows after it was killed is what it has stored.
+  const storage = memoryStores();
+  let service: TestService | undefined;
+  onTestFinished(() => service?.close());
   const { browser, restart, close } = await launchChromium();
   onTestFinished(close);
   const page = site.publish(importing(address));
@@ -94,9 +96,12 @@ const openWorld = async () => {
     address,
     witness: between,
     start: async () => {
-      service = await runService({ ...env, BCRYPT_COST: '4' });
+      service = await startService(env, { hasher, storage });
     },
-    kill: () => service?.stop('SIGKILL'),
+    kill: async () => {
+      await service?.close();
+      service = undefined;
+    },
     openTab: () => openTab(browser),
     /** The browser is closed, and started again with the same profile. @returns its tab. */
     restartBrowser: async (): Promise<Page> => openTab(await restart()),

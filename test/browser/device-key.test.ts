@@ -12,9 +12,9 @@ import {
 } from '../support/browser/client-page.ts';
 
 const REFRESH = '/auth/refresh-token';
-const TABS = 5;
-const ROUNDS = 3;
-const LEAVES = 4;
+const TABS = 3;
+const ROUNDS = 2;
+const LEAVES = 2;
 const HOUR = 3_600_000;
 
 /** Renews, until the request is sent. A page that has just been loaded renews by itself, and would only join that. */

@@ -212,17 +212,16 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     const links = [await linkFor(person.email, 'email-verification'), await linkFor(person.email, 'not-me')];
     const stored = await linksOf(service(), user.id);
     for (const link of links) {
-      for (let time = 0; time < 2; time += 1) {
-        const { open, posts, page } = await tab();
-        await open(link);
-        await page.close();
-        expect(posts()).toEqual([]);
-        const path = new URL(link).pathname;
-        await service().http.head(path).expect(200);
-        const text = (await service().http.get(path).expect(200)).text;
-        // The page is the same for every link and every query.
-        expect((await service().http.get(`${path}?token=abc&next=https://evil.example`).expect(200)).text).toBe(text);
-      }
+      const { posts, page } = await tab();
+      // What the page would send by itself it has sent then.
+      await page.goto(link, { waitUntil: 'networkidle' });
+      await page.close();
+      expect(posts()).toEqual([]);
+      const path = new URL(link).pathname;
+      await service().http.head(path).expect(200);
+      const text = (await service().http.get(path).expect(200)).text;
+      // The page is the same for every link and every query.
+      expect((await service().http.get(`${path}?token=abc&next=https://evil.example`).expect(200)).text).toBe(text);
     }
     expect(await linksOf(service(), user.id)).toEqual(stored);
     const { open, press, hears } = await tab();

@@ -2,14 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import {
-  accessibilityFaultsOf,
-  type Console,
-  LOOKS,
-  openConsoles,
-  PHONE,
-  screenshot,
-} from '../support/browser/console.ts';
+import { type Console, expectSettled, openConsoles } from '../support/browser/console.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { aPerson } from '../support/http/service.ts';
 
@@ -51,8 +44,8 @@ const openFactors = (env: Readonly<Record<string, string>> = {}) => {
       return codeAt(secret, now());
     },
     /** A person who is logged in and sees the factors. */
-    visit: async (look?: Parameters<typeof open>[0]) => {
-      const console = await open(look);
+    visit: async () => {
+      const console = await open();
       const authenticator = await addAuthenticator(console.page);
       const person = aPerson();
       await service().http.post('/auth/register').send(person).expect(201);
@@ -77,16 +70,12 @@ const openFactors = (env: Readonly<Record<string, string>> = {}) => {
   };
 };
 
-describe.runIf(canBrowse()).each(LOOKS)('second factors in the console, $title', ({ title, ...look }) => {
+describe.runIf(canBrowse())('second factors in the console', () => {
   const { visit, addApp, pass, wrongCode, nextCode } = openFactors();
 
   it('are an app, whose codes log in, and recovery codes, which are shown once', async () => {
-    const { console, page, press, hears, form, unfold, person } = await visit(look);
-    const settled = async (name: string) => {
-      expect(await accessibilityFaultsOf(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      await screenshot(page, `console-${title}-${name}`);
-    };
+    const { console, page, press, hears, form, unfold, person } = await visit();
+    const settled = (name: string) => expectSettled(page, name);
     const { secret, codes } = await addApp(console, settled);
     await hears('The authenticator app is added.');
     expect(await focusedId(page)).toBe('codes-title');
@@ -170,12 +159,8 @@ describe.runIf(canBrowse()).each(LOOKS)('second factors in the console, $title',
     await hears('Logged in.');
     expect(await console.faults()).toEqual([]);
   });
-});
 
-describe.runIf(canBrowse())('the console', () => {
-  const { visit, addApp, pass, nextCode } = openFactors();
-
-  it('asks again, in a dialog, before what needs it: by keyboard alone, by a code and by a passkey', async () => {
+  it('are asked for again, in a dialog, before what needs them: by keyboard alone, by a code and by a passkey', async () => {
     const { console, page, press, hears, person, authenticator } = await visit();
     const dialog = dialogOf(page);
     const { keyboard } = page;
@@ -223,7 +208,7 @@ describe.runIf(canBrowse())('the console', () => {
     expect(await console.faults()).toEqual([]);
   });
 
-  it('adds, renames and removes a passkey, which logs in by the form, by a button and as second factor', async () => {
+  it('are a passkey, which is renamed and removed, and logs in by the form, by a button and as second factor', async () => {
     const { console, page, press, form, hears, unfold, person, authenticator } = await visit();
     await press('Add a passkey');
     await hears(/^The passkey .* is added\.$/);
@@ -264,7 +249,7 @@ describe.runIf(canBrowse())('the console of a service that requires a second fac
   const { open, nextCode } = openFactors({ SECOND_FACTOR: 'required' });
 
   it('adds an app at a registration, and at a log-in, before anything else', async () => {
-    const console = await open({ size: PHONE, scheme: 'light' });
+    const console = await open();
     const { page, press, send, hears, form } = console;
     const person = aPerson();
     await send('Register', { Username: person.username, Email: person.email, Password: person.password });
@@ -273,8 +258,7 @@ describe.runIf(canBrowse())('the console of a service that requires a second fac
     await logIn(console, person);
     await hears('This service wants a second factor.');
     const secret = await secretIn(page.locator('#pending-app'));
-    expect(await accessibilityFaultsOf(page)).toEqual([]);
-    await screenshot(page, 'console-phone-light-15-required');
+    await expectSettled(page, '15-required');
     await form('Second factor').getByLabel('Code of the authenticator app').fill(nextCode(secret));
     await press('Continue');
     await hears('Logged in.');

@@ -3,14 +3,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
-import {
-  accessibilityFaultsOf,
-  type Console,
-  LOOKS,
-  openConsoles,
-  PHONE,
-  screenshot,
-} from '../support/browser/console.ts';
+import { type Console, expectSettled, openConsoles, PHONE } from '../support/browser/console.ts';
 import { anEvent } from '../support/builders.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/memory/mailer.ts';
@@ -41,107 +34,14 @@ const register = async ({ send, hears }: Console, { username, email, password }:
   await hears('Logged in.');
 };
 
-describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look }) => {
-  const { open, service } = openConsoles();
-
-  it('registers, refreshes, calls routes, ends a session, changes the password and logs out', async () => {
-    const console = await open(look);
-    const { page, send, press, unfold, hears, form, lines } = console;
-    const topOf = async (name: string) => (await page.getByRole('button', { name, exact: true }).boundingBox())?.y;
-    const settled = async (name: string) => {
-      expect(await accessibilityFaultsOf(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      expect(await topOf('Show secrets')).toBe(await topOf('Clear'));
-      await screenshot(page, `console-${title}-${name}`);
-    };
-    await settled('1-start');
-
-    await send('Register', { Username: 'a', Email: 'nobody', Password: 'short' });
-    await hears(/^CLIENT_PARAMS_VALIDATION_FAILED/);
-    const username = form('Register').getByLabel('Username');
-    expect(await isFocused(username)).toBe(true);
-    expect(await username.getAttribute('aria-invalid')).toBe('true');
-    for (const label of ['Username', 'Email', 'Password']) {
-      const described = await form('Register').getByLabel(label).getAttribute('aria-describedby');
-      expect(await page.locator(`#${described}`).textContent()).toMatch(/^must /);
-    }
-    await settled('2-problems');
-
-    const person = aPerson();
-    await register(console, person);
-    await page.getByText(`${person.username}, ${person.email}`).waitFor();
-    expect(await isFocused(page.getByRole('heading', { name: 'Tokens' }))).toBe(true);
-    await form('Sessions').getByText('This session').waitFor();
-    expect(await page.getByRole('progressbar').count()).toBe(2);
-    await form('Tokens')
-      .getByText(/^1[45] min \d+ s left of 15 min 0 s$/)
-      .waitFor();
-    await form('Tokens')
-      .getByText(/^[67] d \d+ h left of 7 d 0 h$/)
-      .waitFor();
-    await form('Tokens').getByText('Claims').click();
-    const claims = form('Tokens').locator('dl');
-    expect(await claims.textContent()).toContain(person.email);
-    const first = await claims.textContent();
-
-    await press('Refresh');
-    await hears('Both tokens are new.');
-    await expect.poll(() => claims.textContent()).not.toBe(first);
-    await press(PROTECTED);
-    await hears('GET /users/me: 200');
-    await press('Optional: GET /auth/session');
-    await hears('GET /auth/session: 200');
-    await page.getByLabel('Send the access token').uncheck();
-    await press(PROTECTED);
-    await hears('GET /users/me: 401');
-    expect((await lines())[0]).toMatch(/^GET \/users\/me 401 AUTH_TOKEN_MISSING \d+ ms$/);
-
-    // A second session, from another program whose name is markup.
-    const { username: account, password } = person;
-    await service().http.post('/auth/login').set('User-Agent', MARKUP).send({ account, password }).expect(200);
-    await press('List again');
-    await form('Sessions').getByText(MARKUP).waitFor();
-    const bound = form('Sessions').getByText(/bound to/);
-    expect((await bound.allTextContents()).toSorted()).toEqual([
-      'bound to a key of a page on its device',
-      'not bound to a device',
-    ]);
-    await settled('3-sessions');
-    await press(/^End the session of <img/);
-    await hears('The session has ended.');
-    expect(await form('Sessions').getByRole('listitem').count()).toBe(1);
-
-    await unfold('Change the password');
-    await send('Change the password', { 'Current password': 'wrong', 'New password': NEW_PASSWORD });
-    await hears(/^AUTH_CREDENTIALS_INVALID/);
-    await send('Change the password', { 'Current password': password, 'New password': NEW_PASSWORD });
-    await hears('The password is changed, and all other sessions have ended.');
-    await press('Log out');
-    await hears('Logged out.');
-    await page.getByText('Nobody is logged in.').waitFor();
-    await send('Log in', { 'Username or email': account, Password: password });
-    await hears(/^AUTH_CREDENTIALS_INVALID/);
-    await send('Log in', { 'Username or email': account, Password: NEW_PASSWORD });
-    await hears('Logged in.');
-    await form('Sessions').getByText('This session').waitFor();
-    await settled('4-end');
-    expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
-    expect(await console.faults()).toEqual([]);
-  });
-});
-
-describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({ title, ...look }) => {
+describe.runIf(canBrowse())('the console of a service with mail', () => {
   const mailer = memoryMailer();
   const { open, service } = openConsoles({}, { mailer });
 
   it('asks for a new password, changes username and email, shows and exports what is stored, and goes', async () => {
-    const console = await open(look);
+    const console = await open();
     const { page, send, press, unfold, hears, form, lines } = console;
-    const settled = async (name: string) => {
-      expect(await accessibilityFaultsOf(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      await screenshot(page, `console-${title}-${name}`);
-    };
+    const settled = (name: string) => expectSettled(page, name);
     const mailed = async (email: string): Promise<readonly string[]> => {
       await Promise.all((await service().mail?.send(10)) ?? []);
       return mailer.mails.filter(({ to }) => to === email).map(({ text }) => text);
@@ -199,10 +99,6 @@ describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({
     await service().http.post('/auth/login').send({ account, password }).expect(401);
     expect(await console.faults()).toEqual([]);
   });
-});
-
-describe.runIf(canBrowse())('the console of a service with mail', () => {
-  const { open, service } = openConsoles({}, { mailer: memoryMailer() });
 
   it('pages through a history', async () => {
     const console = await open();
@@ -317,6 +213,87 @@ describe.runIf(canBrowse())('the console of a service without mail', () => {
 
 describe.runIf(canBrowse())('the console', () => {
   const { open, service } = openConsoles();
+
+  it('registers, refreshes, calls routes, ends a session, changes the password and logs out', async () => {
+    const console = await open();
+    const { page, send, press, unfold, hears, form, lines } = console;
+    const topOf = async (name: string) => (await page.getByRole('button', { name, exact: true }).boundingBox())?.y;
+    const settled = (name: string) =>
+      expectSettled(page, name, async () => expect(await topOf('Show secrets')).toBe(await topOf('Clear')));
+    await settled('1-start');
+
+    await send('Register', { Username: 'a', Email: 'nobody', Password: 'short' });
+    await hears(/^CLIENT_PARAMS_VALIDATION_FAILED/);
+    const username = form('Register').getByLabel('Username');
+    expect(await isFocused(username)).toBe(true);
+    expect(await username.getAttribute('aria-invalid')).toBe('true');
+    for (const label of ['Username', 'Email', 'Password']) {
+      const described = await form('Register').getByLabel(label).getAttribute('aria-describedby');
+      expect(await page.locator(`#${described}`).textContent()).toMatch(/^must /);
+    }
+    await settled('2-problems');
+
+    const person = aPerson();
+    await register(console, person);
+    await page.getByText(`${person.username}, ${person.email}`).waitFor();
+    expect(await isFocused(page.getByRole('heading', { name: 'Tokens' }))).toBe(true);
+    await form('Sessions').getByText('This session').waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(2);
+    await form('Tokens')
+      .getByText(/^1[45] min \d+ s left of 15 min 0 s$/)
+      .waitFor();
+    await form('Tokens')
+      .getByText(/^[67] d \d+ h left of 7 d 0 h$/)
+      .waitFor();
+    await form('Tokens').getByText('Claims').click();
+    const claims = form('Tokens').locator('dl');
+    expect(await claims.textContent()).toContain(person.email);
+    const first = await claims.textContent();
+
+    await press('Refresh');
+    await hears('Both tokens are new.');
+    await expect.poll(() => claims.textContent()).not.toBe(first);
+    await press(PROTECTED);
+    await hears('GET /users/me: 200');
+    await press('Optional: GET /auth/session');
+    await hears('GET /auth/session: 200');
+    await page.getByLabel('Send the access token').uncheck();
+    await press(PROTECTED);
+    await hears('GET /users/me: 401');
+    expect((await lines())[0]).toMatch(/^GET \/users\/me 401 AUTH_TOKEN_MISSING \d+ ms$/);
+
+    // A second session, from another program whose name is markup.
+    const { username: account, password } = person;
+    await service().http.post('/auth/login').set('User-Agent', MARKUP).send({ account, password }).expect(200);
+    await press('List again');
+    await form('Sessions').getByText(MARKUP).waitFor();
+    const bound = form('Sessions').getByText(/bound to/);
+    expect((await bound.allTextContents()).toSorted()).toEqual([
+      'bound to a key of a page on its device',
+      'not bound to a device',
+    ]);
+    await settled('3-sessions');
+    await press(/^End the session of <img/);
+    await hears('The session has ended.');
+    expect(await form('Sessions').getByRole('listitem').count()).toBe(1);
+
+    await unfold('Change the password');
+    await send('Change the password', { 'Current password': 'wrong', 'New password': NEW_PASSWORD });
+    await hears(/^AUTH_CREDENTIALS_INVALID/);
+    await send('Change the password', { 'Current password': password, 'New password': NEW_PASSWORD });
+    await hears('The password is changed, and all other sessions have ended.');
+    await press('Log out');
+    await hears('Logged out.');
+    await page.getByText('Nobody is logged in.').waitFor();
+    await send('Log in', { 'Username or email': account, Password: password });
+    await hears(/^AUTH_CREDENTIALS_INVALID/);
+    await send('Log in', { 'Username or email': account, Password: NEW_PASSWORD });
+    await hears('Logged in.');
+    await form('Sessions').getByText('This session').waitFor();
+    await settled('4-end');
+    expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(await console.faults()).toEqual([]);
+  });
 
   it('shows each request with its status, its id and a curl line, and secrets only on request', async () => {
     const console = await open();

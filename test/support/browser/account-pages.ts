@@ -9,7 +9,7 @@ import { startService, type TestService } from '../http/service.ts';
 import { memoryMailer } from '../memory/mailer.ts';
 import { memoryStores } from '../memory/stores.ts';
 import { freePort } from '../servers/free-port.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 import { listenOnLoopback } from './listen.ts';
 
 /** bcrypt with its lowest cost, to save time. */
@@ -38,7 +38,7 @@ export const openAccountPages = (path = '', more: Readonly<Record<string, string
   let browser: BrowserContext;
   let address = '';
   beforeAll(async () => {
-    const launched = await launchChromium();
+    const launched = await openBrowser();
     cleanups.push(launched.close);
     browser = launched.browser;
     const port = `${await freePort()}`;
@@ -124,7 +124,7 @@ const watched = async (page: Page) => {
     requests,
     posts: (): readonly Request[] => requests.filter((sent) => sent.method() === 'POST'),
     open: async (url: string): Promise<void> => {
-      await page.goto(url, { waitUntil: 'networkidle' });
+      await page.goto(url);
     },
     press: (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click(),
     /** Waits for the text of the live region. */
@@ -141,7 +141,7 @@ const watched = async (page: Page) => {
 
 /** What axe finds: the rule and the elements. */
 export const axeFaultsOf = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
   // Preloading would fetch the stylesheet by script, which the policy forbids.
   const { violations, passes } = await page.evaluate<axe.AxeResults>('axe.run(document, { preload: false })');
   if (!passes.some(({ id }) => id === 'color-contrast')) throw new Error('axe has not looked at colours');

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AxeResults, RunOptions } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../checkout/repository.ts';
 import { startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
-import { launchChromium } from './chromium.ts';
+import { openBrowser } from './chromium.ts';
 
 declare global {
   var violations: string[] | undefined;
@@ -21,21 +21,17 @@ const hasher = bcryptPasswordHasher({ cost: 4 });
 export const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1_280, height: 800 };
 type Look = { readonly size: typeof PHONE; readonly scheme: 'light' | 'dark' };
-export const LOOKS: readonly (Look & { readonly title: string })[] = [
+const LOOKS: readonly (Look & { readonly title: string })[] = [
   { title: 'desk-dark', size: DESK, scheme: 'dark' },
   { title: 'phone-light', size: PHONE, scheme: 'light' },
 ];
 
-/** A service with the console, and a browser, for a whole `describe`. */
+/** A service with the console, for a whole `describe`. */
 export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let service: TestService;
   let address = '';
-  let browser: Browser;
   beforeAll(async () => {
-    const launched = await launchChromium();
-    cleanups.push(launched.close);
-    browser = launched.browser.browser() ?? expect.unreachable('the browser is away');
     const port = `${await freePort()}`;
     address = `http://localhost:${port}`;
     service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher, ...ports });
@@ -46,10 +42,9 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
   });
   /** Opens the page as a browser without cookies does, until the end of the test. */
   const visit = async ({ size, scheme }: Look = { size: DESK, scheme: 'light' }): Promise<Console> => {
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    context.setDefaultTimeout(60_000);
-    const page = await context.newPage();
+    const { browser, close } = await openBrowser();
+    onTestFinished(close);
+    const page = await browser.newPage();
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     const faults = await watchFaults(page);
@@ -122,12 +117,24 @@ const AXE = 'node_modules/axe-core/axe.min.js';
 
 /** What axe-core finds in the page: the rule and the elements. */
 export const accessibilityFaultsOf = async (page: Page): Promise<readonly string[]> => {
-  await page.evaluate(readText(AXE));
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(readText(AXE));
   const results = await page.evaluate(() => globalThis.axe?.run({ resultTypes: ['violations'] }));
   expect(results?.passes.length).toBeGreaterThan(0);
   return (results?.violations ?? []).map(
     ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
   );
+};
+
+/** In every look, of which the last one stays: axe-core finds no fault, nothing has to be scrolled sideways, and `holds`. */
+export const expectSettled = async (page: Page, name: string, holds = async (): Promise<void> => undefined) => {
+  for (const { title, size, scheme } of LOOKS) {
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: scheme });
+    expect([title, ...(await accessibilityFaultsOf(page))]).toEqual([title]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await holds();
+    await screenshot(page, `console-${title}-${name}`);
+  }
 };
 
 /** Stores a picture of the whole page if TEST_SCREENSHOTS names a directory. */

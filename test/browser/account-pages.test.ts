@@ -246,6 +246,8 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     // A page of the back/forward cache is as it was left, and has no load event.
     await page.goBack({ waitUntil: 'commit' });
     expect(page.url()).toBe(`${address()}/account/password-reset`);
+    // A page that is still taking the place of another one cannot be loaded again.
+    await page.getByRole('heading', { level: 1, name: 'Set a new password' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Send a link' }).waitFor();
     expect(await page.evaluate('JSON.stringify([history.state, { ...localStorage }, { ...sessionStorage }])')).toBe(

@@ -116,7 +116,7 @@ const watchFaults = async (page: Page): Promise<Console['faults']> => {
 const AXE = 'node_modules/axe-core/axe.min.js';
 
 /** What axe-core finds in the page: the rule and the elements. */
-export const accessibilityFaultsOf = async (page: Page): Promise<readonly string[]> => {
+const accessibilityFaultsOf = async (page: Page): Promise<readonly string[]> => {
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(readText(AXE));
   const results = await page.evaluate(() => globalThis.axe?.run({ resultTypes: ['violations'] }));
   expect(results?.passes.length).toBeGreaterThan(0);

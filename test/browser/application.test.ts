@@ -143,7 +143,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
 });
 
 describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeatedly', () => {
-  const [TABS, ROUNDS, ATTEMPTS] = [5, 5, 50];
+  const [TABS, ROUNDS, ATTEMPTS] = [5, 2, 50];
 
   const fiveTabs = async ({ signedUp, world }: ReturnType<typeof openWorld>) => {
     const visitor = await signedUp();

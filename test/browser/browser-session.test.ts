@@ -129,7 +129,7 @@ const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
 const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
-  // What the service knows after it was killed is what it has stored.
+  // The service stops in order, but nothing of that reaches the browser, and the next one knows only what was stored.
   const storage = memoryStores();
   let site: SecureSite;
   let service: TestService;

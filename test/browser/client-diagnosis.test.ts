@@ -16,90 +16,116 @@ const credentialsOf = ({ username, password }: { username: string; password: str
   password,
 });
 
-describe.runIf(canBrowse())('the client in a page of another origin', () => {
-  const { world, visit } = openWorld('localhost', {});
+describe.runIf(canBrowse())('the client', () => {
+  const { world, visit, signedUp } = openWorld('localhost', {});
 
-  it('is not given to it', async () => {
-    const { open } = await visit();
-    const site = await world().openSite('localhost');
-    const tab = await open(site.publish(''));
-    // As text: the test runner replaces `import` in code.
-    const imported = `import('${world().service}/client.js').then(() => true, () => false)`;
-    expect(await tab.evaluate(imported)).toBe(false);
-  });
-
-  it('says which setting is missing, in the error and in the console', async () => {
-    const { open, person } = await visit();
-    const site = await world().openSite('localhost');
-    const tab = await open(site.publish(including(world().service)));
-    await restoredIn(tab);
-    const lines = consoleOf(tab);
-    const error = await loginErrorIn(tab, credentialsOf(person));
-    expect(error).toEqual({
-      code: 'CLIENT_ORIGIN_REFUSED',
-      message: `${world().service} refuses ${site.origin}. List the page in ALLOWED_ORIGINS_DEV or _PROD.`,
-      retryable: false,
+  describe('in a page of another origin', () => {
+    it('is not given to it', async () => {
+      const { open } = await visit();
+      const site = await world().openSite('localhost');
+      const tab = await open(site.publish(''));
+      // As text: the test runner replaces `import` in code.
+      const imported = `import('${world().service}/client.js').then(() => true, () => false)`;
+      expect(await tab.evaluate(imported)).toBe(false);
     });
-    expect(lines).toContain(error?.message);
-  });
 
-  it('says first to use one site where the cookie would be dropped anyway', async () => {
-    const { open, person } = await visit();
-    const tab = await open(world().foreign.publish(including(world().service)));
-    await restoredIn(tab);
-    expect(await loginErrorIn(tab, credentialsOf(person))).toMatchObject({
-      code: 'CLIENT_ORIGIN_REFUSED',
-      message: expect.stringMatching(/Put both on one site: localhost and 127\.0\.0\.1 are two\. List the page in/),
+    it('says which setting is missing, in the error and in the console', async () => {
+      const { open, person } = await visit();
+      const site = await world().openSite('localhost');
+      const tab = await open(site.publish(including(world().service)));
+      await restoredIn(tab);
+      const lines = consoleOf(tab);
+      const error = await loginErrorIn(tab, credentialsOf(person));
+      expect(error).toEqual({
+        code: 'CLIENT_ORIGIN_REFUSED',
+        message: `${world().service} refuses ${site.origin}. List the page in ALLOWED_ORIGINS_DEV or _PROD.`,
+        retryable: false,
+      });
+      expect(lines).toContain(error?.message);
     });
-  });
-});
 
-describe.runIf(canBrowse())('the client whose request has no response', () => {
-  const { world, signedUp } = openWorld('localhost', {});
-
-  /** A page of a user who is logged in, which sends its token to that origin, too. */
-  const openFor = async (origin: string) => {
-    const { open, tab: first } = await signedUp();
-    await first.evaluate((name) => localStorage.setItem(name, '1'), `tandem:${world().service}`);
-    const tab = await open(world().app.publish(importing(world().service, { origins: [origin] })));
-    await restoredIn(tab);
-    return { tab, lines: consoleOf(tab) };
-  };
-
-  it('says that an API does not allow the page by CORS', async () => {
-    const { origin } = await world().openSite('localhost');
-    const { tab, lines } = await openFor(origin);
-    const error = await fetchErrorIn(tab, `${origin}/notes`, 'PUT');
-    expect(error).toEqual({
-      code: 'CLIENT_ORIGIN_REFUSED',
-      message: `${origin} refuses ${world().app.origin}. Allow it and Authorization by CORS.`,
-      retryable: false,
-    });
-    expect(lines).toContain(error?.message);
-  });
-
-  it('says that an API does not answer', async () => {
-    const origin = `http://localhost:${await freePort()}`;
-    const { tab } = await openFor(origin);
-    expect(await fetchErrorIn(tab, `${origin}/notes`)).toEqual({
-      code: 'CLIENT_NETWORK_FAILED',
-      message: `No response: ${origin}/notes`,
-      retryable: true,
+    it('says first to use one site where the cookie would be dropped anyway', async () => {
+      const { open, person } = await visit();
+      const tab = await open(world().foreign.publish(including(world().service)));
+      await restoredIn(tab);
+      expect(await loginErrorIn(tab, credentialsOf(person))).toMatchObject({
+        code: 'CLIENT_ORIGIN_REFUSED',
+        message: expect.stringMatching(/Put both on one site: localhost and 127\.0\.0\.1 are two\. List the page in/),
+      });
     });
   });
 
-  it.each(['the service', 'an API'])(
-    'blames no setting for a lost request to %s, which allows the page',
-    async (to) => {
-      const api = await startResourceServer(world().service, world().app.origin);
-      const { tab, lines } = await openFor(api.url);
-      const url = to === 'an API' ? `${api.url}/notes` : `${world().service}/users/me`;
-      await tab.route(url, (route) => route.abort('connectionreset'), { times: 1 });
-      expect(await fetchErrorIn(tab, url)).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
-      expect(lines).not.toContainEqual(expect.stringContaining('refuses'));
-      await api.close();
-    },
-  );
+  describe('whose request has no response', () => {
+    /** A page of a user who is logged in, which sends its token to that origin, too. */
+    const openFor = async (origin: string) => {
+      const { open, tab: first } = await signedUp();
+      await first.evaluate((name) => localStorage.setItem(name, '1'), `tandem:${world().service}`);
+      const tab = await open(world().app.publish(importing(world().service, { origins: [origin] })));
+      await restoredIn(tab);
+      return { tab, lines: consoleOf(tab) };
+    };
+
+    it('says that an API does not allow the page by CORS', async () => {
+      const { origin } = await world().openSite('localhost');
+      const { tab, lines } = await openFor(origin);
+      const error = await fetchErrorIn(tab, `${origin}/notes`, 'PUT');
+      expect(error).toEqual({
+        code: 'CLIENT_ORIGIN_REFUSED',
+        message: `${origin} refuses ${world().app.origin}. Allow it and Authorization by CORS.`,
+        retryable: false,
+      });
+      expect(lines).toContain(error?.message);
+    });
+
+    it('says that an API does not answer', async () => {
+      const origin = `http://localhost:${await freePort()}`;
+      const { tab } = await openFor(origin);
+      expect(await fetchErrorIn(tab, `${origin}/notes`)).toEqual({
+        code: 'CLIENT_NETWORK_FAILED',
+        message: `No response: ${origin}/notes`,
+        retryable: true,
+      });
+    });
+
+    it.each(['the service', 'an API'])(
+      'blames no setting for a lost request to %s, which allows the page',
+      async (to) => {
+        const api = await startResourceServer(world().service, world().app.origin);
+        const { tab, lines } = await openFor(api.url);
+        const url = to === 'an API' ? `${api.url}/notes` : `${world().service}/users/me`;
+        await tab.route(url, (route) => route.abort('connectionreset'), { times: 1 });
+        expect(await fetchErrorIn(tab, url)).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
+        expect(lines).not.toContainEqual(expect.stringContaining('refuses'));
+        await api.close();
+      },
+    );
+  });
+
+  describe('in a frame', () => {
+    /** @returns the error of a log-in in a page of the application that a page of this site frames. */
+    const framedBy = async (host: 'localhost' | '127.0.0.1') => {
+      const { open, person } = await signedUp();
+      const site = await world().openSite(host);
+      const tab = await open(
+        site.publish(`<iframe src="${world().app.publish(importing(world().service))}"></iframe>`),
+      );
+      const [, frame] = tab.frames();
+      if (frame === undefined) throw new Error('there is no frame');
+      await restoredIn(frame);
+      return loginErrorIn(frame, credentialsOf(person));
+    };
+
+    it('of another site says at the log-in that no cookie is kept there', async () => {
+      expect(await framedBy('127.0.0.1')).toMatchObject({
+        code: 'CLIENT_COOKIE_BLOCKED',
+        message: expect.stringContaining('outside of the frame'),
+      });
+    });
+
+    it('of the same site logs in', async () => {
+      expect(await framedBy('localhost')).toBeNull();
+    });
+  });
 });
 
 describe.runIf(canBrowse())('the client in a page on 127.0.0.1 with the service on localhost', () => {
@@ -117,32 +143,6 @@ describe.runIf(canBrowse())('the client in a page on 127.0.0.1 with the service 
       retryable: false,
     });
     expect(lines).toContain(error?.message);
-  });
-});
-
-describe.runIf(canBrowse())('the client in a frame', () => {
-  const { world, signedUp } = openWorld('localhost', {});
-
-  /** @returns the error of a log-in in a page of the application that a page of this site frames. */
-  const framedBy = async (host: 'localhost' | '127.0.0.1') => {
-    const { open, person } = await signedUp();
-    const site = await world().openSite(host);
-    const tab = await open(site.publish(`<iframe src="${world().app.publish(importing(world().service))}"></iframe>`));
-    const [, frame] = tab.frames();
-    if (frame === undefined) throw new Error('there is no frame');
-    await restoredIn(frame);
-    return loginErrorIn(frame, credentialsOf(person));
-  };
-
-  it('of another site says at the log-in that no cookie is kept there', async () => {
-    expect(await framedBy('127.0.0.1')).toMatchObject({
-      code: 'CLIENT_COOKIE_BLOCKED',
-      message: expect.stringContaining('outside of the frame'),
-    });
-  });
-
-  it('of the same site logs in', async () => {
-    expect(await framedBy('localhost')).toBeNull();
   });
 });
 

@@ -69,14 +69,13 @@ describe.runIf(canBrowse())('the key of a device', () => {
     expect(partsOf(await askIn(await openService('/device-key'), 'self')).key).toBe(ofApplication.key);
   });
 
-  it.each(['/auth/sessions', '/users/me', 'https://elsewhere.example/auth/login', '/auth/login?', ''])(
-    'signs nothing for %j',
-    async (path) => {
-      const { tab } = await signedUp();
-      expect(await askIn(tab, FRAME, { ...A_LOGIN, path })).toBeUndefined();
+  it('signs nothing for another path than those that need a proof', async () => {
+    const { tab } = await signedUp();
+    for (const path of ['/auth/sessions', '/users/me', 'https://elsewhere.example/auth/login', '/auth/login?', '']) {
+      expect([path, await askIn(tab, FRAME, { ...A_LOGIN, path })]).toEqual([path, undefined]);
       expect(await askIn(tab, FRAME)).toBeTypeOf('string');
-    },
-  );
+    }
+  });
 
   // Proves: website-6
   it('is not for a page whose origin is not allowed: it cannot frame the page, and gets no proof of the frame of another', async () => {

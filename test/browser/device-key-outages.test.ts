@@ -80,7 +80,7 @@ const openWorld = async () => {
   onTestFinished(site.close);
   const address = `http://auth.tandem.localhost:${port}`;
   const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner };
-  // What the service knows after it was killed is what it has stored.
+  // The service stops in order, but nothing of that reaches the browser, and the next one knows only what was stored.
   const storage = memoryStores();
   let service: TestService | undefined;
   onTestFinished(() => service?.close());

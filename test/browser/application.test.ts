@@ -72,7 +72,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     ]);
   });
 
-  // The attributes in which the two cookies differ do not matter to these.
+  // The browser treats the two cookies alike in what follows.
   if (host !== 'localhost') return;
 
   // Proves: script-1, asvs-3.3.4

@@ -80,7 +80,7 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     }
   });
 
-  // These are no race at the service, or the same one.
+  // A replay window only forgives more: what follows is held for the strict mode.
   if (env.JWT_REFRESH_REPLAY_WINDOW) return;
 
   it(`nobody is out after ${LEAVES} tabs were closed in the middle of a renewal`, async () => {
@@ -139,7 +139,7 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
 describe.runIf(canBrowse())('pages of the client in the back/forward cache', () => {
   const { world, openTabs, whileRenewing } = openBrowser({}, { as: 'full' });
 
-  it(`nobody is out after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
+  it(`keep the user in after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
     const { tabs, person } = await openTabs(1);
     const [tab] = tabs as [Page];
     await tab.goto(world().app.publish(importing(world().service)));

@@ -65,7 +65,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
     expect((await post(REFRESH)).status).toBe(200);
   });
 
-  // The browser sends each of the two cookies with these, or the service does not look at it.
+  // What follows does not depend on the attributes of the cookie: the browser sends either, or the service does not read it.
   if (none) return;
 
   // Proves: website-2, asvs-3.3.2

@@ -71,6 +71,7 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
 
   it('answers 401 to a script whose access token has expired', async () => {
     const { tab } = await registered();
+    expect((await rendered(tab, '/account')).status).toBe(200);
     await expire();
     expect((await rendered(tab, '/account')).status).toBe(401);
   });

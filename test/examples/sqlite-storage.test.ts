@@ -49,7 +49,9 @@ afterAll(async () => {
 /** Leaves nothing but two users in the file. @returns its storage, and whatever else is opened over it. */
 const clearFile = async () => {
   if (admin.isTransaction) admin.exec('rollback');
-  admin.exec('delete from users; delete from outbox; delete from mailboxes; delete from usedValues');
+  admin.exec(
+    'delete from users; delete from outbox; delete from mailboxes; delete from usedValues; delete from operations',
+  );
   const users = [aUser(), aUser()] as const;
   for (const user of users) await opened.storage.users.add(user);
   const taken: Thread[] = [];

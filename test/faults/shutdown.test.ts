@@ -106,7 +106,7 @@ describe('a service that stops', () => {
 
   it('responds to every request that it accepted, closes connections, and exits with 0', async () => {
     // Under npm, which repeats a Ctrl-C.
-    const { url, child, outcome, stdout } = await start({ npm_lifecycle_event: 'start', BCRYPT_COST: '8' });
+    const { url, child, outcome, stdout } = await start({ npm_lifecycle_event: 'start' });
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
     const outcomes: Outcome[] = [];
     const underWay = Promise.withResolvers<void>();
@@ -145,8 +145,8 @@ describe('a service that stops', () => {
   });
 
   it('exits at once at a second signal', async () => {
-    // 60 hashes of about a tenth of a second: many are left when the second signal arrives.
-    const { url, child, stop, outcome, stdout } = await start({ BCRYPT_COST: '11' });
+    // 60 hashes of about half a second: many are left when the second signal arrives.
+    const { url, child, stop, outcome, stdout } = await start({ BCRYPT_COST: '13' });
     const agent = new Agent({ keepAlive: true });
     const hashing = Array.from({ length: 60 }, (_none, index) =>
       post(`${url}/auth/login`, agent, { account: `nobody.${index}`, password: 'correct horse' }),

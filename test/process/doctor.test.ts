@@ -32,7 +32,7 @@ const newDirectory = (name: string): string => {
 };
 
 /** `npm run doctor -- …` without npm, in a process of its own. */
-const doctorInProcess = (
+const spawnDoctor = (
   args: readonly string[],
   env: Env,
   cwd = directory.path,
@@ -67,7 +67,7 @@ const NOBODY = '127.0.0.1:1';
 describe('the doctor', () => {
   it('reports on a new installation, and creates nothing', () => {
     const cwd = newDirectory('new');
-    const { status, stdout, stderr } = doctorInProcess([], {}, cwd);
+    const { status, stdout, stderr } = spawnDoctor([], {}, cwd);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Configuration\n {2}ok {7}The service accepts all variables\. \[configuration\.valid\]\n/);
     expect(stdout).toMatch(/\n0 problems, 0 warnings, \d+ notes\.\n$/);
@@ -102,7 +102,7 @@ describe('the doctor', () => {
   it('could not run without its environment file', () => {
     const cwd = newDirectory('unreadable');
     mkdirSync(join(cwd, '.env'));
-    expect(doctorInProcess([], {}, cwd)).toMatchObject({ status: 2, stdout: '' });
+    expect(spawnDoctor([], {}, cwd)).toMatchObject({ status: 2, stdout: '' });
   });
 
   it('reports each invalid variable in the words of the start, and examines the rest', async () => {
@@ -141,7 +141,7 @@ describe('the doctor', () => {
     };
     const cwd = newDirectory(`secret${args.length}`);
     writeFileSync(join(cwd, '.env'), 'PGPASSWORD=S3CRET-file\n');
-    const { status, stdout, stderr } = doctorInProcess(args, env, cwd);
+    const { status, stdout, stderr } = spawnDoctor(args, env, cwd);
     expect([status, stderr]).toEqual([1, '']);
     expect(stdout).toContain('database.unreachable');
     expect(stdout).toContain('redis.unreachable');
@@ -159,7 +159,7 @@ describe('the doctor', () => {
     const file = join(cwd, 'tandem.env');
     writeFileSync(file, 'REDIS_URL=redis://:S3CRET@127.0.0.1:1\n', { mode: 0o644 });
     chmodSync(file, 0o644);
-    const result = doctorInProcess(['--json'], {}, cwd, [`--env-file=${file}`]);
+    const result = spawnDoctor(['--json'], {}, cwd, [`--env-file=${file}`]);
     expect(findingsIn(result).find(({ id }) => id === 'secrets.everybody')?.seen).toContain(file);
     expect(result.status).toBe(1);
     expect(result.stdout).not.toContain('S3CRET');
@@ -195,7 +195,7 @@ describe('the doctor', () => {
       DATABASE_URL: `postgresql://user:S3CRET@127.0.0.1:${port}/tandem`,
       REDIS_URL: `redis://:S3CRET@127.0.0.1:${port}`,
     };
-    const result = doctorInProcess(['--json'], env);
+    const result = spawnDoctor(['--json'], env);
     expect([result.status, result.stderr]).toEqual([1, '']);
     const unreachable = findingsIn(result).filter(({ id }) => id.endsWith('.unreachable'));
     expect(unreachable.map(({ id, severity }) => [id, severity])).toEqual([

@@ -17,7 +17,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** `npm run keys -- …` without npm, in a process of its own with the given environment. */
-const keysInProcess = (args: readonly string[], env: Env = {}) => {
+const spawnKeys = (args: readonly string[], env: Env = {}) => {
   const command = [`${ROOT}src/infrastructure/main.js`, 'keys', ...args];
   const options = { cwd: import.meta.dirname, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
@@ -64,9 +64,9 @@ describe('keys page-server', () => {
 });
 
 describe('keys generate', () => {
-  let printed: ReturnType<typeof keysInProcess>;
+  let printed: ReturnType<typeof spawnKeys>;
   beforeAll(() => {
-    printed = keysInProcess(['generate']);
+    printed = spawnKeys(['generate']);
   });
 
   // Proves: asvs-11.6.1
@@ -99,7 +99,7 @@ describe('keys generate', () => {
 
   it('writes files that only their owner can read, and prints only their names', () => {
     const out = join(directory.path, 'deep', 'new');
-    const { status, stdout, stderr } = keysInProcess(['generate', '--out', out]);
+    const { status, stdout, stderr } = spawnKeys(['generate', '--out', out]);
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.trim().split('\n').sort()).toEqual(FILES.map((file) => join(out, file)));
     expect(mode(out)).toBe('700');
@@ -279,7 +279,7 @@ describe('keys factors', () => {
     onTestFinished(remove);
     await copyEmbedded(path, { migrated: true });
     const env = { DATA_DIR: path, FACTOR_KEYS: A_KEY };
-    expect(keysInProcess(['factors', '--re-encrypt'], env)).toMatchObject({
+    expect(spawnKeys(['factors', '--re-encrypt'], env)).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('0 cannot be decrypted'),
       stderr: '',
@@ -314,7 +314,7 @@ describe('keys check', () => {
 
   it('reports every problem that prevents the service from starting, without values', () => {
     const broken = { ...PRODUCTION, JWT_ACCESS_PRIVATE_KEY: 'marker', JWT_REFRESH_PUBLIC_KEY: '', PORT: 'marker' };
-    const { status, stdout, stderr } = keysInProcess(['check'], broken);
+    const { status, stdout, stderr } = spawnKeys(['check'], broken);
     expect([status, stdout]).toEqual([1, '']);
     for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PUBLIC_KEY', 'PORT']) {
       expect(stderr).toMatch(new RegExp(`^${name}: `, 'm'));

@@ -93,16 +93,30 @@ export const launchChromium = async ({
   };
 };
 
-const running = new Map<string, Promise<Browser>>();
+/** The browsers of this process that run, by what they were started with. */
+const shared = new Map<string, Promise<Browser>>();
 
-/** A browser without cookies. Those of a process that are to be alike are windows of one Chromium, which ends with the process. */
+/** Opens a window without cookies, in a Chromium that the test files of this process share. It ends with the process. */
 export const openBrowser = async (own: Own = {}): Promise<Opened> => {
   const kind = JSON.stringify(own);
-  const program = running.get(kind) ?? launchChromium(own).then(({ browser }) => browser.browser() as Browser);
-  running.set(kind, program);
+  const program = shared.get(kind) ?? launchShared(own, () => shared.delete(kind));
+  shared.set(kind, program);
   const browser = await (await program).newContext();
   browser.setDefaultTimeout(PATIENCE);
   return { browser, close: () => browser.close() };
+};
+
+/** @param onEnd called when it could not be started, or has crashed. */
+const launchShared = async (own: Own, onEnd: () => void): Promise<Browser> => {
+  try {
+    const program = (await launchChromium(own)).browser.browser();
+    if (program === null) throw new Error('the browser has ended');
+    program.once('disconnected', onEnd);
+    return program;
+  } catch (error) {
+    onEnd();
+    throw error;
+  }
 };
 
 /** Puts a certificate into the database of NSS, where Chromium looks for it. */

@@ -16,7 +16,7 @@ export type ChromiumPrograms = { readonly full: ChromiumProgram; readonly shell:
 const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
 
 /**
- * The Chromium in `TEST_CHROMIUM` or on the PATH, or else Debian's. Its shell for tests is used if it is there too.
+ * The Chromium in `TEST_CHROMIUM`, or that on the PATH with its headless shell, if it is there too, or else Debian's of both.
  * @throws Error when there is none or it does not run.
  */
 export const provideChromium = async (): Promise<ChromiumPrograms> => {
@@ -27,11 +27,11 @@ export const provideChromium = async (): Promise<ChromiumPrograms> => {
 };
 
 const find = async (): Promise<ChromiumPrograms> => {
-  const command = process.env.TEST_CHROMIUM ?? onThePath(PACKAGES.full);
+  const { TEST_CHROMIUM } = process.env;
+  const command = TEST_CHROMIUM ?? onThePath(PACKAGES.full);
   if (command !== undefined) {
-    const full = { command, unpacked: null };
-    const shell = onThePath(PACKAGES.shell);
-    return { full, shell: shell === undefined ? full : { command: shell, unpacked: null } };
+    const shell = TEST_CHROMIUM ?? onThePath(PACKAGES.shell) ?? command;
+    return { full: { command, unpacked: null }, shell: { command: shell, unpacked: null } };
   }
   const unpacked = await unpackDebianPackage(PACKAGES.full, PACKAGES.shell);
   const program = (name: string) => ({ command: join(unpacked.root, 'usr/lib/chromium', name), unpacked });

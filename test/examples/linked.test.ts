@@ -29,7 +29,10 @@ describe('a copy of the example in a repository of its own, with a link to this 
   afterAll(remove);
 
   it('compiles with the options that its README names', () => {
-    const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), { cwd: path, encoding: 'utf8' });
+    const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--checkers', '1'], {
+      cwd: path,
+      encoding: 'utf8',
+    });
     expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
   });
 

@@ -126,10 +126,10 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
 });
 
 const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
-const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
+const ENDINGS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
-  // The service stops in order, but nothing of that reaches the browser, and the next one knows only what was stored.
+  // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
   const storage = memoryStores();
   let site: SecureSite;
   let service: TestService;
@@ -146,7 +146,7 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
     await site.close();
   });
 
-  it.each(KILLS)('stays logged in when the service is killed before the $lost of a $step', async ({ step, lost }) => {
+  it.each(ENDINGS)('stays logged in when the service ends before the $lost of a $step', async ({ step, lost }) => {
     const { signUp, refresh } = await visit(site);
     site.take();
     const restarting = Promise.withResolvers<void>();

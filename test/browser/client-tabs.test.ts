@@ -25,7 +25,7 @@ const MODES = [
 ];
 
 /** A service and a browser, for a whole `describe`. */
-const openBrowser = (env: Readonly<Record<string, string>> = {}, own: Parameters<typeof openWorld>[2] = {}) => {
+const openClients = (env: Readonly<Record<string, string>> = {}, own: Parameters<typeof openWorld>[2] = {}) => {
   const { world, signedUp } = openWorld('localhost', env, own);
 
   /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
@@ -51,7 +51,7 @@ const openBrowser = (env: Readonly<Record<string, string>> = {}, own: Parameters
 };
 
 describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) => {
-  const { world, openTabs, whileRenewing } = openBrowser(env);
+  const { world, openTabs, whileRenewing } = openClients(env);
 
   it.each([{ withoutChannel: false }, { withoutChannel: true }])(
     `${TABS} of them renew at one instant, ${ROUNDS} times, and nobody is out (%o)`,
@@ -137,7 +137,7 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
 });
 
 describe.runIf(canBrowse())('pages of the client in the back/forward cache', () => {
-  const { world, openTabs, whileRenewing } = openBrowser({}, { as: 'full' });
+  const { world, openTabs, whileRenewing } = openClients({}, { as: 'full' });
 
   it(`keep the user in after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
     const { tabs, person } = await openTabs(1);

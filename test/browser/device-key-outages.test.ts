@@ -71,7 +71,7 @@ describe.runIf(canBrowse())('a page that has a key', () => {
   });
 });
 
-/** A service that can be killed, with a witness, an application and a browser, until the end of the test. */
+/** A service that can end, with a witness, an application and a browser, until the end of the test. */
 const openWorld = async () => {
   const [port, inner] = [await freePort(), `${await freePort()}`];
   const between = await witness(`http://127.0.0.1:${inner}`, port);
@@ -80,7 +80,7 @@ const openWorld = async () => {
   onTestFinished(site.close);
   const address = `http://auth.tandem.localhost:${port}`;
   const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner };
-  // The service stops in order, but nothing of that reaches the browser, and the next one knows only what was stored.
+  // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
   const storage = memoryStores();
   let service: TestService | undefined;
   onTestFinished(() => service?.close());
@@ -98,7 +98,7 @@ const openWorld = async () => {
     start: async () => {
       service = await startService(env, { hasher, storage });
     },
-    kill: async () => {
+    stop: async () => {
       await service?.close();
       service = undefined;
     },
@@ -109,8 +109,8 @@ const openWorld = async () => {
 };
 
 describe.runIf(canBrowse())('a browser that has a key', () => {
-  it('stays logged in when the service is killed before its response, and when the browser is started again', async () => {
-    const { address, witness: between, start, kill, openTab, restartBrowser } = await openWorld();
+  it('stays logged in when the service ends before its response, and when the browser is started again', async () => {
+    const { address, witness: between, start, stop, openTab, restartBrowser } = await openWorld();
     await start();
     const tab = await openTab();
     const { username } = await registeredIn(tab);
@@ -121,7 +121,7 @@ describe.runIf(canBrowse())('a browser that has a key', () => {
     const { arrived, lose } = between.hold(REFRESH);
     const refreshed = refreshIn(tab);
     await arrived;
-    await kill();
+    await stop();
     lose();
     expect(await refreshed).toMatch(/No response/);
     await start();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { unpackDebianPackage } from '../servers/debian-package.ts';
+import { unpackDebianPackages } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type ChromiumProgram, type ChromiumPrograms, libraryPath } from './program.ts';
@@ -121,7 +121,7 @@ const launchShared = async (own: Own, onEnd: () => void): Promise<Browser> => {
 
 /** Puts a certificate into the database of NSS, where Chromium looks for it. */
 const trust = async (home: string, certificate: string): Promise<void> => {
-  const { root, libraries } = await unpackDebianPackage('libnss3-tools');
+  const { root, libraries } = await unpackDebianPackages('libnss3-tools');
   const database = join(home, '.pki', 'nssdb');
   mkdirSync(database, { recursive: true });
   const file = join(home, 'trusted.pem');

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type UnpackedPackage, unpackDebianPackage } from '../servers/debian-package.ts';
+import { type UnpackedPackage, unpackDebianPackages } from '../servers/debian-package.ts';
 
 /** A Chromium executable, and the package it was unpacked from, if any. */
 export type ChromiumProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
@@ -33,7 +33,7 @@ const find = async (): Promise<ChromiumPrograms> => {
     const shell = TEST_CHROMIUM ?? onThePath(PACKAGES.shell) ?? command;
     return { full: { command, unpacked: null }, shell: { command: shell, unpacked: null } };
   }
-  const unpacked = await unpackDebianPackage(PACKAGES.full, PACKAGES.shell);
+  const unpacked = await unpackDebianPackages(PACKAGES.full, PACKAGES.shell);
   const program = (name: string) => ({ command: join(unpacked.root, 'usr/lib/chromium', name), unpacked });
   return { full: program(PACKAGES.full), shell: program(PACKAGES.shell) };
 };

@@ -18,7 +18,7 @@ export type UnpackedPackage = { readonly root: string; readonly libraries: reado
  * installed, so it needs no root and starts no service.
  * @throws Error when the system has no Debian packages, or the download fails.
  */
-export const unpackDebianPackage = async (...names: string[]): Promise<UnpackedPackage> => {
+export const unpackDebianPackages = async (...names: string[]): Promise<UnpackedPackage> => {
   const root = join(CACHE, names.join('+'));
   if (!existsSync(root)) await unpackInto(root, names);
   return { root, libraries: directoriesOfLibraries(root) };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type UnpackedPackage, unpackDebianPackage } from './debian-package.ts';
+import { type UnpackedPackage, unpackDebianPackages } from './debian-package.ts';
 import { keep } from './keeper.ts';
 import type { Owner } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
@@ -35,7 +35,7 @@ export const providePatroni = async (): Promise<{ programs: PatroniPrograms; rem
   const owner = unprivileged();
   const directory = serverDirectory('patroni', owner);
   const remove = keep(directory);
-  const copied = async (name: string) => copy(await unpackDebianPackage(name), join(directory, name));
+  const copied = async (name: string) => copy(await unpackDebianPackages(name), join(directory, name));
   try {
     const [patroni, etcd, haproxy] = [await copied('patroni'), await copied('etcd-server'), await copied('haproxy')];
     const installed = globSync(join('/', POSTGRES, 'pg_rewind')).length > 0;

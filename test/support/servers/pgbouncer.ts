@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackDebianPackage } from './debian-package.ts';
+import { unpackDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
@@ -17,7 +17,7 @@ export type PgbouncerProgram = { readonly command: string; readonly libraries: r
  * @throws Error when it cannot be fetched, or does not run.
  */
 export const providePgbouncer = async (): Promise<PgbouncerProgram> => {
-  const { root, libraries } = await unpackDebianPackage('pgbouncer');
+  const { root, libraries } = await unpackDebianPackages('pgbouncer');
   const command = join(root, 'usr/sbin/pgbouncer');
   await run(command, ['--version'], { env: environment(libraries) });
   return { command, libraries };

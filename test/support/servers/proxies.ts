@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../checkout/repository.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
-import { unpackDebianPackage } from './debian-package.ts';
+import { unpackDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { endWithUs } from './keeper.ts';
 
@@ -87,7 +87,7 @@ export const startProxy = async (
   { packageName, program, configured, args }: Proxy,
   instances: readonly [string, string],
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
-  const { root, libraries } = await unpackDebianPackage(packageName);
+  const { root, libraries } = await unpackDebianPackages(packageName);
   const { path: directory, remove } = temporaryDirectory();
   // nginx gives its privileges up, and still needs its directories.
   chmodSync(directory, 0o755);

@@ -2,7 +2,7 @@ import { defineConfig } from 'rolldown';
 
 /** Members that only modules of the client use, so they get short names. Not those of messages between tabs. */
 const INTERNAL = [
-  ...['cookieLost', 'mayLoseCookie', 'noResponse'],
+  ...['cookieLost', 'keepsNoCookie', 'mayLoseCookie', 'noResponse'],
   ...['base', 'call', 'endSession', 'exchange', 'isOurs', 'request', 'send'],
   ...['generation', 'hint', 'missed', 'announce', 'untilDue', 'margin'],
   ...['enter', 'renew', 'token', 'proven', 'proofFor', 'closeFrame'],

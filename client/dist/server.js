@@ -6,8 +6,9 @@ const baseOf = (baseUrl) => {
 	return new URL(baseUrl).href.replace(/\/+$/, "");
 };
 // src/host.ts
-const sleep = (milliseconds) => new Promise((resolve) => {
-	setTimeout(resolve, milliseconds).unref?.();
+const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
+	const timer = setTimeout(resolve, milliseconds);
+	if (isIdle) timer.unref?.();
 });
 const ignore = () => void 0;
 // src/response.ts

@@ -1,15 +1,24 @@
 import { AuthError } from './auth-error.ts';
+import { ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
 import { type Token, userOf } from './token.ts';
-import type { AuthClient, AuthClientOptions, LoginResult, RefreshResult, SessionInfo, User } from './types.ts';
+import type {
+  AuthClient,
+  AuthClientOptions,
+  LoginResult,
+  RefreshResult,
+  SessionInfo,
+  StepUpReason,
+  User,
+} from './types.ts';
 
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
   const { origin, isOurs } = http;
   const origins = options.origins?.map((url) => new URL(url).origin);
-  const { token: current, renew, enter, ...members } = session(http);
+  const { token: current, renew, enter, ...members } = session(http, options.ignoreHint);
 
   /** A token that is good for now: if it can't be renewed yet, it is used until it expires. */
   const fresh = async () => {
@@ -19,6 +28,21 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
         if (!token || token.untilDue() <= -token.margin) throw error;
       });
     return current();
+  };
+
+  const prompts: { [Reason in StepUpReason]?: Promise<unknown> } = {};
+  /** Calls at once share a prompt, and wait for one that asks for less. */
+  const prompt = (reason: StepUpReason): Promise<unknown> => {
+    const open = prompts['second-factor'] ?? prompts[reason];
+    if (open) return open;
+    const asked = Promise.resolve(prompts.recent)
+      .catch(ignore)
+      .then(() => options.onStepUp?.(reason))
+      .finally(() => {
+        delete prompts[reason];
+      });
+    prompts[reason] = asked;
+    return asked;
   };
 
   const authorized = async (request: Request, transport = http.send): Promise<Response> => {
@@ -35,9 +59,12 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
     if (!first || response.status !== 401) return response;
     const challenge = response.headers.get('WWW-Authenticate');
-    const mustStepUp = options.onStepUp && challenge?.includes('insufficient_user');
-    if (mustStepUp) await options.onStepUp?.(challenge?.includes('acr_values') ? 'second-factor' : 'recent');
-    else if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
+    if (options.onStepUp && challenge?.includes('insufficient_user')) {
+      // The user may have stepped up for another call meanwhile.
+      if (current() !== first && userOf(current())?.id === user?.id) return authorized(request, transport);
+      await prompt(challenge.includes('acr_values') ? 'second-factor' : 'recent');
+    } else if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/))
+      return response;
     else if (current() === first) await renew(first.value);
     const second = current();
     return second ? send(request, second) : response;

@@ -1,4 +1,5 @@
 import type { ProofRequest } from './device.ts';
+import { sleep } from './host.ts';
 
 /**
  * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that all applications of a site have
@@ -13,6 +14,8 @@ const PATHS = [
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';
 const NAME = 'device';
+/** Milliseconds until the store is read again that could not be read. Browsers refuse it for a moment: a full disk, a process that ended. */
+const PAUSES = [100, 300];
 
 const done = <Result>(request: IDBRequest<Result>): Promise<Result> =>
   new Promise((resolve, reject) => {
@@ -43,6 +46,19 @@ const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
   }
 };
 
+/** @throws what the browser says of a store that it has, and that cannot be read: there may be a key in it */
+const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
+  // Not without TLS, for example. Then there never was one.
+  if (!globalThis.indexedDB || !crypto.subtle) return undefined;
+  for (const pause of PAUSES)
+    try {
+      return await keyOf(create);
+    } catch {
+      await sleep(pause);
+    }
+  return keyOf(create);
+};
+
 /** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
 const origins = document.documentElement.dataset.origins?.split(' ');
 /**
@@ -60,9 +76,12 @@ const readClock = async (): Promise<void> => {
 
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
-/** @returns a proof for the request; nothing if there is no key, or the request is none of those. */
+/**
+ * @returns a proof for the request; nothing if there is no key, or the request is none of those
+ * @throws if there may be a key that cannot be used now
+ */
 export const prove = async ({ path, create, again }: ProofRequest): Promise<string | undefined> => {
-  const key = PATHS.includes(path) && (isShared || !create) ? await keyOf(create) : undefined;
+  const key = PATHS.includes(path) && (isShared || !create) ? await storedKey(create) : undefined;
   if (!key) return undefined;
   if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
@@ -81,7 +100,8 @@ export const prove = async ({ path, create, again }: ProofRequest): Promise<stri
 if (origins) {
   addEventListener('message', async ({ origin, data, ports: [port] }) => {
     const isAllowed = origins.includes(origin === location.origin ? 'self' : origin);
-    port?.postMessage(isAllowed ? await prove(data).catch(() => undefined) : undefined);
+    // `false`: there may be a key. An older client takes it for none.
+    port?.postMessage(isAllowed ? await prove(data).catch(() => false) : undefined);
   });
   // Who asks knows from it that this page is there, and no error page of the browser.
   parent.postMessage('ready', '*');

@@ -9,7 +9,7 @@ export type ProofRequest = {
   readonly again: boolean;
 };
 
-/** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer. */
+/** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer, or could not read its store. */
 type Proof = string | null | undefined;
 
 /** Milliseconds until the frame has loaded, or has read the clock. */
@@ -60,7 +60,7 @@ export const device = (base: string) => {
     if (!target) return undefined;
     const { port1, port2 } = new MessageChannel();
     const answer = new Promise<Proof>((resolve) => {
-      port1.onmessage = ({ data }) => resolve(data ?? null);
+      port1.onmessage = ({ data }) => resolve(data === false ? undefined : (data ?? null));
     });
     target.postMessage(request, new URL(base).origin, [port2]);
     const late = sleep(request.again ? LOADING : ANSWER);

@@ -5,6 +5,8 @@ import type { AuthErrorCode } from './types.ts';
 /** Why something has failed, as far as a page may know it. */
 export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const host = browser();
+  /** The global `fetch` of Node keeps no cookie; that of a worker in a browser does. */
+  const keepsNoCookie = !host && get === fetch && 'process' in globalThis;
   const location = host?.location;
   const { origin, hostname } = new URL(baseUrl);
   /** What a browser needs to keep the cookie, if it may drop it without a word. */
@@ -29,7 +31,14 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   return {
     origin,
     mayLoseCookie: !!advice,
-    cookieLost: (): AuthError => fail('CLIENT_COOKIE_BLOCKED', `The browser blocked the cookie of ${origin}.${advice}`),
+    keepsNoCookie,
+    cookieLost: (): AuthError =>
+      fail(
+        'CLIENT_COOKIE_BLOCKED',
+        keepsNoCookie
+          ? 'Node keeps no cookie: pass a fetch that does.'
+          : `The browser blocked the cookie of ${origin}.${advice}`,
+      ),
     /**
      * Of a request without a response. A browser hides the reason; but if there is a response without CORS, and none with it, that is the
      * reason. The service lets pages load one path without CORS.

@@ -37,10 +37,11 @@ type Browser = {
 export const browser = (): (Browser & EventTarget) | undefined =>
   (globalThis as unknown as Browser).document && (globalThis as unknown as Browser & EventTarget);
 
-/** Does not keep a program on Node alive. */
-export const sleep = (milliseconds: number): Promise<void> =>
+/** @param isIdle whether a program on Node may end meanwhile. If the program waits for it, that would be an end without an error. */
+export const sleep = (milliseconds: number, isIdle?: boolean): Promise<void> =>
   new Promise((resolve) => {
-    (setTimeout(resolve, milliseconds) as { unref?(): void }).unref?.();
+    const timer = setTimeout(resolve, milliseconds) as { unref?(): void };
+    if (isIdle) timer.unref?.();
   });
 
 export const ignore = (): void => undefined;

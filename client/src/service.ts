@@ -44,7 +44,7 @@ export const service = (options: AuthClientOptions) => {
 
   /** A request that takes too long is not aborted: the cookie of its response would be lost. */
   const inTime = <Answer>(path: string, answer: Promise<Answer>): Promise<Answer> => {
-    const timeout = sleep(TIMEOUT).then(() => {
+    const timeout = sleep(TIMEOUT, true).then(() => {
       throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, { retryable: true });
     });
     return Promise.race([answer, timeout]);
@@ -87,6 +87,7 @@ export const service = (options: AuthClientOptions) => {
     exchange: () =>
       proven<RefreshResult>('/auth/refresh-token').catch((error: AuthError) => {
         if (!/^AUTH_(FAILED|DEVICE)/.test(error.code)) throw error;
+        if (known.keepsNoCookie) throw known.cookieLost();
       }),
     endSession: () => call('GET', '/auth/clear-cookie'),
   };

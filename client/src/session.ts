@@ -26,7 +26,7 @@ type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
 };
 
 /** The token and the user of this page. */
-export const session = (http: ReturnType<typeof service>): Session => {
+export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean): Session => {
   let host = browser();
   const listeners = new Set<Parameters<AuthClient['onChange']>[0]>();
   const events: (() => unknown)[] = [];
@@ -114,8 +114,12 @@ export const session = (http: ReturnType<typeof service>): Session => {
       if (answer) return void adopt(answer, 'refresh');
       misses += others.generation() === before ? 1 : 1 / 4;
     }
-    others.hint(-others.generation());
-    set(null, 'ended');
+    // Nobody has lost a session that no page knew of.
+    if (token === undefined && others.hint() <= 0) token = null;
+    else {
+      others.hint(-others.generation());
+      set(null, 'ended');
+    }
   };
 
   const renew = (stale?: string): Promise<User | null> => {
@@ -137,7 +141,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
     // After "pagehide" a page gets "visibilitychange", too. A channel that is opened then would stay open.
     if (host?.document.hidden) return;
     others.open();
-    if (token ? failures || token.untilDue() <= 0 || others.missed() : others.hint() > 0)
+    if (token ? failures || token.untilDue() <= 0 || others.missed() : token === undefined || others.hint() > 0)
       renew(token?.value).catch(ignore);
   };
 
@@ -146,8 +150,8 @@ export const session = (http: ReturnType<typeof service>): Session => {
   host?.addEventListener('pagehide', others.close, end);
   others.open();
 
-  // The first attempt, unless there is certainly no session.
-  if (others.hint() <= 0) token = null;
+  // The first attempt, unless there seems to be no session.
+  if (!ignoreHint && others.hint() <= 0) token = null;
   const ready = token === null ? Promise.resolve(token) : renew();
   // Its failure is for those who wait for it.
   ready.catch(ignore);

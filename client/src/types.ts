@@ -308,7 +308,7 @@ export type AccountClientOptions = {
   /** The address of the service, with `http://` or `https://`, and its path if it has one. */
   readonly baseUrl: string;
   /** That of an AuthClient, for the calls of its user. By default the global one, for those that need no user. */
-  readonly fetch?: (input: string, init?: RequestInit) => Promise<Response>;
+  readonly fetch?: ((input: string, init?: RequestInit) => Promise<Response>) | undefined;
 };
 
 export type PasswordReset = { readonly token: string; readonly newPassword: string };
@@ -334,14 +334,20 @@ export type AuthClientOptions = {
   /** The address of the service, with `http://` or `https://`, and its path if it has one. */
   readonly baseUrl: string;
   /** Other origins that `fetch` may send the access token to. */
-  readonly origins?: readonly string[];
+  readonly origins?: readonly string[] | undefined;
   /** Instead of the global one. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
+  /**
+   * Looks for a session at the start even if `localStorage` has no hint that there may be one: when it was cleared, or somebody has logged in at
+   * another application of the site. Costs up to three requests where nobody is logged in.
+   */
+  readonly ignoreHint?: boolean | undefined;
   /**
    * Called when a response says that the user has to show more: `recent`, something again; `second-factor`, that. The request is repeated
-   * once when it has settled, so a form that was filled in is not lost. If it rejects, the request does.
+   * once when it has settled, so a form that was filled in is not lost. If it rejects, the request does. Requests at once share a call. What it
+   * requests itself must not need a step-up: that would wait for it.
    */
-  readonly onStepUp?: (reason: StepUpReason) => Promise<unknown>;
+  readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;
 };
 
 export type StepUpReason = 'recent' | 'second-factor';

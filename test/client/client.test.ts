@@ -95,6 +95,38 @@ describe('a page that opens', () => {
     expect([...page.storage]).toEqual([[`tandem:${BASE_URL}`, '2']]);
   });
 
+  it('looks for a session without the hint if it is told to, and the hint is there again', async () => {
+    const page = fakePage();
+    const { fetch, sent } = fakeTransport({ [REFRESH]: [renewed] });
+    const auth = aClient({ fetch, ignoreHint: true });
+    expect(auth.user).toBeUndefined();
+    expect((await auth.ready)?.username).toBe('ada');
+    expect(sent()).toEqual([`POST ${REFRESH}`]);
+    expect(Number(page.storage.get(`tandem:${BASE_URL}`))).toBeGreaterThan(0);
+  });
+
+  it('that is told to, and finds no session, tells no listener that one has ended', async () => {
+    fakePage();
+    const { fetch } = fakeTransport({ [REFRESH]: [refused] });
+    const auth = aClient({ fetch, ignoreHint: true });
+    const listener = vi.fn();
+    auth.onChange(listener);
+    await seconds(10);
+    expect(await auth.ready).toBeNull();
+    expect(auth.user).toBeNull();
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  it('that is told to, and gets no answer, tries again when there is a connection', async () => {
+    const page = fakePage();
+    const { fetch } = fakeTransport({ [REFRESH]: [offline, renewed] });
+    const auth = aClient({ fetch, ignoreHint: true });
+    expect(await errorOf(auth.ready)).toMatchObject({ code: 'CLIENT_NETWORK_FAILED' });
+    page.happens('online');
+    await seconds(0);
+    expect(auth.user?.username).toBe('ada');
+  });
+
   it('is not logged out while it is offline: the user is unknown, and known when there is a connection again', async () => {
     const page = fakePage({ hint: '1' });
     page.navigator.onLine = false;
@@ -263,11 +295,13 @@ describe('refresh', () => {
   });
 
   it('finds a session that was opened elsewhere, though this page knew of none', async () => {
-    fakePage();
+    const page = fakePage();
     const { fetch } = fakeTransport({ [REFRESH]: [renewed] });
     const auth = aClient({ fetch });
     expect(await auth.ready).toBeNull();
     expect((await auth.refresh())?.username).toBe('ada');
+    // The next page knows of it.
+    expect(Number(page.storage.get(`tandem:${BASE_URL}`))).toBeGreaterThan(0);
   });
 
   it('does not bring back a user who logs out meanwhile', async () => {
@@ -429,6 +463,74 @@ describe('fetch', () => {
       const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
       expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
       expect([onStepUp.mock.calls.length, sent().slice(1)]).toEqual([1, [`GET ${ME}`, `GET ${ME}`]]);
+    });
+
+    /** Each request is refused until a token is raised that often. */
+    const refusedUntil =
+      (parameter: string, raised: readonly string[], count = 1) =>
+      () =>
+        raised.length < count ? asked(parameter)() : ok();
+    const raising = (raised: string[]) => () => {
+      raised.push('');
+      return success({ accessToken: anAccessToken() });
+    };
+
+    it('asks the user once for all requests at a time, and for one whose answer arrives afterwards', async () => {
+      const raised: string[] = [];
+      const late = Promise.withResolvers<Response>();
+      const form = Promise.withResolvers<void>();
+      const onStepUp = vi.fn(async () => {
+        await form.promise;
+        await auth.stepUp({ password: 'correct horse' });
+      });
+      const { auth } = await restored(
+        {
+          [ME]: [refusedUntil('max_age=300', raised)],
+          '/late': [() => late.promise, ok],
+          '/auth/step-up': [raising(raised)],
+        },
+        { onStepUp },
+      );
+      const slow = auth.fetch(`${BASE_URL}/late`);
+      const others = [1, 2, 3].map(() => auth.fetch(`${BASE_URL}${ME}`));
+      await seconds(1);
+      form.resolve();
+      expect((await Promise.all(others)).map(({ status }) => status)).toEqual([200, 200, 200]);
+      late.resolve(asked('max_age=300')());
+      expect((await slow).status).toBe(200);
+      expect(onStepUp).toHaveBeenCalledTimes(1);
+    });
+
+    it('asks again for a second factor once the user has shown the rest, and never twice at once', async () => {
+      const raised: string[] = [];
+      let open = 0;
+      const onStepUp = vi.fn(async () => {
+        open += 1;
+        expect(open).toBe(1);
+        await auth.stepUp({ password: 'correct horse' });
+        open -= 1;
+      });
+      const { auth } = await restored(
+        {
+          '/recent': [asked('max_age=300'), ok],
+          '/factor': [refusedUntil('acr_values="aal2"', raised, 2)],
+          '/auth/step-up': [raising(raised)],
+        },
+        { onStepUp },
+      );
+      const all = await Promise.all(['/recent', '/factor'].map((path) => auth.fetch(BASE_URL + path)));
+      expect(all.map(({ status }) => status)).toEqual([200, 200]);
+      expect(onStepUp.mock.calls).toEqual([['recent'], ['second-factor']]);
+    });
+
+    it('asks again after the user has refused', async () => {
+      const onStepUp = vi.fn(() => Promise.reject(new Error('no')));
+      const { auth } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
+      const results = await Promise.allSettled([1, 2].map(() => auth.fetch(`${BASE_URL}${ME}`)));
+      expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(onStepUp).toHaveBeenCalledTimes(1);
+      await expect(auth.fetch(`${BASE_URL}${ME}`)).rejects.toThrow('no');
+      expect(onStepUp).toHaveBeenCalledTimes(2);
     });
 
     it('rejects if the user does not want to', async () => {

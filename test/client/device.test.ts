@@ -167,9 +167,10 @@ describe('a renewal', () => {
 
 describe('a renewal of a bound session, while the page of the key does not answer', () => {
   it.each([
-    ['is not loaded', { isThere: false }],
-    ['is silent', { answer: 'silent' }],
-  ] as const)('logs nobody out, and is tried again: %s', async (_title, setup) => {
+    ['is not loaded', { isThere: false }, 3],
+    ['is silent', { answer: 'silent' }, 3],
+    ['cannot read its store', { answer: () => false }, 1],
+  ] as const)('logs nobody out, and is tried again: %s', async (_title, setup, wait) => {
     const { auth, requests } = opened(
       { [REFRESH]: [unproven, unproven, unproven, unproven, renewed] },
       { hint: '1', ...setup },
@@ -177,7 +178,7 @@ describe('a renewal of a bound session, while the page of the key does not answe
     const changes: string[] = [];
     auth.onChange((_user, why) => changes.push(why));
     const refused = auth.ready.catch((error: { code: string; retryable: boolean }) => error);
-    await seconds(3);
+    await seconds(wait);
     expect(await refused).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
     expect([requests.length, changes]).toEqual([1, []]);
     await seconds(600);

@@ -111,7 +111,7 @@ type Ask = (request: {
   readonly path: string;
   readonly create: boolean;
   readonly offset: number;
-}) => string | undefined;
+}) => string | false | undefined;
 
 type Frame = {
   readonly contentWindow: object;
@@ -122,7 +122,7 @@ type Frame = {
 
 /**
  * A frame of the service in the page.
- * @param answer a proof for each request; `silent` answers none
+ * @param answer a proof for each request, or `false` if the key cannot be read; `silent` answers none
  * @param isThere whether the page loads that holds the key, and not an error page
  */
 export const fakeFrame = (page: ReturnType<typeof fakePage>, answer: Ask | 'silent', isThere = true) => {

@@ -89,6 +89,8 @@ const SCHEMA = `
     userId text references users (id) on delete cascade,
     "to" text not null,
     email text,
+    locale text,
+    wasVerified integer not null,
     origin text not null,
     createdAt integer not null,
     attempts integer not null,

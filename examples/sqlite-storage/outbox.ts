@@ -3,7 +3,7 @@ import { isRequest, type Message, type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WA
 import type { Connection } from './connection.ts';
 
 const toMessage = ({ nextAttemptAt: _at, unclaimedRequest: _is, ...row }: Record<string, SQLOutputValue>): Message =>
-  ({ ...row, origin: JSON.parse(String(row.origin)) }) as Message;
+  ({ ...row, origin: JSON.parse(String(row.origin)), wasVerified: row.wasVerified === 1 }) as Message;
 
 /** Messages in the table `outbox`. */
 export const sqliteOutbox = ({ database, read, write }: Connection): Outbox => {
@@ -13,7 +13,7 @@ export const sqliteOutbox = ({ database, read, write }: Connection): Outbox => {
   // A request that waits already is dropped.
   const insert = database.prepare(`
     insert into outbox
-    values (:id, :kind, :userId, :to, :email, :origin, :createdAt, :attempts, :createdAt, :unclaimedRequest)
+    values (:id, :kind, :userId, :to, :email, :locale, :wasVerified, :origin, :createdAt, :attempts, :createdAt, :unclaimedRequest)
     on conflict (unclaimedRequest) do nothing`);
   const secret = SECRET_KINDS.map((kind) => `'${kind}'`).join(', ');
   const claim = database.prepare(`
@@ -48,7 +48,8 @@ export const sqliteOutbox = ({ database, read, write }: Connection): Outbox => {
             waiting = Math.max(waiting, Number(count));
             if (Number(count) >= REQUESTS_WAITING || Number(ofNetwork) >= REQUESTS_PER_NETWORK) continue;
           }
-          insert.run({ ...message, origin: JSON.stringify(message.origin), unclaimedRequest });
+          const origin = JSON.stringify(message.origin);
+          insert.run({ ...message, origin, wasVerified: Number(message.wasVerified), unclaimedRequest });
         }
         return waiting >= REQUESTS_WAITING / 2;
       }),

@@ -34,25 +34,8 @@ export const UNDO_LIFETIME = 7 * 86_400_000;
 /** How long it is reserved at most after a password reset by the new address, so that the former owner can still object. Milliseconds. */
 export const UNDO_AFTER_RESET = 86_400_000;
 
-/** The links that were sent to an account on requests without authentication. */
-export type RecentLinks = {
-  /** Links within the last `LINK_SPACING`. */
-  readonly lately: number;
-  /** Links within the last `LINKS_PERIOD`. */
-  readonly inPeriod: number;
-  /** Whether one of them can still be used. */
-  readonly hasLive: boolean;
-};
-
-/** Milliseconds. A new link replaces the older one, so repeated requests of a stranger must not replace the link that the owner is using. */
-export const LINK_SPACING = 5 * 60_000;
-/** Milliseconds. */
-export const LINKS_PERIOD = 86_400_000;
-const LINKS_PER_PERIOD = 5;
-
 /**
- * Whether another link may be sent on a request without authentication. The owner always has one: after `LINKS_PER_PERIOD` links, the next
- * one is sent when none is live any more.
+ * Milliseconds in which no request of a stranger replaces a link that can be used: the owner may be using it. How many links are sent is
+ * limited besides (`mailLimits`).
  */
-export const isLinkAllowed = ({ lately, inPeriod, hasLive }: RecentLinks): boolean =>
-  lately === 0 && (inPeriod < LINKS_PER_PERIOD || !hasLive);
+export const LINK_SPACING = 5 * 60_000;

@@ -1,43 +1,5 @@
 import type { Origin } from './event.ts';
 
-/** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
-const HOSTS = new Map([
-  ['gmail.com', 'gmail.com'],
-  ['googlemail.com', 'gmail.com'],
-  ['proton.me', 'proton.me'],
-  ['protonmail.com', 'proton.me'],
-  ['pm.me', 'proton.me'],
-]);
-
-/** The same text for the known spellings of one mailbox. For counting only. @param email canonical. */
-export const mailboxOf = (email: string): string => {
-  const at = email.lastIndexOf('@');
-  const [name = '', given] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
-  const host = HOSTS.get(given);
-  return host === undefined ? `${name}@${given}` : `${name.replaceAll('.', '')}@${host}`;
-};
-
-/** Milliseconds after which a mailbox may get one mail more: five a day. */
-export const MAIL_INTERVAL = 86_400_000 / 5;
-
-/** The mails that others can cause without the password have the lowest limits; those that report a takeover have the highest. */
-const BURSTS: Partial<Record<MessageKind, number>> = {
-  'email-change': 2,
-  'email-verification': 3,
-  'address-taken': 3,
-  'password-reset': 4,
-  'password-changed': 6,
-  'password-was-reset': 6,
-  'email-changed': 8,
-  'email-change-final': 8,
-};
-
-/**
- * The number of mails at once (of all kinds together) from which on a mail of this kind is dropped. The limits differ, so that mails which
- * a stranger can cause do not use up the limit of the important ones.
- */
-export const mailBurst = (kind: MessageKind): number => BURSTS[kind] ?? 5;
-
 /** Requests without authentication for a mail to an address. Whether the address has an account is looked up when the mail is sent. */
 const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
@@ -81,6 +43,10 @@ export type Message = {
   readonly to: string;
   /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
   readonly email: string | null;
+  /** The language of the mail; `null`: that of the user when it is sent. */
+  readonly locale: string | null;
+  /** Whether the address was the verified one of the account before the change that the message is about. */
+  readonly wasVerified: boolean;
   readonly origin: Origin;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -88,7 +54,8 @@ export type Message = {
 };
 
 /** A message as a use case states it. `enqueue` adds the id, the time and the origin. */
-export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> & Partial<Pick<Message, 'email'>>;
+export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
+  Partial<Pick<Message, 'email' | 'locale' | 'wasVerified'>>;
 
 type OfRequest = { readonly kind: RequestKind };
 
@@ -106,9 +73,9 @@ export const waitsForPoll = ({ kind, attempts }: Pick<Message, 'kind' | 'attempt
   attempts > 0 || SECRET_KINDS.includes(kind);
 
 export const newMessage = (
-  { kind, userId, to, email = null }: MessageDraft,
+  { kind, userId, to, email = null, locale = null, wasVerified = false }: MessageDraft,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
-): Message => ({ id, kind, userId, to, email, origin, createdAt: at, attempts: 0 });
+): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: at, attempts: 0 });
 
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mailboxOf } from '../../src/domain/message.ts';
+import { mailboxOf } from '../../src/domain/mail-limits.ts';
 
 describe('a mailbox', () => {
   // Proves: mail-6

@@ -93,6 +93,8 @@ export const aMessage = (given: Partial<Message> = {}): Message => ({
   userId: anId(),
   to: 'a.person@example.org',
   email: null,
+  locale: null,
+  wasVerified: false,
   origin: NO_ORIGIN,
   createdAt: NOW,
   attempts: 0,

@@ -134,6 +134,8 @@ export const MessageEntity = defineEntity({
     userId: () => ofUser('outbox_user_id_fkey').nullable().index('outbox_user_id_index'),
     to: p.text(),
     email: p.text().nullable(),
+    locale: p.text().nullable(),
+    wasVerified: p.boolean().defaultRaw('false'),
     origin: p.json<Origin>(),
     createdAt: p.bigint('number'),
     attempts: p.integer().defaultRaw('0'),
@@ -147,7 +149,7 @@ const MailboxEntity = defineEntity({
   name: 'Mailbox',
   tableName: 'mailboxes',
   properties: {
-    /** A hash of the address. */
+    /** A hash of what is counted. */
     mailbox: p.text().primary(),
     /** When it may get the whole burst of mails again. */
     refilledAt: p.bigint('number').index('mailboxes_refilled_at_index'),

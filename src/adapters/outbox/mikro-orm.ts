@@ -18,8 +18,9 @@ const toMessage = ({
   waitingRequest: _waiting,
   userId = null,
   email = null,
+  locale = null,
   ...message
-}: InferEntity<typeof MessageEntity>): Message => ({ ...message, userId, email });
+}: InferEntity<typeof MessageEntity>): Message => ({ ...message, userId, email, locale });
 
 const toEntity = (message: Message) => ({
   ...message,
@@ -90,9 +91,9 @@ const addRequest = (message: Message) => {
       select count(*) as count, count(*) filter (where address is not distinct from ${message.origin.address}::text) as of_network
       from (select origin->>'address' as address from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as requests
     ), added as (
-      insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
+      insert into outbox (id, kind, user_id, "to", email, locale, was_verified, origin, created_at, next_attempt_at, waiting_request)
       select ${message.id}, ${message.kind}, ${message.userId}::text, ${message.to}::text, ${message.email}::text,
-        ${JSON.stringify(message.origin)}::jsonb, ${message.createdAt}::bigint, ${message.createdAt}::bigint, ${waitingRequest}::text
+        ${message.locale}::text, ${message.wasVerified}::boolean, ${JSON.stringify(message.origin)}::jsonb, ${message.createdAt}::bigint, ${message.createdAt}::bigint, ${waitingRequest}::text
       from waiting where count < ${REQUESTS_WAITING} and of_network < ${REQUESTS_PER_NETWORK}
       on conflict (waiting_request) do nothing
     )

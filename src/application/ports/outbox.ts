@@ -13,9 +13,9 @@ export type Claim = {
   readonly limit: number;
 };
 
-/** A mail to a mailbox that has a limit. */
+/** A mail that is counted. */
 export type Admission = {
-  /** A hash of the address. */
+  /** A hash of what it is counted by: a mailbox, or an address of it. */
   readonly mailbox: string;
   readonly now: number;
   /** How many it may get at once. */

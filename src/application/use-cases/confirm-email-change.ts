@@ -88,8 +88,10 @@ export const confirmEmailChange =
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
       await releaseOrReserve(deps, stores, before, user);
-      if (notifiesFormerAddress(deps))
-        await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
+      if (notifiesFormerAddress(deps)) {
+        const wasVerified = before.emailVerifiedAt !== null;
+        await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
+      }
       return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin });
     });
   };

@@ -1,16 +1,8 @@
 import type { EventKind } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
-import { isLinkAllowed, LINK_SPACING, LINKS_PERIOD, type Link, type LinkPurpose } from '../../domain/link.ts';
-import {
-  isGivenUp,
-  isRequest,
-  MAIL_INTERVAL,
-  type Message,
-  mailBurst,
-  mailboxOf,
-  type RequestKind,
-  retryDelay,
-} from '../../domain/message.ts';
+import { LINK_SPACING, type Link, type LinkPurpose } from '../../domain/link.ts';
+import { mailLimits } from '../../domain/mail-limits.ts';
+import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { TemplateFiles } from '../mail/kinds.ts';
 import type { FactorsLeft, SentMessage, WantedLink } from '../mail/mail-of-message.ts';
@@ -63,7 +55,9 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
-  if (!(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
+  // A link that follows the undo of a change is asked for by nobody: the owner has proven the address.
+  const isFree = message.kind === 'password-reset' || message.attempts > 1;
+  if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
   if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
@@ -71,7 +65,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   }
   const { template, links: wanted } = mail;
   const values = { ...mail.values, ...(await storeLinks(deps, stores, user, wanted)) };
-  const { locale } = user;
+  const locale = message.locale ?? user.locale;
   return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
 
@@ -91,18 +85,20 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
 };
 
 /**
- * Whether the mailbox may get the mail. An address that is not verified may belong to somebody else, so all accounts together may send it
- * a limited number of mails. Only the first attempt of a mail is counted.
+ * Whether the address may get the mail. One that is not verified may belong to somebody else, so what all accounts together may send to it is
+ * limited.
  */
 const mayBeMailed = async (
   { clock, linkTokens }: PrepareMailDeps,
   { outbox }: Stores,
-  { kind, to, attempts }: Pick<Message, 'kind' | 'to' | 'attempts'>,
+  message: Message,
   { email, emailVerifiedAt }: User,
 ): Promise<boolean> => {
-  if (attempts > 1 || (to === email && emailVerifiedAt !== null)) return true;
-  const mailbox = linkTokens.hashOf(mailboxOf(to));
-  return outbox.admit({ mailbox, now: clock.now(), burst: mailBurst(kind), interval: MAIL_INTERVAL });
+  const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
+  for (const { of, ...limit } of mailLimits(message, isProven)) {
+    if (!(await outbox.admit({ mailbox: linkTokens.hashOf(of), now: clock.now(), ...limit }))) return false;
+  }
+  return true;
 };
 
 type PendingRequest = {
@@ -111,7 +107,7 @@ type PendingRequest = {
   readonly live: readonly Link[];
 };
 
-/** Whether a request is answered. It is not while the mail of an earlier one waits, which would replace the link of this one. */
+/** Whether a request is answered now: not while the mail of an earlier one waits, which would replace the link of this one. */
 const isAdmitted = async (
   { clock }: RecordDeps,
   { events, outbox }: Stores,
@@ -120,12 +116,8 @@ const isAdmitted = async (
   const { kind, event } = REQUESTS[message.kind];
   const waiting = await outbox.listByUser(user.id);
   if (waiting.some((other) => other.kind === kind)) return false;
-  const countSince = (period: number) => events.countSince(user.id, event, clock.now() - period);
-  return isLinkAllowed({
-    lately: await countSince(LINK_SPACING),
-    inPeriod: await countSince(LINKS_PERIOD),
-    hasLive: live.some(({ purpose }) => purpose === kind),
-  });
+  if (!live.some(({ purpose }) => purpose === kind)) return true;
+  return (await events.countSince(user.id, event, clock.now() - LINK_SPACING)) === 0;
 };
 
 /** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */

@@ -47,6 +47,8 @@ export const claiming = ({ it }: Tests<GivenMessages>): void => {
         userId: at % 2 ? owner : null,
         to: `${at}@example.org`,
         email: at % 3 ? null : 'Ü',
+        locale: at % 2 ? 'de-AT' : null,
+        wasVerified: at % 4 === 0,
         origin: ORIGIN,
       }),
     );

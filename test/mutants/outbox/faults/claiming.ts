@@ -88,6 +88,8 @@ export const CLAIMING: Faults = {
   },
   'forgets what caused a message': { wrong: returning(() => ({ origin: NO_ORIGIN })), caughtBy: AS_ADDED },
   'forgets the address that a message is about': { wrong: returning(() => ({ email: null })), caughtBy: AS_ADDED },
+  'forgets the language of a message': { wrong: returning(() => ({ locale: null })), caughtBy: AS_ADDED },
+  'forgets that an address was verified': { wrong: returning(() => ({ wasVerified: false })), caughtBy: AS_ADDED },
   'forgets who a message is about': { wrong: returning(() => ({ userId: null })), caughtBy: AS_ADDED },
   'adds the first of many messages alone': {
     wrong: ({ add }) => ({ add: (messages) => add(messages.slice(0, 1)) }),

@@ -1,0 +1,86 @@
+import { RESET_LIFETIME } from './link.ts';
+import type { Message, MessageKind } from './message.ts';
+
+/** How many mails an address gets (ADR 0047 has the table). */
+
+/** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
+const HOSTS = new Map([
+  ['gmail.com', 'gmail.com'],
+  ['googlemail.com', 'gmail.com'],
+  ['proton.me', 'proton.me'],
+  ['protonmail.com', 'proton.me'],
+  ['pm.me', 'proton.me'],
+]);
+
+/** The same text for the known spellings of one mailbox. For counting only. @param email canonical. */
+export const mailboxOf = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  const [name = '', given] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
+  const host = HOSTS.get(given);
+  return host === undefined ? `${name}@${given}` : `${name.replaceAll('.', '')}@${host}`;
+};
+
+/** So many mails at once, then one in each interval. */
+export type MailLimit = {
+  /** What is counted. */
+  readonly of: string;
+  readonly burst: number;
+  /** Milliseconds. */
+  readonly interval: number;
+};
+
+const DAY = 86_400_000;
+/** Milliseconds after which an address may get one mail more: five a day. */
+export const MAIL_INTERVAL = DAY / 5;
+const MAILS_AT_ONCE = 5;
+
+/** All links to unverified spellings of one mailbox, and to new addresses. No network alone can use them up. */
+const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
+
+/**
+ * The links that anybody may ask for, with an interval of at most the lifetime of the link: when one ends that nobody has used, the next
+ * may be sent.
+ */
+const LINK_INTERVALS: Partial<Record<MessageKind, number>> = {
+  'password-reset': RESET_LIFETIME,
+  'email-verification': MAIL_INTERVAL,
+};
+
+/** Of the mails without such a link: what others cause without the password has the lowest limits, what reports a takeover the highest. */
+const BURSTS: Partial<Record<MessageKind, number>> = {
+  'address-taken': 3,
+  'password-changed': 6,
+  'password-was-reset': 6,
+  'email-changed': 8,
+  'email-change-final': 8,
+};
+
+type Counted = Pick<Message, 'kind' | 'to' | 'origin'>;
+
+/**
+ * The limits of a mail, all of which count it. Mails to one address never use up the limit of another one, nor notices that of links: what
+ * others cause by a spelling of the owner's mailbox keeps no link from the owner.
+ * @param isProven whether the address is, or was, the verified one of the account that the mail is about.
+ */
+export const mailLimits = (mail: Counted, isProven: boolean): readonly MailLimit[] =>
+  mail.kind in LINK_INTERVALS || mail.kind === 'email-change'
+    ? linkLimits(mail, isProven)
+    : noticeLimits(mail, isProven);
+
+const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly MailLimit[] => {
+  const interval = LINK_INTERVALS[kind];
+  const mailbox = mailboxOf(to);
+  const ofAddress = interval === undefined ? [] : [{ of: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
+  if (isProven || (interval !== undefined && mailbox === to)) return ofAddress;
+  const ofNetwork = { of: `links ${mailbox} ${origin.address}`, burst: MAILS_AT_ONCE, interval: MAIL_INTERVAL };
+  return [...ofAddress, ofNetwork, { of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
+};
+
+/** Those of a verified address are limited by the events of its account (ADR 0051). */
+const noticeLimits = ({ kind, to }: Counted, isProven: boolean): readonly MailLimit[] => {
+  if (isProven) return [];
+  const mailbox = mailboxOf(to);
+  const limit = { burst: BURSTS[kind] ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
+  const ofAddress = { of: `notices ${to}`, ...limit };
+  return mailbox === to ? [ofAddress] : [ofAddress, { of: `notices of spellings ${mailbox}`, ...limit }];
+};

@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { purge } from './database/purge.ts';
 import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
-import { createLogger, terminalStream } from './logging/logger.ts';
+import { openLog } from './logging/log.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.
@@ -31,24 +31,22 @@ export const serve = async (config: Config, overrides: Overrides = {}): Promise<
   }
 };
 
-/** A terminal in development gets text; everything else gets JSON lines. */
-const terminalOf = async ({ environment }: Config) =>
-  environment === 'development' && process.stdout.isTTY ? terminalStream() : undefined;
-
 const start = async (
   config: Config,
   overrides: Overrides,
   opened: Closing,
 ): Promise<(why: string) => Promise<void>> => {
-  const { logLevel: level, environment } = config;
-  const destination = await terminalOf(config);
-  const logger = createLogger({ level, environment, destination }, () => ({ requestId: currentRequest()?.requestId }));
+  const { logger, lostLines, close } = await openLog(config, 'stdout', () => ({
+    requestId: currentRequest()?.requestId,
+  }));
+  opened.add(close);
   for (const warning of config.warnings) logger.warn(warning);
   // Before the database is created, which takes seconds.
   await probePort({ ...config, settings: SETTINGS.service });
   if (config.metrics !== null) await probePort({ ...config.metrics, settings: SETTINGS.metrics });
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
+  service.metrics?.watchLog(lostLines);
   if (config.metrics !== null && service.metrics !== null) {
     const metrics = await listenForMetrics(service.metrics, config.metrics);
     opened.add(metrics.closeNow);

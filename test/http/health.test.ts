@@ -17,10 +17,10 @@ import { testKeys } from '../support/keys.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const silent = createLogger({ level: 'silent', environment: 'test' });
 const configOf = (env: Readonly<Record<string, string>>) => ({
   ...parseConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMITS: 'off', ...env }),
   keys: testKeys(),
@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 /** The health routes with the given checks. */
-const withChecks = async (checks: readonly Check[], logger = silent) => {
+const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
   const routes = healthRoutes(checks, () => false);
   const server = await serve(
     createApp(routes, {
@@ -88,7 +88,7 @@ describe('the service over a database', () => {
   let http: typeof server.http;
   beforeAll(async () => {
     await copyEmbedded(path, { migrated: true });
-    service = await compose(configOf({ DATA_DIR: path }), silent);
+    service = await compose(configOf({ DATA_DIR: path }), silentLogger);
     server = await serve(service.http, service.routes);
     http = server.http;
   });

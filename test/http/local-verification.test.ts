@@ -5,12 +5,12 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
+import { silentLogger } from '../support/silent-logger.ts';
 
 /** SPEC "Key configuration": the four keys come from the environment, as PEM. */
 const ENV = { ...PRODUCTION, NODE_ENV: 'test', PORT: '0' };
@@ -33,8 +33,7 @@ describe('the public keys of the environment', () => {
   let pairs: { readonly access: string; readonly refresh: string }[];
   beforeAll(async () => {
     const config = parseConfig(ENV);
-    const logger = createLogger({ level: 'silent', environment: 'test' });
-    service = await compose(config, logger, {
+    service = await compose(config, silentLogger, {
       storage: memoryStores(),
       ports: { hasher: bcryptPasswordHasher({ cost: 4 }) },
     });

@@ -1,12 +1,11 @@
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
 import { openOptionalRedis, openRedis, pingRedis } from '../../src/infrastructure/redis.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
+import { silentLogger as logger } from '../support/silent-logger.ts';
 
-const logger = createLogger({ level: 'silent', environment: 'test' });
 const CONNECTING = 60_000;
 
 /** A cluster of one node, a connection to it for the test's own commands, and what ends both. */

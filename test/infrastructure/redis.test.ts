@@ -9,9 +9,9 @@ import { pingRedis } from '../../src/infrastructure/redis.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { openHeldLine } from '../support/servers/held-line.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';
+import { silentLogger as logger } from '../support/silent-logger.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
-const logger = createLogger({ level: 'silent', environment: 'test' });
 const TIMEOUT = 250;
 const LATE = 600;
 /** Only catches a hang. */

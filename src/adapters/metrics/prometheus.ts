@@ -121,6 +121,8 @@ export const prometheusMetrics = (version: string) => {
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => watch(readings, registers),
+    /** @param lost how many lines of the log were dropped so far. */
+    watchLog: (lost: () => number): void => watchLog(lost, registers),
     contentType: registry.contentType,
     /** In the exposition format. */
     text: (): Promise<string> => registry.metrics(),
@@ -182,4 +184,16 @@ const watch = (readings: Readings, registers: Registry[]): void => {
   if (waitingMail === null) return;
   gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count);
   gauge('tandem_mail_waiting_seconds', 'How long the oldest message has been waiting.', () => waitingMail().seconds);
+};
+
+const watchLog = (lost: () => number, registers: Registry[]): void => {
+  new Counter({
+    name: 'tandem_log_lines_lost_total',
+    help: 'Lines of the log that were dropped, since they could not be written.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(lost());
+    },
+  });
 };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Overrides } from '../compose/ports.ts';
-import { print } from '../printable.ts';
+import { print, printError } from '../printable.ts';
 import type { Status } from './users/answer.ts';
 
 /** Asks on standard error, since standard output is for the result. */
@@ -31,9 +31,8 @@ export const manageUsers = async (
 ): Promise<Status> => {
   const { runUsers } = await import('./users.ts');
   const ask = process.stdin.isTTY ? askOnTerminal : null;
-  const warn = (text: string) => void process.stderr.write(text);
   try {
-    return await runUsers(args, env, { ask, print, warn }, overrides);
+    return await runUsers(args, env, { ask, print, warn: printError }, overrides);
   } finally {
     await close?.();
   }

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { asTyped } from '../as-typed.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
-import { print } from '../printable.ts';
+import { print, printError } from '../printable.ts';
 import { serve } from '../serve.ts';
 import { manageUsers } from './manage-users.ts';
 
 /** Prints the error's message to standard error, and exits. */
 const fail = (error: unknown, status = 1): never => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  printError(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(status);
 };
 
@@ -44,14 +44,14 @@ const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Prom
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = async ({ database }: Config): Promise<void> => {
   const { migrateSql } = await import('../storages/sql.ts');
-  await migrateSql(database, () => void process.stdout.write('Preparing the database …\n'));
+  await migrateSql(database, () => void print('Preparing the database …\n').catch(() => undefined));
 };
 
 type Report = { readonly status: number; readonly output: string; readonly errors: string };
 
 /** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
 const report = async ({ status, output, errors }: Report): Promise<void> => {
-  process.stderr.write(errors);
+  printError(errors);
   await print(output);
   process.exit(status);
 };

@@ -8,8 +8,7 @@ import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
   readonly environment: Config['environment'];
-  /** Standard output by default. */
-  readonly destination?: DestinationStream | undefined;
+  readonly destination: DestinationStream;
 };
 
 /** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
@@ -44,7 +43,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,
     },
-    options.destination ?? pino.destination(1),
+    options.destination,
   );
 };
 
@@ -53,16 +52,14 @@ const shown = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
 /**
- * Writes the lines of the log as text for a developer's terminal. Its library is imported when it is used.
- * @param destination standard output by default
+ * Makes a line of the log text for a developer's terminal. Its library is imported when it is used.
  */
-export const terminalStream = async (destination?: NodeJS.WritableStream): Promise<DestinationStream> => {
-  const { default: pretty } = await import('pino-pretty');
-  const stream = pretty({
+export const terminalText = async (): Promise<(line: string) => string> => {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'pid,hostname,environment,version',
+    ignore: 'pid,hostname,environment,version,revision',
     singleLine: true,
-    ...(destination === undefined ? {} : { destination }),
   });
-  return { write: (line) => void stream.write(`${JSON.stringify(JSON.parse(line), shown)}\n`) };
+  return (line) => pretty(JSON.stringify(JSON.parse(line), shown));
 };

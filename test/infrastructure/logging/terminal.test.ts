@@ -1,22 +1,23 @@
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger, terminalStream } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger, terminalText } from '../../../src/infrastructure/logging/logger.ts';
 
 const terminal = async () => {
-  const output = new PassThrough({ encoding: 'utf8' });
-  const destination = await terminalStream(output);
+  const toText = await terminalText();
+  let written = '';
+  const destination = {
+    write: (line: string) => {
+      written += toText(line);
+    },
+  };
   const logger = createLogger({ level: 'debug', environment: 'development', destination });
-  return { logger, text: async () => String((await once(output, 'data'))[0]) };
+  return { logger, text: () => written };
 };
 
 describe('the log in a terminal', () => {
   it('shows a line for each message, with its members', async () => {
     const { logger, text } = await terminal();
     logger.info({ method: 'GET', status: 200 }, 'request answered');
-    expect(await text()).toMatch(
-      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request answered \{"method":"GET","status":200\}\n$/,
-    );
+    expect(text()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request answered \{"method":"GET","status":200\}\n$/);
   });
 
   it.each([
@@ -25,6 +26,6 @@ describe('the log in a terminal', () => {
   ])('passes no command to the terminal from %s', async (_what, members) => {
     const { logger, text } = await terminal();
     logger.info(members, 'something\u001b[2J');
-    expect((await text()).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text().replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 });

@@ -1,21 +1,19 @@
-import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
 import type { Notice } from '../../../domain/message.ts';
+import { closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
 import type { Overrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
-import { createLogger } from '../../logging/logger.ts';
+import { openLog } from '../../logging/log.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** The overrides that the command uses. */
 export type StorageOverrides = Pick<Overrides, 'storage' | 'ports'>;
-
-const STANDARD_ERROR = 2;
 
 /**
  * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
@@ -27,15 +25,16 @@ export const openAccounts = async (
   { storage: given, ports: overrides = {} }: StorageOverrides = {},
 ) => {
   if (given === undefined) assertPresent(config);
-  const { logLevel: level, environment } = config;
-  const destination = pino.destination(STANDARD_ERROR);
-  const logger = createLogger({ level, environment, destination });
+  const opened = closing();
+  const log = await openLog(config, 'stderr');
+  opened.add(log.close);
   // The service and `npm run migrate` change the schema; this command does not.
-  const { storage, close } = await openStorage(
-    { ...config, migrateOnStart: false, databaseWarnings: [] },
-    logger,
-    given,
-  );
+  const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
+  const { storage, close } = await openStorage(withoutChanges, log.logger, given).catch(async (error: unknown) => {
+    await opened.closeAll();
+    throw error;
+  });
+  opened.add(close);
   const clock = overrides.clock ?? systemClock;
   const { mailer = config.mail } = overrides;
   const settings = {
@@ -48,7 +47,7 @@ export const openAccounts = async (
     ids: overrides.ids ?? ulidGenerator(clock),
     linkTokens: overrides.linkTokens ?? randomLinkTokens(),
   };
-  return { ...storage, ...ports, ...settings, close };
+  return { ...storage, ...ports, ...settings, close: opened.closeAll };
 };
 
 /** @throws CommandError when there is no database, or it belongs to another process. */

@@ -1,0 +1,109 @@
+import { writeSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Bytes of lines that wait while nothing can be written. Further lines are dropped. */
+const MAX_WAITING = 1_048_576;
+/** Milliseconds until another attempt to write: doubled after each that wrote nothing. */
+const FIRST_RETRY = 1;
+const LAST_RETRY = 100;
+/** Milliseconds for what still waits at the end. */
+const LAST_CHANCE = 1_000;
+
+export type BoundedDestination = {
+  /** Writes a line, or keeps it for later, or drops it. Neither waits nor throws. */
+  readonly write: (line: string) => void;
+  /** How many lines were dropped so far. */
+  readonly lostLines: () => number;
+  /** @param report is called when everything can be written again, with how many lines were dropped meanwhile. */
+  readonly onRecovery: (report: (lost: number) => void) => void;
+  /** Writes what waits, or drops it after a second. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Writes lines to a file descriptor, each at once. While that fails, whatever the reason (a full disk, a pipe that is not read), up to a
+ * mebibyte of lines waits.
+ * @param fd a write to it must not block
+ */
+export const boundedDestination = (fd: number): BoundedDestination => {
+  /** The first one may be the rest of a line: it is written before another one begins. */
+  const waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let lost = 0;
+  let reported = 0;
+  let report: (lost: number) => void = () => undefined;
+  let retry: NodeJS.Timeout | undefined;
+
+  /** @returns whether anything was written. */
+  const writeWaiting = (): boolean => {
+    const before = waitingBytes;
+    try {
+      for (let [line] = waiting; line !== undefined; [line] = waiting) {
+        const written = writeSync(fd, line);
+        waitingBytes -= written;
+        if (written < line.length) waiting[0] = line.subarray(written);
+        else waiting.shift();
+      }
+    } catch {
+      // The lines still wait.
+    }
+    return waitingBytes < before;
+  };
+
+  const retryAfter = (delay: number): void => {
+    retry = setTimeout(() => {
+      const isMoving = writeWaiting();
+      retry = undefined;
+      if (waiting.length > 0) retryAfter(isMoving ? FIRST_RETRY : Math.min(2 * delay, LAST_RETRY));
+      else reportLost();
+    }, delay).unref();
+  };
+
+  const stopRetrying = (): void => {
+    clearTimeout(retry);
+    retry = undefined;
+  };
+
+  const reportLost = (): void => {
+    const count = lost - reported;
+    reported = lost;
+    if (count > 0) report(count);
+  };
+
+  /** For a process that ends without `close`, as by a crash. */
+  const finish = (): void => {
+    const end = performance.now() + LAST_CHANCE;
+    const never = new Int32Array(new SharedArrayBuffer(4));
+    while (waiting.length > 0 && performance.now() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
+  };
+  process.on('exit', finish);
+
+  return {
+    write: (text) => {
+      const line = Buffer.from(text);
+      if (waitingBytes + line.length > MAX_WAITING) {
+        lost += 1;
+        return;
+      }
+      waiting.push(line);
+      waitingBytes += line.length;
+      if (retry !== undefined) return;
+      writeWaiting();
+      if (waiting.length > 0) retryAfter(FIRST_RETRY);
+    },
+    lostLines: () => lost,
+    onRecovery: (given) => {
+      report = given;
+    },
+    close: async () => {
+      stopRetrying();
+      const end = performance.now() + LAST_CHANCE;
+      while (waiting.length > 0 && performance.now() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
+      reportLost();
+      stopRetrying();
+      lost += waiting.splice(0).length;
+      waitingBytes = 0;
+      process.off('exit', finish);
+    },
+  };
+};

@@ -18,6 +18,10 @@ export type CurrentUser = User & {
   readonly attributes: Attributes;
   /** The language of the user's mails; `null`: that of the service. */
   readonly locale: string | null;
+  /** Whether log-ins with the password need a second factor. */
+  readonly secondFactor: boolean;
+  /** How many there are. */
+  readonly passkeys: number;
 };
 
 export type Registration = {

@@ -10,6 +10,8 @@ describe('getCurrentUser', () => {
       emailVerified: false,
       attributes: {},
       locale: null,
+      secondFactor: false,
+      passkeys: 0,
     });
     expect(user).not.toHaveProperty('passwordHash');
   });

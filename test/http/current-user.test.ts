@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
-import { MINUTE } from '../support/application.ts';
+import { DAY, MINUTE } from '../support/application.ts';
+import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -26,7 +27,7 @@ describe('GET /users/me', () => {
     expect(response.status).toBe(200);
     expect(response.body).toStrictEqual({
       success: true,
-      data: { ...ada.user, emailVerified: false, attributes: {}, locale: null },
+      data: { ...ada.user, emailVerified: false, attributes: {}, locale: null, secondFactor: false, passkeys: 0 },
       timestamp: new Date(clock.now()).toISOString(),
       context: {
         requestId: response.get('svc-request-id'),
@@ -53,6 +54,25 @@ describe('GET /users/me', () => {
     await service.ports.users.update(user.id, { emailVerifiedAt: clock.now(), attributes, now: clock.now() });
     const { body } = await me(`Bearer ${accessToken}`).expect(200);
     expect(body.data).toMatchObject({ id: user.id, emailVerified: true, attributes });
+  });
+
+  it('says whether a second factor is on and how many passkeys there are, however long ago the log-in was', async () => {
+    const { user, accessToken, cookie } = await signUp(service);
+    await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
+    for (const id of ['01M805M084GXA5E2JTR4FKH6W1', '01M805M084GXA5E2JTR4FKH6W2'])
+      await service.ports.passkeys.add(aPasskey({ id, userId: user.id, credentialId: `${user.id} ${id}` }));
+    const { body } = await me(`Bearer ${accessToken}`).expect(200);
+    expect(body.data).toMatchObject({ id: user.id, secondFactor: true, passkeys: 2 });
+    clock.advance(DAY);
+    const renewed = await service.http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+    const later = await me(`Bearer ${renewed.body.data.accessToken}`).expect(200);
+    expect(later.body.data).toMatchObject({ secondFactor: true, passkeys: 2 });
+    const patched = await service.http
+      .patch('/users/me')
+      .set('Authorization', `Bearer ${renewed.body.data.accessToken}`)
+      .send({ locale: 'de' })
+      .expect(200);
+    expect(patched.body.data).toMatchObject({ locale: 'de', secondFactor: true, passkeys: 2 });
   });
 
   // Proves: guard-7

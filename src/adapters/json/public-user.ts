@@ -52,9 +52,17 @@ export const CurrentUserJson = v.pipe(
     emailVerified: v.boolean(),
     attributes: AttributesJson,
     locale: v.nullable(v.string()),
+    secondFactor: v.boolean(),
+    passkeys: v.number(),
   }),
   v.title('CurrentUser'),
-  v.examples([{ ...EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] }, locale: 'de-AT' }]),
+  v.examples([
+    {
+      ...EXAMPLE,
+      ...{ emailVerified: true, attributes: { roles: ['admin'] }, locale: 'de-AT' },
+      ...{ secondFactor: false, passkeys: 1 },
+    },
+  ]),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */

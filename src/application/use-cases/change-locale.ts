@@ -14,8 +14,8 @@ export const changeLocale =
   (caller: Caller, locale: string): Promise<CurrentUser> =>
     deps.unitOfWork.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
-      if (before.locale === locale) return currentUser(before);
+      if (before.locale === locale) return currentUser(stores, before);
       const changed = await stores.users.update(before.id, { locale, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      return currentUser(changed);
+      return currentUser(stores, changed);
     });

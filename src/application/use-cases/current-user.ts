@@ -1,5 +1,6 @@
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
@@ -12,13 +13,24 @@ export const authenticate =
     tokens.verifyAccess(accessToken, clock.now());
 
 /** What users see of themselves: more than there is in their tokens. */
-export type CurrentUser = PublicUser & Pick<User, 'attributes' | 'locale'> & { readonly emailVerified: boolean };
+export type CurrentUser = PublicUser &
+  Pick<User, 'attributes' | 'locale'> & {
+    readonly emailVerified: boolean;
+    /** Whether log-ins with the password need a second factor. */
+    readonly secondFactor: boolean;
+    /** How many there are. */
+    readonly passkeys: number;
+  };
 
-export const currentUser = (user: User): CurrentUser => ({
+type PasskeyDeps = { readonly passkeys: Pick<PasskeyRepository, 'listByUser'> };
+
+export const currentUser = async ({ passkeys }: PasskeyDeps, user: User): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
   attributes: user.attributes,
   locale: user.locale,
+  secondFactor: user.secondFactorAt !== null,
+  passkeys: (await passkeys.listByUser(user.id)).length,
 });
 
 /**
@@ -26,6 +38,6 @@ export const currentUser = (user: User): CurrentUser => ({
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const getCurrentUser =
-  (deps: LiveUserDeps) =>
+  (deps: LiveUserDeps & PasskeyDeps) =>
   async (caller: Caller): Promise<CurrentUser> =>
-    currentUser(await liveUser(deps, caller));
+    currentUser(deps, await liveUser(deps, caller));

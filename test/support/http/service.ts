@@ -115,6 +115,8 @@ export const currentUserOf = (user: object): object => ({
   emailVerified: false,
   attributes: {},
   locale: null,
+  secondFactor: false,
+  passkeys: 0,
 });
 
 /** The Set-Cookie of `refresh_token` in a response, with its attributes, or `undefined` when there is none. */

@@ -9,7 +9,9 @@ import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody, LocaleBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
-export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: SessionCookies): Route[] => {
+type UserDeps = LiveUserDeps & ChangePasswordDeps & Parameters<typeof getCurrentUser>[0];
+
+export const userRoutes = (deps: UserDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),
     changeLocale: changeLocale(deps),

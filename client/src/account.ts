@@ -3,13 +3,21 @@ import type {
   AccountClientOptions,
   AccountEvents,
   AccountExport,
+  AppConfirmation,
   CurrentUser,
   EmailChange,
   EmailChangeConfirmation,
   EmailChangePreview,
   EventsPage,
+  Factors,
+  FinishedLogin,
   PasswordReset,
+  PendingLogin,
+  PendingLoginOptions,
+  RecoveryCodes,
   RefreshResult,
+  SecondFactor,
+  StartedApp,
   User,
   UsernameChange,
 } from './types.ts';
@@ -24,7 +32,7 @@ export const createAccountClient = (options: AccountClientOptions) => {
   const confirm = (path: string) => (token: string) => ask<null>('POST', path, { token });
 
   return {
-    /** The user with what the service knows beside the access token: the language, whether the email is verified. */
+    /** The user with what the service knows beside the access token: the language, whether the email is verified, its factors in short. */
     me: (): Promise<CurrentUser> => ask('GET', '/users/me'),
     /** Sends a link to the address, if it has an account. The answer is the same if not. */
     requestPasswordReset: (email: string): Promise<null> => post('/auth/password-reset')({ email }),
@@ -59,6 +67,38 @@ export const createAccountClient = (options: AccountClientOptions) => {
     events: ({ before, limit }: EventsPage = {}): Promise<AccountEvents> => {
       const query = new URLSearchParams({ ...(before && { before }), ...(limit && { limit: `${limit}` }) });
       return ask('GET', `/users/me/events?${query}`);
+    },
+    /** What the user can log in with besides the password. All of it needs a recent step-up. */
+    factors: {
+      list: (): Promise<Factors> => ask('GET', '/users/me/factors'),
+      /** Makes the secret of an authenticator app, which is shown this once. Log-ins need it when it is confirmed. */
+      addApp: (): Promise<StartedApp> => ask('POST', '/users/me/factors/totp'),
+      /** With the first code of the app. With recovery codes, shown this once, if the user had none. */
+      confirmApp: (confirmation: AppConfirmation): Promise<RecoveryCodes> =>
+        ask('POST', '/users/me/factors/totp/confirm', confirmation),
+      /** With the last app go the recovery codes. */
+      removeApp: (id: string): Promise<null> => ask('DELETE', `/users/me/factors/${encodeURIComponent(id)}`),
+      /** Ten new ones, shown this once, in place of the former ones. */
+      makeRecoveryCodes: (): Promise<RecoveryCodes> => ask('POST', '/users/me/factors/recovery-codes'),
+    },
+  };
+};
+
+/** A log-in of an AuthClient that was refused with AUTH_SECOND_FACTOR_REQUIRED: the browser has its cookie for the next five minutes. */
+export const createPendingLoginClient = ({ baseUrl, auth }: PendingLoginOptions) => {
+  const ask = asking({ baseUrl, fetch: auth.fetch });
+  return {
+    /** What it waits for. AUTH_SECOND_FACTOR_INVALID: no log-in waits. */
+    show: (): Promise<PendingLogin> => ask('GET', '/auth/login/pending'),
+    /** Makes the secret of an authenticator app, for a user who has to add one (`enrol`). Its first code finishes the log-in. */
+    addApp: (): Promise<StartedApp> => ask('POST', '/auth/login/pending/totp'),
+    /** Logs in. With recovery codes, shown this once, if the code was the first one of an app. */
+    finish: async (shown: SecondFactor): Promise<FinishedLogin> => {
+      let recoveryCodes: readonly string[] = [];
+      const user = await auth.logInAt('/auth/login/second-factor', shown, (result) => {
+        recoveryCodes = (result as Partial<RecoveryCodes>).recoveryCodes ?? recoveryCodes;
+      });
+      return { user, recoveryCodes };
     },
   };
 };

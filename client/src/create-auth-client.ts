@@ -83,9 +83,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     return response as Response;
   };
 
-  const signIn = (path: string, body: object): Promise<User | null> =>
+  const signIn = (path: string, body: object, seen?: (result: LoginResult) => void): Promise<User | null> =>
     enter(async () => {
       const signedIn = await http.proven<LoginResult | null>(path, body);
+      if (signedIn) seen?.(signedIn);
       // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
       // If the service gives no answer, the token of the log-in is used.
       const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;

@@ -374,8 +374,8 @@ export type AuthClient = {
   /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
-  /** Logs in at another path than that of `login`. For modules, such as that of passkeys. */
-  readonly logInAt: (path: string, body: object) => Promise<User>;
+  /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
+  readonly logInAt: (path: string, body: object, seen?: (result: object) => void) => Promise<User>;
   readonly logout: () => Promise<void>;
   /** Shows something again, for requests that the service refused with AUTH_STEP_UP_REQUIRED. */
   readonly stepUp: (shown: Shown) => Promise<void>;
@@ -477,6 +477,58 @@ export type PasskeyClientOptions = {
   readonly auth: Pick<AuthClient, 'fetch' | 'logInAt' | 'onChange'>;
 };
 
+/** What a user can log in with besides the password. */
+export type Factors = {
+  readonly passkeys: readonly Passkey[];
+  /** Authenticator apps. */
+  readonly totp: readonly { readonly id: string; readonly createdAt: string }[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+};
+
+/** An authenticator app that waits for its first code. */
+export type StartedApp = {
+  readonly id: string;
+  /** In Base32. */
+  readonly secret: string;
+  /** The same as `otpauth://`. */
+  readonly uri: string;
+  /** The same as a QR code, an SVG. */
+  readonly qr: string;
+};
+
+/** The first code of an authenticator app. */
+export type AppConfirmation = { readonly id: string; readonly code: string };
+export type RecoveryCodes = { readonly recoveryCodes: readonly string[] };
+
+/** What a log-in waits for. */
+export type PendingLogin = {
+  readonly methods: readonly ('totp' | 'recovery-code' | 'passkey')[];
+  /** Whether the user has no factor, and has to add an authenticator app. */
+  readonly enrol: boolean;
+  readonly expiresAt: string;
+  /** The options of `passkeyCredential`; `null` without a passkey. */
+  readonly passkey: PasskeyRequestOptions | null;
+};
+
+/** What the user shows for a log-in that waits. */
+export type SecondFactor = (
+  | { readonly code: string }
+  | { readonly recoveryCode: string }
+  | { readonly credential: PasskeyCredential }
+) & {
+  /** Whether the password is enough in this browser for the next 30 days. */
+  readonly remember?: boolean | undefined;
+};
+
+export type FinishedLogin = RecoveryCodes & { readonly user: User };
+
+export type PendingLoginOptions = {
+  /** That of the AuthClient. */
+  readonly baseUrl: string;
+  readonly auth: Pick<AuthClient, 'fetch' | 'logInAt'>;
+};
+
 export type PasskeyAddition = { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined };
 
 export type PasskeyLogin = {
@@ -487,7 +539,7 @@ export type PasskeyLogin = {
 
 export type PasskeyUse = {
   /** Those that the service has sent already. */
-  readonly options?: PasskeyRequestOptions | undefined;
+  readonly options?: PasskeyRequestOptions | null | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -1,72 +1,6 @@
-import { AuthError, AuthError as AuthError$1, createAuthClient } from "./client.js";
-import { createAccountClient } from "./client-account.js";
+import { AuthError, createAuthClient } from "./client.js";
+import { createAccountClient, createPendingLoginClient } from "./client-account.js";
 import { createPasskeyClient } from "./client-passkeys.js";
-/**
-* The address of the service, without a slash at its end.
-* @throws TypeError without `http://` or `https://`: `localhost:3000` would be a URL with the scheme `localhost`
-*/
-const baseOf = (baseUrl) => {
-	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
-	return new URL(baseUrl).href.replace(/\/+$/, "");
-};
-const ignore = () => void 0;
-/** The envelope of a response; nothing of it if it is not the service's. */
-const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
-/** @returns `data` of the envelope. */
-const dataOf = async (response) => {
-	const { status, headers } = response;
-	const { success, data, code = "CLIENT_RESPONSE_INVALID", message, details, context } = await bodyOf(response);
-	if (success) return data;
-	throw new AuthError(code, message ?? `Bad response: ${status}`, {
-		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
-		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: code === "AUTH_USER_DUPLICATE" ? taken(message) : (details ?? []).map(withLimit),
-		requestId: context?.requestId ?? null
-	});
-};
-/** The specification of the service gives details of a validation alone, so the field comes as a word of the message. */
-const taken = (message = "") => {
-	const field = /^This (username|email) is/.exec(message)?.[1];
-	return field ? [{
-		field,
-		message,
-		code: "taken"
-	}] : [];
-};
-/** The name of the number in the message of a code. */
-const LIMITS = {
-	too_short: "min",
-	too_small: "min",
-	too_long: "max",
-	too_large: "max"
-};
-/** The specification of the service fixes the members of a detail, so the limit comes as the first number of its message. */
-const withLimit = (detail) => {
-	const name = LIMITS[detail.code];
-	return name ? {
-		...detail,
-		[name]: Number.parseInt(detail.message.replace(/\D+/, ""), 10)
-	} : detail;
-};
-/** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
-const asking = ({ baseUrl, fetch: send = fetch }) => {
-	const base = baseOf(baseUrl);
-	const answered = (method, path, body) => send(base + path, {
-		method,
-		...body && {
-			headers: { "Content-Type": "application/json" },
-			body: JSON.stringify(body)
-		},
-		credentials: "include"
-	}).catch((cause) => {
-		if (cause instanceof AuthError) throw cause;
-		throw new AuthError("CLIENT_NETWORK_FAILED", `No response: ${path}`, {
-			cause,
-			retryable: true
-		});
-	});
-	return async (method, path, body) => dataOf(await answered(method, path, body));
-};
 /** @throws Error when the page has no element with that id. */
 const byId = (id) => {
 	const found = document.getElementById(id);
@@ -128,7 +62,7 @@ const run = async (element, action) => {
 	});
 };
 const showError = (error, form) => {
-	if (!(error instanceof AuthError$1)) {
+	if (!(error instanceof AuthError)) {
 		say(String(error), "bad");
 		return;
 	}
@@ -264,7 +198,7 @@ const itemOf = (title, notes, ...beside) => {
 };
 const FACTORS = "/users/me/factors";
 /** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
-const showFactors = ({ auth, passkeys, ask }) => {
+const showFactors = ({ auth, passkeys, account }) => {
 	const [part, shown, newApp] = [
 		byId("factors"),
 		byId("factors-list"),
@@ -282,7 +216,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		byId("codes-part").hidden = totp.length === 0;
 		byId("factors-none").hidden = shown.childElementCount > 0;
 	};
-	const list = () => ofSameUser(auth, ask("GET", FACTORS), show);
+	const list = () => ofSameUser(auth, account.factors.list(), show);
 	/** The button that was clicked may go away. */
 	const afterwards = async (text) => {
 		await list();
@@ -322,7 +256,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		}, "Remove");
 		remove.dataset.sends = `DELETE ${FACTORS}/${id}`;
 		onClick(remove, async () => {
-			await ask("DELETE", `${FACTORS}/${id}`);
+			await account.factors.removeApp(id);
 			await afterwards("The authenticator app is removed.");
 		});
 		return itemOf("Authenticator app", [`added ${added}`], remove);
@@ -332,14 +266,14 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		await afterwards(`The passkey ${name} is added.`);
 	});
 	onClick(byId("add-app"), async () => {
-		const started = await ask("POST", `${FACTORS}/totp`);
+		const started = await account.factors.addApp();
 		app = started.id;
 		showApp(secret, started);
 		newApp.hidden = false;
 		byId("new-app-code").focus();
 	});
 	onSubmit("confirm-app", async ({ code = "" }) => {
-		await ask("POST", `${FACTORS}/totp/confirm`, {
+		await account.factors.confirmApp({
 			id: app,
 			code
 		});
@@ -349,7 +283,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		say("The authenticator app is added.");
 	});
 	onClick(byId("make-codes"), async () => {
-		await ask("POST", `${FACTORS}/recovery-codes`);
+		await account.factors.makeRecoveryCodes();
 		await list();
 		say("The former recovery codes are not valid any more.");
 	});
@@ -543,16 +477,20 @@ const showLogIn = (clients) => {
 const VERIFY = "Open the link in the email, then log in.";
 /** Does something else about one error. */
 const unless = (code, instead) => async (error) => {
-	if (!(error instanceof AuthError$1) || error.code !== code) throw error;
+	if (!(error instanceof AuthError) || error.code !== code) throw error;
 	await instead();
 };
 /** The second half of a log-in. @returns a function that begins it. */
-const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
+const showPendingLogin = ({ auth, passkeys, baseUrl }, leave) => {
+	const login = createPendingLoginClient({
+		baseUrl,
+		auth
+	});
 	const app = byId("pending-app");
 	let options;
 	const finish = (shown) => {
 		const remember = byId("remember").checked;
-		return auth.logInAt("/auth/login/second-factor", remember ? {
+		return login.finish(remember ? {
 			...shown,
 			remember
 		} : shown);
@@ -571,8 +509,8 @@ const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
 		leave();
 	});
 	return async () => {
-		const { methods, expiresAt, passkey, enrol } = await ask("GET", "/auth/login/pending");
-		if (enrol) showApp(app, await ask("POST", "/auth/login/pending/totp"));
+		const { methods, expiresAt, passkey, enrol } = await login.show();
+		if (enrol) showApp(app, await login.addApp());
 		options = passkey ?? void 0;
 		app.hidden = !enrol;
 		byId("pending-code-part").hidden = !enrol && !methods.includes("totp");
@@ -696,7 +634,7 @@ const showStepUp = (auth, passkeys) => {
 		return new Promise((resolve, reject) => {
 			const settle = () => {
 				if (dialog.returnValue === DONE) resolve();
-				else reject(new AuthError$1("AUTH_STEP_UP_REQUIRED", "You have not confirmed that it is you."));
+				else reject(new AuthError("AUTH_STEP_UP_REQUIRED", "You have not confirmed that it is you."));
 			};
 			dialog.addEventListener("close", settle, { once: true });
 		});
@@ -799,10 +737,6 @@ const passkeys = createPasskeyClient({
 	baseUrl,
 	auth
 });
-const ask = asking({
-	baseUrl,
-	fetch: auth.fetch
-});
 const stepUp = showStepUp(auth, passkeys);
 const showToken = showTokens(Number(document.querySelector("meta[name=refresh-lifetime]")?.content));
 const sessions = showSessions(auth);
@@ -814,12 +748,12 @@ const history = showHistory(auth, account);
 const factors = showFactors({
 	auth,
 	passkeys,
-	ask
+	account
 });
 const logIn = showLogIn({
 	auth,
 	passkeys,
-	ask
+	baseUrl
 });
 showAccount(auth, account);
 showOffers(passkeys.isAvailable() ? ["passkeys"] : []);

@@ -1,7 +1,5 @@
+import type { StartedApp } from './client.js';
 import { make } from './dom.ts';
-
-/** What the service answers when an authenticator app is to be added. */
-export type StartedApp = { readonly id: string; readonly secret: string; readonly uri: string; readonly qr: string };
 
 /** Shows the secret for the app, as a picture and as text. */
 export const showApp = (place: HTMLElement, { secret, uri, qr }: StartedApp): void =>

@@ -1,30 +1,22 @@
-import type { asking } from '../../client/src/ask.ts';
 import { onClick, onSubmit, showError } from './actions.ts';
-import { type StartedApp, showApp } from './app.ts';
-import type { AuthClient, Passkey } from './client.js';
+import { showApp } from './app.ts';
+import type { AuthClient, Factors, Passkey } from './client.js';
+import type { createAccountClient } from './client-account.js';
 import type { createPasskeyClient } from './client-passkeys.js';
 import { byId, make, say } from './dom.ts';
 import { timeText } from './time.ts';
 import { itemOf, ofSameUser } from './user-list.ts';
 
-type App = { readonly id: string; readonly createdAt: string };
-type Factors = {
-  readonly passkeys: readonly Passkey[];
-  readonly totp: readonly App[];
-  /** How many are left. */
-  readonly recoveryCodes: number;
-};
-
 type Clients = {
   readonly auth: AuthClient;
   readonly passkeys: ReturnType<typeof createPasskeyClient>;
-  readonly ask: ReturnType<typeof asking>;
+  readonly account: ReturnType<typeof createAccountClient>;
 };
 
 const FACTORS = '/users/me/factors';
 
 /** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
-export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear: () => void } => {
+export const showFactors = ({ auth, passkeys, account }: Clients): { readonly clear: () => void } => {
   const [part, shown, newApp] = [byId<HTMLDetailsElement>('factors'), byId('factors-list'), byId('new-app')];
   const secret = byId('new-app-secret');
   let app = '';
@@ -39,7 +31,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
     byId('codes-part').hidden = totp.length === 0;
     byId('factors-none').hidden = shown.childElementCount > 0;
   };
-  const list = (): Promise<void> => ofSameUser(auth, ask<Factors>('GET', FACTORS), show);
+  const list = (): Promise<void> => ofSameUser(auth, account.factors.list(), show);
   /** The button that was clicked may go away. */
   const afterwards = async (text: string): Promise<void> => {
     await list();
@@ -67,12 +59,12 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
     return itemOf(name, notes, make('span', { className: 'buttons' }, rename, remove));
   };
 
-  const appItem = ({ id, createdAt }: App): HTMLLIElement => {
+  const appItem = ({ id, createdAt }: Factors['totp'][number]): HTMLLIElement => {
     const added = timeText(createdAt);
     const remove = make('button', { type: 'button', ariaLabel: `Remove the app added ${added}` }, 'Remove');
     remove.dataset.sends = `DELETE ${FACTORS}/${id}`;
     onClick(remove, async () => {
-      await ask('DELETE', `${FACTORS}/${id}`);
+      await account.factors.removeApp(id);
       await afterwards('The authenticator app is removed.');
     });
     return itemOf('Authenticator app', [`added ${added}`], remove);
@@ -83,21 +75,21 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
     await afterwards(`The passkey ${name} is added.`);
   });
   onClick(byId('add-app'), async () => {
-    const started = await ask<StartedApp>('POST', `${FACTORS}/totp`);
+    const started = await account.factors.addApp();
     app = started.id;
     showApp(secret, started);
     newApp.hidden = false;
     byId('new-app-code').focus();
   });
   onSubmit('confirm-app', async ({ code = '' }) => {
-    await ask('POST', `${FACTORS}/totp/confirm`, { id: app, code });
+    await account.factors.confirmApp({ id: app, code });
     forgetApp();
     await list();
     if (byId('codes').hidden) byId('factors-summary').focus();
     say('The authenticator app is added.');
   });
   onClick(byId('make-codes'), async () => {
-    await ask('POST', `${FACTORS}/recovery-codes`);
+    await account.factors.makeRecoveryCodes();
     await list();
     say('The former recovery codes are not valid any more.');
   });

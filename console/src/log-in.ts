@@ -1,24 +1,16 @@
-import type { asking } from '../../client/src/ask.ts';
 import { onClick, onSubmit, showError } from './actions.ts';
-import { type StartedApp, showApp } from './app.ts';
-import { type AuthClient, AuthError, type PasskeyRequestOptions } from './client.js';
+import { showApp } from './app.ts';
+import { type AuthClient, AuthError, type PasskeyRequestOptions, type SecondFactor } from './client.js';
+import { createPendingLoginClient } from './client-account.js';
 import type { createPasskeyClient } from './client-passkeys.js';
 import { byId, say } from './dom.ts';
 import { showState } from './state.ts';
 import { timeText } from './time.ts';
 
-type PendingLogin = {
-  readonly methods: readonly ('totp' | 'recovery-code' | 'passkey')[];
-  readonly expiresAt: string;
-  readonly passkey: PasskeyRequestOptions | null;
-  /** Whether the user has to add an authenticator app first. */
-  readonly enrol: boolean;
-};
-
 type Clients = {
   readonly auth: AuthClient;
   readonly passkeys: ReturnType<typeof createPasskeyClient>;
-  readonly ask: ReturnType<typeof asking>;
+  readonly baseUrl: string;
 };
 
 /** The forms of a visitor. @returns a function that begins to offer passkeys in them. */
@@ -55,12 +47,13 @@ const unless =
   };
 
 /** The second half of a log-in. @returns a function that begins it. */
-const showPendingLogin = ({ auth, passkeys, ask }: Clients, leave: () => void): (() => Promise<void>) => {
+const showPendingLogin = ({ auth, passkeys, baseUrl }: Clients, leave: () => void): (() => Promise<void>) => {
+  const login = createPendingLoginClient({ baseUrl, auth });
   const app = byId('pending-app');
   let options: PasskeyRequestOptions | undefined;
-  const finish = (shown: object) => {
+  const finish = (shown: SecondFactor) => {
     const remember = byId<HTMLInputElement>('remember').checked;
-    return auth.logInAt('/auth/login/second-factor', remember ? { ...shown, remember } : shown);
+    return login.finish(remember ? { ...shown, remember } : shown);
   };
   onSubmit('pending', async ({ code = '', recoveryCode = '' }) => {
     await finish(recoveryCode === '' ? { code } : { recoveryCode });
@@ -76,8 +69,8 @@ const showPendingLogin = ({ auth, passkeys, ask }: Clients, leave: () => void): 
     leave();
   });
   return async () => {
-    const { methods, expiresAt, passkey, enrol } = await ask<PendingLogin>('GET', '/auth/login/pending');
-    if (enrol) showApp(app, await ask<StartedApp>('POST', '/auth/login/pending/totp'));
+    const { methods, expiresAt, passkey, enrol } = await login.show();
+    if (enrol) showApp(app, await login.addApp());
     options = passkey ?? undefined;
     app.hidden = !enrol;
     byId('pending-code-part').hidden = !enrol && !methods.includes('totp');

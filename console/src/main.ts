@@ -1,4 +1,3 @@
-import { asking } from '../../client/src/ask.ts';
 import { showAccount } from './account.ts';
 import { onClick, onSubmit, showError } from './actions.ts';
 import { type AuthClient, type Change, createAuthClient, type User } from './client.js';
@@ -35,14 +34,13 @@ const send = watchedFetch((exchange) => {
 });
 const auth: AuthClient = createAuthClient({ baseUrl, fetch: send, onStepUp: (reason) => stepUp.ask(reason) });
 const passkeys = createPasskeyClient({ baseUrl, auth });
-const ask = asking({ baseUrl, fetch: auth.fetch });
 const stepUp = showStepUp(auth, passkeys);
 const showToken = showTokens(Number(document.querySelector<HTMLMetaElement>('meta[name=refresh-lifetime]')?.content));
 const sessions = showSessions(auth);
 const account = createAccountClient({ baseUrl, fetch: auth.fetch });
 const history = showHistory(auth, account);
-const factors = showFactors({ auth, passkeys, ask });
-const logIn = showLogIn({ auth, passkeys, ask });
+const factors = showFactors({ auth, passkeys, account });
+const logIn = showLogIn({ auth, passkeys, baseUrl });
 showAccount(auth, account);
 showOffers(passkeys.isAvailable() ? ['passkeys'] : []);
 

@@ -6,12 +6,14 @@ import type {
   AccountEvent,
   AccountEvents,
   AccountExport,
+  AppConfirmation,
   Credentials,
   CurrentUser,
   EmailChange,
   EmailChangeConfirmation,
   EmailChangePreview,
   EventsPage,
+  Factors,
   FieldProblem,
   LoginResult,
   NewPasskeyCredential,
@@ -21,10 +23,14 @@ import type {
   PasskeyRequestOptions,
   PasswordChange,
   PasswordReset,
+  PendingLogin,
+  RecoveryCodes,
   RefreshResult,
   Registration,
+  SecondFactor,
   ServiceCode,
   SessionInfo,
+  StartedApp,
   User,
   UsernameChange,
 } from '../../client/src/index.ts';
@@ -32,6 +38,8 @@ import type { ExportJson } from '../../src/adapters/http/routes/account.ts';
 import type * as auth from '../../src/adapters/http/routes/auth.ts';
 import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/email.ts';
 import type * as events from '../../src/adapters/http/routes/events.ts';
+import type * as factors from '../../src/adapters/http/routes/factors.ts';
+import type { PendingLoginJson } from '../../src/adapters/http/routes/second-factor.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
 import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
 import type {
@@ -57,7 +65,7 @@ type CodeWith<Name> = {
 /** `taken` is the client's own word. */
 type OfService = Exclude<FieldProblem, { code: 'taken' }>;
 /** What a call of the account client takes. */
-type Taken<Name extends keyof Account> = Parameters<Account[Name]>[0];
+type Taken<Name extends Exclude<keyof Account, 'factors'>> = Parameters<Account[Name]>[0];
 
 describe('the types of the client', () => {
   it('are those of the routes; otherwise this file does not compile', () => {
@@ -94,6 +102,22 @@ describe('the types of the client', () => {
     expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LocaleBody>>();
     expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LinkBody>>();
     expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof accounts.DeleteAccountBody>>();
+  });
+});
+
+describe('the types of second factors', () => {
+  /** What all of a second factor have, and each with one of three. */
+  type Sent = Omit<v.InferInput<typeof accounts.SecondFactorBody>, 'proof'>;
+  type Members<T> = T extends unknown ? keyof T : never;
+
+  it('are those of the routes', () => {
+    expectTypeOf<Plain<Factors>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.FactorsJson>>>();
+    expectTypeOf<Plain<StartedApp>>().toEqualTypeOf<v.InferOutput<typeof factors.StartedAppJson>>();
+    expectTypeOf<Plain<RecoveryCodes>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.RecoveryCodesJson>>>();
+    expectTypeOf<Plain<AppConfirmation>>().toEqualTypeOf<v.InferInput<typeof accounts.ConfirmAppBody>>();
+    expectTypeOf<Plain<PendingLogin>>().toEqualTypeOf<Plain<v.InferOutput<typeof PendingLoginJson>>>();
+    expectTypeOf<Members<SecondFactor>>().toEqualTypeOf<keyof Sent>();
+    expectTypeOf<SecondFactor>().toExtend<v.InferInput<typeof accounts.SecondFactorBody>>();
   });
 });
 
@@ -134,9 +158,9 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(21);
+    expect(direct).toHaveLength(28);
     expect(renewals).toHaveLength(1);
-    expect(signIns).toHaveLength(3);
+    expect(signIns).toHaveLength(4);
     expect(posts).toHaveLength(6);
   });
 });

@@ -19,7 +19,7 @@ import { STEPPED_UP, shownPasskey } from './passkeys.ts';
 
 type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
 
-const FactorsJson = v.pipe(
+export const FactorsJson = v.pipe(
   v.object({
     passkeys: v.array(PasskeyJson),
     totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),

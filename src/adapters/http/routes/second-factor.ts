@@ -16,7 +16,7 @@ import { SecondFactorBody } from '../routing/schemas.ts';
 import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
 import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
 
-const PendingLoginJson = v.object({
+export const PendingLoginJson = v.object({
   methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
   enrol: v.boolean(),
   expiresAt: Timestamp,

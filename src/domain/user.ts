@@ -9,8 +9,8 @@ export const isId = (text: string): boolean => ID_PATTERN.test(text);
 
 export const USERNAME_MIN_LENGTH = 3;
 export const USERNAME_MAX_LENGTH = 32;
-/** Excludes `@`, so that a username is never an email address. */
-export const USERNAME_PATTERN = /^[A-Za-z0-9._-]*$/;
+/** Excludes `@`, so that a username is never an email address, and the form of an id in any letter case: operators name users by either. */
+export const USERNAME_PATTERN = /^(?![0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$)[A-Za-z0-9._-]*$/;
 
 /** RFC 5321 §4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
 export const EMAIL_MAX_LENGTH = 254;

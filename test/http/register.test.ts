@@ -257,6 +257,8 @@ describe('the limits of a field', () => {
   it.each([
     ['a username of 3 characters', { username: 'a-1' }],
     ['a username of 32 characters', { username: long(32) }],
+    ['a username with one character more than an id', { username: `1${'a'.repeat(26)}` }],
+    ['a username of 26 characters that is no id', { username: `8${'a'.repeat(25)}` }],
     ['an email of 254 characters', { email: longEmail(254) }],
     ['a password of 8 characters', { password: '12345678' }],
     ['a password of 8 emoji', { password: '🦊'.repeat(8) }],
@@ -275,6 +277,8 @@ describe('the limits of a field', () => {
     ['a username of 33 characters', { username: long(33) }, 'username', 'too_long'],
     ['a username with an @', { username: 'a@b' }, 'username', 'invalid_format'],
     ['a username with a space', { username: 'a b c' }, 'username', 'invalid_format'],
+    ['a username of the form of an id', { username: '01M805M0DQRNB7PKSRES70K5MB' }, 'username', 'invalid_format'],
+    ['the same in lower case', { username: '01m805m0dqrnb7pksres70k5mb' }, 'username', 'invalid_format'],
     ['a username of non-ASCII letters', { username: 'ådaß' }, 'username', 'invalid_format'],
     ['an email of 255 characters', { email: longEmail(255) }, 'email', 'too_long'],
     ['an email without a domain', { email: 'ada@' }, 'email', 'invalid_format'],

@@ -237,6 +237,18 @@ describe('a navigation that continues', () => {
     'https://auth.example.org/auth/clear-cookie',
     'https://auth.example.org/notes/../AUTH/Clear-Cookie?a',
     'https://auth.example.org//%61uth/clear-cookie',
+    'https://auth.example.org/%61uth/clear-cookie',
+    'https://auth.example.org/x%2f..%2fauth/clear-cookie',
+    'https://auth.example.org/x%2F..%2Fauth/clear-cookie',
+    'https://auth.example.org/x%5c..%5cauth/clear-cookie',
+    'https://auth.example.org/x/.%2e%2fauth/clear-cookie',
+    'https://auth.example.org/x/a%2Eb',
+    'https://auth.example.org/x%252f..%252fauth/clear-cookie',
+    'https://auth.example.org/x\\..\\auth/clear-cookie',
+    'https://auth.example.org/x/..\t/auth/clear-cookie',
+    'https://auth.example.org/notes%00/../auth',
+    'https://auth.example.org/notes%0d%0a',
+    'https://auth.example.org:443/notes//auth',
     'https://auth.example.org/auth/continue?to=https://auth.example.org/notes',
     '',
   ])('does not go to %s', async (to) => {
@@ -245,6 +257,30 @@ describe('a navigation that continues', () => {
     expect(response.body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'to' }] });
     expect(response.get('Location')).toBeUndefined();
     await refreshWith(service, cookie).expect(200);
+  });
+
+  it.each([
+    'https://auth.example.org/tandem/x%2f..%2fauth/clear-cookie',
+    'https://auth.example.org/x%2f..%2ftandem/auth/clear-cookie',
+    'https://auth.example.org/tandem/auth/clear-cookie',
+    'https://auth.example.org/notes/../Tandem/Auth',
+    'https://auth.example.org/tandem//auth/clear-cookie',
+    'https://auth.example.org/tandem/%2e%2e/tandem/auth/clear-cookie',
+  ])('does not go to %s either, of a service below a path', async (to) => {
+    const below = await start({
+      ...ENV,
+      BASE_URL: 'https://auth.example.org/tandem',
+      JWT_REFRESH_COOKIE_PATH: '/tandem/auth',
+    });
+    await navigate('', to, NAVIGATION, below).expect(400);
+    const fine = 'https://auth.example.org/notes/a%20b%C3%BC?to=%2Fauth%2F..';
+    expect((await navigate('', fine, NAVIGATION, below).expect(303)).get('Location')).toBe(loginPageFor(fine));
+  });
+
+  it('goes to pages of other hosts with any path, which do not belong to the service', async () => {
+    const { cookie } = await signUp(service);
+    const page = `${APPLICATION}/auth/x%2f..%2fy`;
+    expect((await navigate(cookie, page).expect(303)).get('Location')).toBe(page);
   });
 
   it('goes to pages at the origin of the service itself, behind one proxy with them', async () => {

@@ -41,6 +41,22 @@ it('users of one’s own are found, shown, changed and deleted, without a databa
   expect(await stores.users.findById(user.id)).toBeNull();
 });
 
+it('a name that is the id of another user is refused, with both of them, and an address is not', async () => {
+  const { stores, user } = await stored();
+  const other = aUser({ username: user.id.toLowerCase() });
+  await stores.users.add(other);
+  for (const name of [user.id, other.username]) {
+    const { status, output } = await run(['reset-link', name, '--json'], stores);
+    expect(status).toBe(2);
+    const { error } = JSON.parse(output);
+    expect(error.code).toBe('ambiguous');
+    expect(error.message).toContain(user.id);
+    expect(error.message).toContain(other.id);
+  }
+  expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+  expect((await run(['show', other.email], stores)).status).toBe(0);
+});
+
 it('the stores of the caller are closed once, also when the command fails', async () => {
   const close = vi.fn();
   expect(await manageUsers(['find', 'nobody'], ENV, { storage: memoryStores(), close })).toBe(3);

@@ -37,14 +37,21 @@ const hasOriginOf = ({ protocol, host, username, password }: URL, origins: reado
   origins.includes(`${protocol}//${host}`) && username === '' && password === '';
 
 /**
- * Whether it is one below `/auth`. Such a route is no page, and a log-out would be a request of the service itself, and no longer of the site
- * that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the router, and as a proxy may
- * rewrite the path.
+ * An encoded slash, backslash, dot, percent sign or control character, or an empty segment. Proxies read some of them as the plain
+ * character, and not all in the same way: after that, the path may be another one.
+ */
+const AMBIGUOUS = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
+
+/**
+ * Whether it is one below `/auth`, or may become one. Such a route is no page, and a log-out would be a request of the service itself, and
+ * no longer of the site that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the
+ * router, and with letters that are encoded.
  */
 const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: NavigationSettings): boolean => {
   const base = new URL(baseUrl);
-  const plain = (path: string) => querystring.unescape(path).replaceAll(/\/+/g, '/').toLowerCase();
-  return host === base.host && plain(`${pathname}/`).startsWith(plain(`${base.pathname}/auth/`));
+  const plain = (path: string) => querystring.unescape(path).toLowerCase();
+  const ofAuth = plain(`${base.pathname.replace(/\/$/, '')}/auth/`);
+  return host === base.host && (AMBIGUOUS.test(pathname) || plain(`${pathname}/`).startsWith(ofAuth));
 };
 
 /** The length is that of what is sent: characters that are not ASCII become longer. */
@@ -54,7 +61,9 @@ const targetProblem = (text: string, settings: NavigationSettings): ReturnType<P
     return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };
   if (url.href.length > TARGET_MAX_LENGTH)
     return { code: 'too_long', message: `must have at most ${TARGET_MAX_LENGTH} characters` };
-  return isOwnRoute(url, settings) ? { code: 'invalid_value', message: 'must not be a route of the service' } : null;
+  return isOwnRoute(url, settings)
+    ? { code: 'invalid_value', message: 'must not be a route of the service, nor have an ambiguous path' }
+    : null;
 };
 
 const queryFor = (settings: NavigationSettings) =>

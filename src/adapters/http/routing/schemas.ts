@@ -31,7 +31,10 @@ const Username = v.pipe(
   v.string(),
   v.minLength(USERNAME_MIN_LENGTH),
   v.maxLength(USERNAME_MAX_LENGTH),
-  v.regex(USERNAME_PATTERN, 'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens'),
+  v.regex(
+    USERNAME_PATTERN,
+    'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens, and not have the form of an id',
+  ),
 );
 
 const Email = v.pipe(

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import { withTimeout } from '../../resilience/response-timeout.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { isUnasked } from '../request/unasked.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 /** Stage 10: after the time-out the client gets 503, and the signal tells the handler to stop. */
@@ -26,9 +27,14 @@ export const timing = (): Middleware =>
     return next();
   };
 
-/** The end of the pipeline: calls the route's handler. */
-export const handle = ({ handler }: Route): Middleware =>
+/**
+ * The end of the pipeline: calls the route's handler. A GET that changes cookies, and the session with them, is refused to requests that nobody has
+ * asked for: an answer with 200 could be kept, and given to the click that follows (ADR 0025).
+ */
+export const handle = ({ method, cookie, handler }: Route): Middleware =>
   async function handle(ctx) {
+    if (method === 'GET' && cookie.writes !== undefined && isUnasked(ctx))
+      throw httpFailure(400, { reason: 'the request is a prefetch or a HEAD' });
     const { jwtClaim: claims, caller } = ctx.request;
     const { input, signal } = ctx.state;
     ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);

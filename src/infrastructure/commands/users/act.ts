@@ -30,11 +30,20 @@ export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): P
   }
 };
 
+/** Usernames cannot have the form of an id any more; older ones may. */
+const BY_EMAIL = 'Give the email address of the one that you mean.';
+
 const findUser = async ({ users }: Accounts, account: string): Promise<User> => {
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
-  const user =
-    byId ?? (await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account)));
+  const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
+  if (byId !== null && byName !== null && byId.id !== byName.id)
+    throw new CommandError(
+      'ambiguous',
+      `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}. ${BY_EMAIL}`,
+      2,
+    );
+  const user = byId ?? byName;
   if (user === null) throw new CommandError('not-found', 'There is no user with this username, email address or id.');
   return user;
 };

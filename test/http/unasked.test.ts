@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
+import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const APPLICATION = 'https://app.example.org';
+const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'same-origin' };
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ...ALL_ROUTES, ALLOWED_ORIGINS_DEV: APPLICATION, LOGIN_PAGE_URL: `${APPLICATION}/log-in` });
+});
+
+/** The ways to GET something that change cookies, with a query that each accepts. */
+const CHANGING = { '/auth/clear-cookie': '', '/auth/continue': `?to=${encodeURIComponent(`${APPLICATION}/notes`)}` };
+
+describe('the routes of GET that change something', () => {
+  it('are these', () => {
+    const changing = service.routes.filter(({ method, cookie }) => method === 'GET' && cookie.writes !== undefined);
+    expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(CHANGING));
+  });
+
+  it('change nothing when nobody has asked for it, and work afterwards', async () => {
+    for (const [path, query] of Object.entries(CHANGING)) {
+      const { cookie } = await signUp(service);
+      const send = (method: 'get' | 'head', headers: Record<string, string>) =>
+        service.http[method](path + query).set({ ...NAVIGATION, ...headers, Cookie: cookie });
+      const answers = [
+        await send('head', {}),
+        await send('get', { 'Sec-Purpose': 'prefetch' }),
+        await send('get', { 'Sec-Purpose': 'prefetch;prerender' }),
+        await send('get', { 'Sec-Purpose': 'prefetch;anonymous-client-ip' }),
+        await send('get', { Purpose: 'prefetch' }),
+        await send('get', { 'X-Purpose': 'preview' }),
+        await send('get', { 'X-Moz': 'prefetch' }),
+      ];
+      for (const answer of answers) {
+        // Not 2xx or 3xx, which browsers keep for the click.
+        expect(answer.status).toBe(400);
+        expect(answer.get('Set-Cookie')).toBeUndefined();
+        expect(answer.get('Cache-Control')).toBe('no-store');
+      }
+      const asked = await send('get', {});
+      expect([200, 303]).toContain(asked.status);
+      expect(asked.get('Set-Cookie')?.join()).toContain('refresh_token=');
+    }
+  });
+
+  it('leave the session of a prefetched log-out alone', async () => {
+    const { cookie } = await signUp(service);
+    await service.http.get('/auth/clear-cookie').set({ Cookie: cookie, 'Sec-Purpose': 'prefetch' }).expect(400);
+    await service.http.head('/auth/clear-cookie').set('Cookie', cookie).expect(400);
+    await refreshWith(service, cookie).expect(200);
+  });
+});

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
 import { isReady } from '../adapters/http/routes/health.ts';
@@ -62,7 +63,7 @@ const build = async (
   const { templates, locales: mailLocales } = await openTemplates(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
-  const { storage, checks, connections, close } = await openStorage(
+  const { storage, checks, clock, connections, close } = await openStorage(
     config,
     logger,
     overrides.storage,
@@ -78,6 +79,7 @@ const build = async (
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
     storage,
+    clock,
     redis,
     wakeUp,
     onFallback: metrics === null ? undefined : () => metrics.observeFallback('log-ins'),
@@ -109,6 +111,7 @@ const build = async (
     maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
     rateLimits: () => rateLimitMode(watched, http),
     isRedisUp: watched && (() => isReady([{ ...watched.check, required: true }])),
+    clockOffset: () => ports.clock.now() - systemClock.now(),
     isReady: async () => !isStopping && (await isReady(allChecks)),
     waitingMail: mail?.waiting ?? null,
   });

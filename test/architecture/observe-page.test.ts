@@ -14,6 +14,7 @@ const scraped = async (): Promise<string> => {
     passwordHashes: () => ({ running: 0, waiting: 0 }),
     databaseConnections: () => ({ used: 0, idle: 0, waiting: 0 }),
     maxDatabaseConnections: 10,
+    clockOffset: () => 0,
     rateLimits: () => 'shared',
     isRedisUp: async () => true,
     isReady: async () => true,

@@ -5,7 +5,7 @@ import { aPerson } from '../support/http/service.ts';
 import { receivedFrom } from '../support/mail/received.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { openSmtpServer, type SmtpServer } from '../support/mail/smtp-server.ts';
-import { canShare, twoInstances } from '../support/processes/instances.ts';
+import { CLOCKS_APART, canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
 /** More than both instances have connections. */
@@ -20,14 +20,17 @@ describe.runIf(canShare())('two instances', () => {
   beforeAll(async () => {
     smtp = await openSmtpServer();
   });
-  const { at } = twoInstances({
-    // The server is there when the instances start.
-    get MAIL_URL() {
-      return `smtp://127.0.0.1:${smtp.port}`;
+  const { at } = twoInstances(
+    {
+      // The server is there when the instances start.
+      get MAIL_URL() {
+        return `smtp://127.0.0.1:${smtp.port}`;
+      },
+      MAIL_FROM: 'auth@example.org',
+      BASE_URL: 'https://auth.example.org',
     },
-    MAIL_FROM: 'auth@example.org',
-    BASE_URL: 'https://auth.example.org',
-  });
+    CLOCKS_APART,
+  );
   afterAll(() => smtp.close());
 
   const post = (instance: number, path: string, body: object) => at(instance).http.post(path).send(body);

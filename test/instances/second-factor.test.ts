@@ -5,7 +5,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
-import { CHEAP_HASHES, canShare, twoInstances } from '../support/processes/instances.ts';
+import { CHEAP_HASHES, CLOCKS_APART, canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const CROWD = 40;
@@ -15,11 +15,14 @@ const ONE = { '200': 1, '401 AUTH_SECOND_FACTOR_INVALID': CROWD - 1 };
 const ONE_OF_A_PASSKEY = { '200': 1, '401 AUTH_PASSKEY_INVALID': CROWD - 1 };
 
 describe.runIf(canShare())('two instances', () => {
-  const { at } = twoInstances({
-    ...CHEAP_HASHES,
-    BASE_URL: `https://${HOST}`,
-    FACTOR_KEYS: randomBytes(32).toString('base64url'),
-  });
+  const { at } = twoInstances(
+    {
+      ...CHEAP_HASHES,
+      BASE_URL: `https://${HOST}`,
+      FACTOR_KEYS: randomBytes(32).toString('base64url'),
+    },
+    CLOCKS_APART,
+  );
 
   const post = (instance: number, path: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
     at(instance).http.post(path).set(headers).send(body);

@@ -4,9 +4,9 @@ import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
-import { canShare } from '../support/processes/instances.ts';
+import { canShare, clockAhead } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { runUsersCommand } from '../support/processes/users-command.ts';
+import { runUsersCommand, spawnUsersCommand } from '../support/processes/users-command.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
@@ -44,6 +44,17 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
     const { code, stdout } = await runUsersCommand([...args, '--json'], env);
     return { code, ...JSON.parse(stdout) };
   };
+
+  it('on a machine whose clock is a month ahead: shows what is live by the clock of the database', async () => {
+    const person = aPerson();
+    await at(0).post('/auth/register').send(person).expect(201);
+    const month = 31 * 86_400_000;
+    const { code, stdout } = await spawnUsersCommand(['show', person.username, '--json'], {
+      ...env,
+      ...clockAhead(month),
+    });
+    expect({ code, sessions: JSON.parse(stdout).sessions.length }).toEqual({ code: 0, sessions: 1 });
+  });
 
   // Proves: asvs-7.4.5
   it('disables an account while it logs in and refreshes on both: no session is left', async () => {

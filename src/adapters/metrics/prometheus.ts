@@ -12,6 +12,8 @@ export type Readings = {
   readonly rateLimits: () => RateLimitMode;
   /** `null` without Redis. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
+  /** Milliseconds by which the clock of the database is ahead of this machine's. */
+  readonly clockOffset: () => number;
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
   /** `null` without mail. */
@@ -170,6 +172,11 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     'tandem_ready',
     'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
     async () => Number(await isReady()),
+  );
+  gauge(
+    'tandem_clock_offset_seconds',
+    "By how much the database's clock, which the service goes by, is ahead of this machine's.",
+    () => readings.clockOffset() / 1000,
   );
   gaugeBy(
     'mode',

@@ -2,13 +2,14 @@ import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { RotatedSession, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import { isId } from '../../domain/user.ts';
+import { readTime } from '../mikro-orm/clock.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
 import { type Row, type Tables, toAuthenticated, toUser, toUserInTokens } from '../mikro-orm/rows.ts';
-import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery.ts';
+import { serverClock } from '../resilience/server-clock.ts';
+import { notExecuted, ROTATION_BUDGET } from './rotation-recovery.ts';
 import {
   addCounting,
-  clockOf,
   endOne,
   evictSessions,
   lockUser,
@@ -27,18 +28,13 @@ const PURGE_ROUNDS = 100;
 /**
  * Stores sessions in the table `sessions`.
  * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
+ * @param clock that of the database.
  */
-export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATION_BUDGET } = {}): SessionRepository => {
+export const mikroOrmSessionRepository = (
+  db: DatabaseAccess,
+  { budget = ROTATION_BUDGET, clock = serverClock(() => readTime(db)) } = {},
+): SessionRepository => {
   const tables = () => db.em.getKysely<Tables>();
-  const readTime = async (): Promise<number> => {
-    const { now } = await translated(() =>
-      tables()
-        .selectNoFrom((eb) => clockOf(eb).as('now'))
-        .executeTakeFirstOrThrow(),
-    );
-    return now * 1000;
-  };
-  const clock = serverClock(readTime);
 
   const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
@@ -50,7 +46,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
     }
     const [row] = result.rows;
     if (row !== undefined) return { user: toUserInTokens(row), ...toPartOfSession(row) };
-    if ((await readTime().catch(notExecuted)) < deadline * 1000) return 'stale';
+    if ((await readTime(db).catch(notExecuted)) < deadline * 1000) return 'stale';
     clock.forget();
     return 'too-late';
   };

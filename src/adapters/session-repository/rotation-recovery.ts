@@ -36,40 +36,6 @@ export const rotationBudgets = (requestTimeout: number): RotationBudgets => {
   return { rotation, answer: rotation + MARGIN };
 };
 
-/** Milliseconds after which the server's clock is read again, since the two clocks drift apart. */
-const MAX_AGE = 10_000;
-
-/** The clock of a server, extrapolated between readings. Steps of this machine's clock do not affect it. */
-export type ServerClock = {
-  /**
-   * The time on the server's clock `budget` milliseconds after this call. It may be early by one round trip, and is never late.
-   * @returns epoch milliseconds, an integer.
-   */
-  deadlineIn(budget: number): Promise<number>;
-  /** Makes the next call read the clock, in case another server responds now or the clock was set. */
-  forget(): void;
-};
-
-/** @param read the server's clock, in epoch milliseconds. */
-export const serverClock = (read: () => Promise<number>): ServerClock => {
-  let reading: { readonly offset: number; readonly at: number } | null = null;
-  const readNow = async () => {
-    const time = await read();
-    const at = performance.now();
-    return { offset: time - at, at };
-  };
-  return {
-    async deadlineIn(budget) {
-      const called = performance.now();
-      if (reading === null || called - reading.at > MAX_AGE) reading = await readNow();
-      return Math.floor(reading.offset + called + budget);
-    },
-    forget() {
-      reading = null;
-    },
-  };
-};
-
 type RecoveryOptions = {
   /** Milliseconds after which a call fails. */
   readonly answerBudget: number;

@@ -1,14 +1,11 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type DeviceProof, PROOFS_KEPT } from '../../domain/device-binding.ts';
 import { nextNumber, type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
+import { clockOf } from '../mikro-orm/clock.ts';
 import { type NewRow, type Tables, TOKEN_USER_COLUMNS, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
-
-/** Epoch seconds of the database clock, at the time of evaluation, not at the start of the statement. */
-export const clockOf = <Db, Table extends keyof Db>(eb: ExpressionBuilder<Db, Table>) =>
-  eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
 /** The live sessions of a user, sorted as by `byLastUse`. */
 const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>

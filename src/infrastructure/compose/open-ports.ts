@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { nodeCryptoBrowserProofs } from '../../adapters/browser-proofs/node-crypto.ts';
-import { systemClock } from '../../adapters/clock/system.ts';
 import { nodeCryptoDeviceProofs } from '../../adapters/device-proofs/node-crypto.ts';
 import { hmacDeviceSeals } from '../../adapters/device-seals/hmac.ts';
 import { aesGcmFactorSecrets } from '../../adapters/factor-secrets/aes-gcm.ts';
@@ -16,6 +15,7 @@ import { jwks, type KeyPair, type PublicJwks } from '../../adapters/token-signer
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
+import type { Clock } from '../../application/ports/clock.ts';
 import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
@@ -34,6 +34,8 @@ const HASHING_WAIT = 1 / 3;
 type Opened = {
   readonly overrides: NonNullable<Overrides['ports']>;
   readonly storage: Storage;
+  /** That of the storage. */
+  readonly clock: Clock;
   readonly redis: RedisClient | null;
   /** Signalled when messages are added. */
   readonly wakeUp: WakeUp;
@@ -45,7 +47,7 @@ type Opened = {
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
   const { overrides, storage, redis, wakeUp, onFallback } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
-  const clock = overrides.clock ?? systemClock;
+  const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, sealKey } = await openTokens(config, overrides);
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
   const { outbox, unitOfWork } = storage;

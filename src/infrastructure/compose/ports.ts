@@ -52,7 +52,8 @@ export type Overrides = {
   /**
    * Adapters of other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. Instances without the keys of
    * the service need `seals` too, which all of them open. `hasher` and `attempts` also
-   * replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
+   * replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail. Without `clock`, a storage of the caller's is
+   * judged by the clock of this machine: pass that of its server if several machines use it.
    */
   readonly ports?: Partial<Omit<Ports, keyof Storage>>;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { systemClock } from '../../adapters/clock/system.ts';
 import { recoveringSessionRepository, rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
 import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
@@ -8,7 +9,7 @@ import type { OpenStorage } from '../storages/sql.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
-type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
+type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'clock' | 'connections' | 'close'>;
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0022).
@@ -22,12 +23,13 @@ export const openStorage = async (
   onEvent?: (event: AccountEvent) => void,
 ): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
-  const { sessionsWithin, unitOfWork, checks, connections, close, ...stores } = opened;
+  const { sessionsWithin, unitOfWork, checks, clock, connections, close, ...stores } = opened;
   const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
   const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
   return {
     storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },
     checks,
+    clock,
     connections,
     close: async () => {
       sessions.close();
@@ -41,6 +43,7 @@ const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
   ...stores,
   sessionsWithin: () => sessions,
   checks: [],
+  clock: systemClock,
   connections: () => null,
   close: async () => undefined,
 });

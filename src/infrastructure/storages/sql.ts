@@ -2,19 +2,23 @@ import { join } from 'node:path';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import type { Logger } from 'pino';
+import { systemClock } from '../../adapters/clock/system.ts';
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
 import { mikroOrmFactorRepository } from '../../adapters/factor-repository/mikro-orm.ts';
 import type { Check } from '../../adapters/http/routes/check.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
 import type { Readings } from '../../adapters/metrics/prometheus.ts';
+import { readTime } from '../../adapters/mikro-orm/clock.ts';
 import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../../adapters/mikro-orm/queries.ts';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmPasskeyRepository } from '../../adapters/passkey-repository/mikro-orm.ts';
+import { keepReading, serverClock } from '../../adapters/resilience/server-clock.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUsedValues } from '../../adapters/used-values/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
+import type { Clock } from '../../application/ports/clock.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
@@ -100,6 +104,8 @@ export type OpenStorage = Omit<Storage, 'sessions'> & {
   /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
   readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
   readonly checks: readonly Check[];
+  /** Judges the times that are stored: that of the server, or of this machine. */
+  readonly clock: Clock;
   readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;
 };
@@ -109,13 +115,21 @@ export const openSql = async (options: DatabaseOptions, context: OpenContext): P
   const { em, ping, connections, close } = await openForService(options, context);
   const db = outsideOfTransactions(em);
   const { sessions: _, ...stores } = sqlStores(db);
+  const clock = serverClock(() => readTime(db));
+  const isRemote = options.kind === 'postgresql';
+  if (isRemote) await clock.read().catch(() => undefined);
+  const stopReading = isRemote ? keepReading(clock) : () => undefined;
   return {
     ...stores,
     unitOfWork: mikroOrmUnitOfWork(transactions(em, options), sqlStores),
-    sessionsWithin: (options) => mikroOrmSessionRepository(db, options),
+    sessionsWithin: (options) => mikroOrmSessionRepository(db, { ...options, clock }),
     checks: [{ name: 'database', ping, required: true }],
+    clock: isRemote ? clock : systemClock,
     connections,
-    close,
+    close: () => {
+      stopReading();
+      return close();
+    },
   };
 };
 

@@ -66,12 +66,11 @@ describe('the doctor on clocks', () => {
     [1_000, 'ok'],
     [-1_200, 'ok'],
     [1_300, 'warning'],
-    [-10_200, 'warning'],
-    [-10_300, 'problem'],
-    [10_300, 'problem'],
+    [-1_300, 'warning'],
+    [300_000, 'warning'],
   ])('%d ms apart, plus or minus 200', (ahead, severity) => {
     const reading = { before: 1_000, other: 1_200 + ahead, after: 1_400 };
-    expect(clockFinding('clock', 'the database', reading, 10_000)).toMatchObject({ severity });
+    expect(clockFinding('clock', reading)).toMatchObject({ severity });
   });
 });
 

@@ -47,7 +47,6 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
       'database.migrations',
       'database.clock',
       'redis.reachable',
-      'redis.clock',
       'templates.valid',
       'secrets.none',
     ]);

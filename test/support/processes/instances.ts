@@ -11,7 +11,11 @@ import { untilReady, whileShared } from './while-shared.ts';
 export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
 
 /** An instance of the service in a process of its own, and supertest against it. */
-export type Instance = RunningService & { readonly http: Http };
+export type Instance = RunningService & {
+  readonly http: Http;
+  /** The time of its first line in the log, by the clock of its machine. Epoch milliseconds. */
+  readonly startedAt: () => number;
+};
 
 /**
  * Two processes of the service in production, started at the same time with one empty database and one empty Redis, for a
@@ -34,7 +38,8 @@ export const twoInstances = (
     const start = async (ahead: number, index: number) => {
       const service = await runService({ ...UNLIMITED, ...parts, ...clockAhead(ahead), ...env });
       cleanups.push(() => service.stop('SIGKILL'));
-      instances[index] = { ...service, http: documentedHttp(service.url) };
+      const startedAt = () => Date.parse(JSON.parse(service.stdout[0] ?? '').time);
+      instances[index] = { ...service, http: documentedHttp(service.url), startedAt };
     };
     // If one does not start, the other one has to be stopped.
     for (const outcome of await Promise.allSettled(clocks.map(start))) {
@@ -57,10 +62,16 @@ export const twoInstances = (
   };
 };
 
-/** Has a process begin with another idea of the time, before it loads anything that asks for it. */
-const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
+/** One machine is five minutes behind, the other five ahead. The service goes by the database's clock, so nothing may come of it. */
+export const CLOCKS_APART = [-300_000, 300_000] as const;
+
+/** Has a process begin with another idea of the time, before it loads anything that asks for it. `new Date()` has it, too. */
+export const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
   if (milliseconds === 0) return {};
-  const program = `const now = Date.now; Date.now = () => now() + ${milliseconds};`;
+  const program = `globalThis.Date = class extends Date {
+    static now() { return super.now() + ${milliseconds}; }
+    constructor(...given) { super(...(given.length === 0 ? [Date.now()] : given)); }
+  };`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
 };
 

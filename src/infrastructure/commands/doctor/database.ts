@@ -101,7 +101,7 @@ const findingsOf = async (em: SqlEntityManager, config: Config): Promise<Finding
     ok('database.reachable', `PostgreSQL ${row.version} responds.`),
     ...(row.read_only ? [readOnly] : []),
     ...migrationFindings(applied, config.migrateOnStart, row.creates && !row.read_only),
-    clockFinding('database.clock', 'the database', { before, other: row.now, after }, config.raceWindow),
+    clockFinding('database.clock', { before, other: row.now, after }),
   ];
 };
 

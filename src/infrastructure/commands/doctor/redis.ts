@@ -2,11 +2,10 @@ import { Cluster, type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
 import { evictionOf, type Info, infoOf, openRedis, pingRedis } from '../../redis.ts';
-import { clockFinding, type Reading } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
 /** Examines a Redis, or all masters of a cluster, without writing. Connects as the service does. */
-export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Findings> => {
+export const redis = async ({ config: { redisUrls } }: Pick<SetUp, 'config'>): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
   const client = await openRedis(redisUrls, pino({ level: 'silent' })).catch((error: Error) => error);
@@ -18,7 +17,7 @@ export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, '
     );
   try {
     const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-    const findings = (await Promise.all(nodes.map((node) => ofNode(node, raceWindow)))).flat();
+    const findings = (await Promise.all(nodes.map(ofNode))).flat();
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
     const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
@@ -28,19 +27,17 @@ export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, '
   }
 };
 
-/** Leaves out what the Redis user may not read: the time, or INFO. */
-const ofNode = async (node: Redis, raceWindow: number): Promise<Finding[]> => {
+/** Leaves out what the Redis user may not read: INFO. */
+const ofNode = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
   // The address of a master is that which the sentinels have named.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
   const address = `${host}:${port}`;
-  const reading = await readingOf(node).catch(() => null);
   const info = await infoOf(node).catch((): Info => new Map());
   const version = info.get('redis_version') ?? 'of an unknown version';
   const findings = [ok('redis.reachable', `Redis ${version} responds at ${address}.`)];
   const eviction = evictionOf(info);
   if (eviction !== null) findings.push(evictionFinding(address, eviction));
-  if (reading !== null) findings.push(clockFinding('redis.clock', `Redis at ${address}`, reading, raceWindow));
   return findings;
 };
 
@@ -48,10 +45,4 @@ const evictionFinding = (address: string, { policy, evicted }: NonNullable<Retur
   const seen = `${address} evicts keys when its memory is full (${policy}; ${evicted} so far): counts are lost, and limits can be passed.`;
   const advice = 'Set maxmemory-policy to noeviction.';
   return evicted > 0 ? problem('redis.eviction', seen, advice) : warning('redis.eviction', seen, advice);
-};
-
-const readingOf = async (node: Redis): Promise<Reading> => {
-  const before = Date.now();
-  const [seconds, microseconds] = await node.time();
-  return { before, other: Number(seconds) * 1_000 + Number(microseconds) / 1_000, after: Date.now() };
 };

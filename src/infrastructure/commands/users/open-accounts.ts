@@ -1,4 +1,3 @@
-import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
 import type { Notice } from '../../../domain/message.ts';
@@ -30,12 +29,12 @@ export const openAccounts = async (
   opened.add(log.close);
   // The service and `npm run migrate` change the schema; this command does not.
   const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
-  const { storage, close } = await openStorage(withoutChanges, log.logger, given).catch(async (error: unknown) => {
+  const stored = await openStorage(withoutChanges, log.logger, given).catch(async (error: unknown) => {
     await opened.closeAll();
     throw error;
   });
-  opened.add(close);
-  const clock = overrides.clock ?? systemClock;
+  opened.add(stored.close);
+  const clock = overrides.clock ?? stored.clock;
   const { mailer = config.mail } = overrides;
   const settings = {
     notices: mailer === null ? new Set<Notice>() : config.notices,
@@ -47,7 +46,7 @@ export const openAccounts = async (
     ids: overrides.ids ?? ulidGenerator(clock),
     linkTokens: overrides.linkTokens ?? randomLinkTokens(),
   };
-  return { ...storage, ...ports, ...settings, close: opened.closeAll };
+  return { ...stored.storage, ...ports, ...settings, close: opened.closeAll };
 };
 
 /** @throws CommandError when there is no database, or it belongs to another process. */

@@ -47,7 +47,7 @@ describe('docs/observe.md', () => {
   it('has the alerts of the rules', () => {
     const listed = tableBelow(page, 'Alerts').map(([alert]) => alert);
     expect(listed).toEqual(alertRules().map(({ alert }) => alert));
-    expect(listed).toHaveLength(8);
+    expect(listed).toHaveLength(9);
   });
 });
 

@@ -41,12 +41,26 @@ const any = route(
   },
   ({ body }) => body,
 );
+/** Its body is optional. */
+const optional = route(
+  {
+    name: 'optional',
+    tag: 'health',
+    summary: 'A test',
+    method: 'POST',
+    path: '/optional',
+    auth: 'public',
+    request: { body: v.optional(Body) },
+    response: { data: v.unknown() },
+  },
+  ({ body }) => body ?? null,
+);
 const bodiless = probe(({ body }) => body ?? null, { name: 'bodiless', method: 'POST', path: '/bodiless' });
-const start = () => stageApp([post, any, bodiless]);
+const start = () => stageApp([post, any, optional, bodiless]);
 
 const VALID = { name: 'ada' };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-const MALFORMED = [{ field: 'body', message: 'must be a JSON object', code: 'malformed' }];
+const MALFORMED = [{ field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' }];
 
 describe('the output of the schemas', () => {
   // Proves: request-19, asvs-8.2.3
@@ -119,12 +133,27 @@ describe('problems', () => {
     ['/items/7?__proto__=1', '__proto__', 'the name of a prototype'],
     ['/items/7?page[]=1', 'page[]', 'another way to write an array'],
     ['/items/7?=1', 'query', 'one without a name'],
-    ['/items/7?%E0%A4%A=1', '\ufffd%A', 'broken percent-encoding'],
     ['/items/7?&&&&&&&&&&&&&&&&&&&&&&&&&pages=1', 'pages', 'one behind many empty ones'],
   ])('include an unknown query parameter: %s', async (path, field) => {
     const { body } = await (await start()).http.post(path).send(VALID).expect(400);
     expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
     expect(body.details).toEqual([{ field, message: 'is unknown', code: 'unknown' }]);
+  });
+
+  it.each([
+    ['broken percent-encoding', '/items/7?%E0%A4%A=1'],
+    ['percent-encoding in Latin-1', '/items/7?page=%E4'],
+    ['an unfinished character', '/items/7?page=%E2%82'],
+    ['half a surrogate pair', '/items/7?page=%ED%A0%80'],
+  ])('include a query that is not UTF-8: %s', async (_what, path) => {
+    const { body } = await (await start()).http.post(path).send(VALID).expect(400);
+    expect(body.details).toEqual([{ field: 'query', message: 'must be percent-encoded UTF-8', code: 'malformed' }]);
+  });
+
+  it('are not even looked for when a query has bytes that are not percent-encoded', async () => {
+    const { url } = await start();
+    const text = head('POST /bodiless?page=\u00e4', { Connection: 'close' });
+    expect((await exchangeRaw(url, Buffer.from(text, 'latin1'))).status).toBe(400);
   });
 
   it.each(['/bodiless', '/bodiless?', '/bodiless?&', '/bodiless?&&&&&&&&&&&&&&&&&&&&&&'])(
@@ -224,10 +253,56 @@ describe('a body that is not a JSON object', () => {
     expect(JSON.parse(response.body).details).toEqual(MALFORMED);
   });
 
+  // Proves: request-22
+  it.each([
+    ['Latin-1', Buffer.from('{"name":"k\u00e4se"}', 'latin1')],
+    ['a byte in a word', Buffer.from('7b226e616d65223a226bff227d', 'hex')],
+    ['an unfinished character', Buffer.from('7b226e616d65223a22e282227d', 'hex')],
+    ['an overlong character', Buffer.from('7b226e616d65223a22c0af227d', 'hex')],
+    ['half a surrogate pair', Buffer.from('7b226e616d65223a22eda080227d', 'hex')],
+    ['UTF-16', Buffer.from('\ufeff{"name":"ada"}', 'utf16le')],
+  ])('is malformed when it is not UTF-8: %s', async (_what, bytes) => {
+    const { url } = await start();
+    for (const [encoding, sent] of [
+      ['identity', bytes],
+      ['gzip', gzipSync(bytes)],
+    ] as const) {
+      const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${sent.length}` };
+      const request = head('POST /any', { ...headers, Connection: 'close' });
+      const response = await exchangeRaw(url, Buffer.concat([Buffer.from(request), sent]));
+      expect(response.status).toBe(400);
+      expect(JSON.parse(response.body).details).toEqual(MALFORMED);
+    }
+  });
+
+  it('may begin with a byte order mark (RFC 8259 §8.1), and have U+FFFD in it', async () => {
+    const { http } = await start();
+    const { body } = await http.post('/any').set(JSON_TYPE).send('\ufeff{"name":"\ufffd"}').expect(200);
+    expect(body.data).toEqual({ name: '\ufffd' });
+  });
+
   it('is not logged', async () => {
     const { http, logs } = await start();
     await http.post('/items/7').set(JSON_TYPE).send('{"password":"hunter22').expect(400);
     expect(JSON.stringify(logs)).not.toContain('hunter22');
+  });
+});
+
+describe('a body that is optional', () => {
+  it.each<[string, Record<string, string>, string]>([
+    ['none', {}, ''],
+    ['none, with a type', JSON_TYPE, ''],
+    ['null, which axios sends', JSON_TYPE, 'null'],
+    ['null between blanks', JSON_TYPE, ' null\n'],
+    ['one of another type', { 'Content-Type': 'text/plain' }, 'ada'],
+  ])('may be missing: %s', async (_what, headers, sent) => {
+    const { http } = await start();
+    expect((await http.post('/optional').set(headers).send(sent).expect(200)).body.data).toBeNull();
+  });
+
+  it.each(['false', '0', '""', '[]', '{', 'nul'])('may not be %s', async (sent) => {
+    const { body } = await (await start()).http.post('/optional').set(JSON_TYPE).send(sent).expect(400);
+    expect(body.details).toEqual(MALFORMED);
   });
 });
 
@@ -237,6 +312,7 @@ describe('the type of a body', () => {
     'application/json; charset=utf-8',
     'Application/JSON;Charset=UTF-8',
     'application/json; charset="utf-8"',
+    'application/json; charset=UTF8',
   ])('may be %s', async (type) => {
     const { http } = await start();
     const { body } = await http.post('/any').set('Content-Type', type).send('{"name":"äöü 🔑"}').expect(200);
@@ -260,6 +336,19 @@ describe('the type of a body', () => {
     expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
   });
 
+  it.each(['iso-8859-1', 'utf-16', 'windows-1252', 'utf-7', '"utf-16le"'])(
+    'may have no other charset: %s, 415',
+    async (charset) => {
+      const { http } = await start();
+      for (const path of ['/items/7', '/optional'])
+        await http
+          .post(path)
+          .set('Content-Type', `application/json; charset=${charset}`)
+          .send('{"name":"ada"}')
+          .expect(415);
+    },
+  );
+
   it('may not be missing: 415', async () => {
     const { url } = await start();
     const request = head('POST /items/7', { 'Content-Length': '14', Connection: 'close' });
@@ -270,8 +359,12 @@ describe('the type of a body', () => {
 describe('the encoding of a body', () => {
   it.each([
     ['gzip', gzipSync],
+    ['GZip', gzipSync],
+    ['x-gzip', gzipSync],
     ['deflate', deflateSync],
+    ['Deflate', deflateSync],
     ['identity', Buffer.from],
+    ['Identity', Buffer.from],
   ] as const)('may be %s', async (encoding, compress) => {
     const { url } = await start();
     const bytes = compress(JSON.stringify(VALID));

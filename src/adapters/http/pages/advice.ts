@@ -60,7 +60,7 @@ export const STATUS_ADVICE: readonly StatusAdvice[] = [
   { status: 413, cause: 'The body has more than 16 KiB.', advice: 'Send less.' },
   {
     status: 415,
-    cause: 'The body is not `application/json`, or has an encoding other than `gzip` and `deflate`.',
+    cause: 'The body is not `application/json` in UTF-8, or has an encoding other than `gzip` and `deflate`.',
     advice: 'Set `Content-Type`; send the body uncompressed.',
   },
   {

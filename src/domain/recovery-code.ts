@@ -1,4 +1,5 @@
 import { randomText } from './totp.ts';
+import { typedCode } from './typed-text.ts';
 
 /** Codes that a user keeps for the day when the other factors are lost. Each is used once. */
 
@@ -18,8 +19,7 @@ const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
 /** A code as it is hashed, however it was typed; `null` for a text that is no code. */
 export const canonicalRecoveryCode = (typed: string): string | null => {
-  const code = typed
-    .replace(/[\s-]/g, '')
+  const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
   return code.length === LENGTH && [...code].every((character) => ALPHABET.includes(character)) ? code : null;

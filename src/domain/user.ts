@@ -1,4 +1,5 @@
 import type { Attributes } from './attributes.ts';
+import { typedName } from './typed-text.ts';
 
 /** Every id is a ULID: 26 characters of Crockford's base 32, in upper case. */
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -27,7 +28,7 @@ export const ACCOUNT_MAX_LENGTH = Math.max(USERNAME_MAX_LENGTH, EMAIL_MAX_LENGTH
 export const canonicalUsername = (username: string): string => username.toLowerCase();
 
 /** The form in which an email address is stored, compared and unique. */
-export const canonicalEmail = (email: string): string => email.trim().toLowerCase();
+export const canonicalEmail = (email: string): string => typedName(email).toLowerCase();
 
 /** The same text for every spelling of an account name. Failed log-ins are counted by it. */
 export const canonicalAccount = (account: string): string =>

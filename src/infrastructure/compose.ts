@@ -196,6 +196,7 @@ const httpDeps = (
   brand: config.brand,
   defaultLocale: config.defaultLocale,
   allowedOriginsSetting: config.allowedOriginsSetting,
+  allowedHeaders: config.allowedHeaders,
   rateLimits: config.rateLimits,
   requestTimeout: config.requestTimeout,
   slowRequest: config.slowRequest,

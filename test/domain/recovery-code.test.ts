@@ -4,6 +4,10 @@ import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/recove
 
 const token = () => randomBytes(32).toString('base64url');
 
+/** As a Japanese keyboard writes it. */
+const wide = (text: string): string =>
+  text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint((character.codePointAt(0) ?? 0) + 0xfee0));
+
 describe('a recovery code', () => {
   // Proves: asvs-6.5.3, asvs-6.5.4
   it('has 16 characters of 5 bits in groups of four, none of which is misread', () => {
@@ -16,12 +20,12 @@ describe('a recovery code', () => {
   it('is the same however it was typed', () => {
     const code = recoveryCodeFrom(token());
     const canonical = code.replaceAll('-', '');
-    for (const typed of [code, canonical, code.toLowerCase(), ` ${code.replaceAll('-', ' ')}\t`])
+    for (const typed of [code, canonical, code.toLowerCase(), ` ${code.replaceAll('-', ' ')}\t`, wide(code)])
       expect(canonicalRecoveryCode(typed)).toBe(canonical);
     expect(canonicalRecoveryCode('OIL0-1234-5678-9ABC')).toBe('0110123456789ABC');
   });
 
-  it.each(['', '0123-4567-89AB', '0123-4567-89AB-CDEF-0', '0123-4567-89AB-CDEU', '０123-4567-89AB-CDEF'])(
+  it.each(['', '0123-4567-89AB', '0123-4567-89AB-CDEF-0', '0123-4567-89AB-CDEU', '½123-4567-89AB-CDEF'])(
     'is not %j',
     (typed) => expect(canonicalRecoveryCode(typed)).toBeNull(),
   );

@@ -62,6 +62,8 @@ describe('without any variable', () => {
       baseUrl: 'http://localhost:3000',
       allowedOrigins: [],
       allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
+      allowedHeaders: [],
+      application: null,
       console: true,
       ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
       webauthn: {
@@ -158,6 +160,19 @@ const NON_ORIGINS = [
   'a.example',
   'ws://a.example',
   'file:///x',
+  'file://',
+  'file://localhost',
+  'android://a',
+  'data://a',
+  'javascript://a',
+  'capacitor:localhost',
+  'capacitor://',
+  'capacitor://*',
+  'capacitor://localhost/',
+  'capacitor://localhost:0',
+  'Capacitor://localhost',
+  'capacitor://u@localhost',
+  "app://-;script-src'*'",
   'https://a.example,*',
   'https://a.example https://b.example',
 ];
@@ -202,10 +217,54 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: {
       'http://localhost:5173': { allowedOrigins: ['http://localhost:5173'] },
       ' https://a.example , http://[::1]:8080 ,': { allowedOrigins: ['https://a.example', 'http://[::1]:8080'] },
+      'capacitor://localhost,https://a.example': {
+        allowedOrigins: ['capacitor://localhost', 'https://a.example'],
+        application: 'https://a.example',
+      },
+      'tauri://localhost, ionic://localhost:8080': {
+        allowedOrigins: ['tauri://localhost', 'ionic://localhost:8080'],
+        application: null,
+      },
+      'chrome-extension://abcdefghijklmnopabcdefghijklmnop,moz-extension://2c127fa4-62c7-7e4f-90e5-472b45eecfdc,app://-,app://.,app://obsidian.md':
+        { application: null },
     },
     unfit: NON_ORIGINS,
   },
   ALLOWED_ORIGINS_PROD: { fits: { 'https://a.example': { allowedOrigins: [] } }, unfit: NON_ORIGINS },
+  WEBAUTHN_ORIGINS: {
+    fits: {
+      [`android:apk-key-hash:${KEY_1}, https://app.example`]: {
+        webauthn: expect.objectContaining({
+          origins: expect.arrayContaining([
+            `android:apk-key-hash:${KEY_1}`,
+            'https://app.example',
+            'http://localhost:3000',
+          ]),
+        }) as never,
+      },
+    },
+    unfit: [
+      '*',
+      'null',
+      'android:apk-key-hash:',
+      `android:apk-key-hash:${KEY_1}=`,
+      'ios:bundle-id:org.example.app',
+      'https://app.example/',
+      Array.from({ length: 51 }, (_, at) => `https://a${at}.example`).join(','),
+    ],
+  },
+  ALLOWED_HEADERS: {
+    fits: { 'traceparent, baggage,sentry-trace': { allowedHeaders: ['traceparent', 'baggage', 'sentry-trace'] } },
+    unfit: [
+      '*',
+      'a b',
+      'a:b',
+      'a\r\nb',
+      'ä',
+      'x'.repeat(101),
+      Array.from({ length: 51 }, (_, at) => `x${at}`).join(','),
+    ],
+  },
   WEBAUTHN_RP_ID: {
     fits: { localhost: { webauthn: expect.objectContaining({ rpId: 'localhost' }) as never } },
     unfit: [
@@ -283,12 +342,22 @@ const FORMS: Readonly<Record<string, Form>> = {
         rateLimits: { global: null, strict: { requests: 2, window: 1_000 }, public: { requests: 1, window: 1_000 } },
       },
       off: { rateLimits: { global: null, strict: null, public: null } },
+      'strict=7/30': {
+        rateLimits: {
+          global: { requests: 500, window: 60_000 },
+          strict: { requests: 7, window: 30_000 },
+          public: null,
+        },
+      },
+      'public=1/1,global=off': {
+        rateLimits: { global: null, strict: { requests: 100, window: 60_000 }, public: { requests: 1, window: 1_000 } },
+      },
     },
     unfit: [
       ...NO_LIMITS,
       '7/30',
-      'global=7/30',
-      'global=7/30,strict=7/30',
+      'global=7/30,',
+      'other=7/30',
       'global=7/30,strict=7/30,public=7/30,other=7/30',
       'global=7/30,strict=7/30,strict=7/30',
       ...NO_LIMITS.map((limit) => `global=7/30,strict=${limit},public=off`),

@@ -68,7 +68,7 @@ const laxly = (options: {
 const SAYS = 'returns what the authenticator says of a new passkey';
 const SYNCED = 'says whether a passkey is synced, and whether it is backed up';
 const ORIGIN = 'rejects an answer that was given to another origin, or in a frame of another site';
-const HANDLE = 'rejects a use with the handle of another user';
+const HANDLE = 'rejects a use with the handle of another user, and takes an empty one for none';
 const CHANGED = 'rejects a use that another key has signed, or that was changed in any part';
 const UNREADABLE = 'rejects what cannot be read';
 
@@ -193,24 +193,26 @@ const mutants: Readonly<Record<string, { readonly make: Make; readonly caughtBy:
     make: laxly({}),
     caughtBy: 'rejects a new credential under another id than that of its authenticator',
   },
-  'ignores the certificates of an attestation': {
+  'takes an empty handle for one': {
+    make: changed(({ verifyUse }) => ({
+      verifyUse: async (...given) => (given[0].response.userHandle === '' ? null : verifyUse(...given)),
+    })),
+    caughtBy: HANDLE,
+  },
+  'refuses an attestation with certificates': {
     make: changed(({ verifyNew }) => ({
-      verifyNew: async (credential, challenge) => {
-        const attestation = Buffer.from(credential.response.attestationObject, 'base64url').toString('latin1');
-        const verified = await verifyNew(credential, challenge);
-        if (!attestation.includes('x5c')) return verified;
-        return { ...EMPTY, credentialId: credential.id };
+      verifyNew: async (...given) => {
+        const attestation = Buffer.from(given[0].response.attestationObject, 'base64url').toString('latin1');
+        return attestation.includes('x5c') ? null : verifyNew(...given);
       },
     })),
-    caughtBy: 'rejects an attestation with certificates, which nobody asked for',
+    caughtBy: 'ignores the statement of an attestation, which nobody asked for',
   },
   'says of what it cannot read that it is empty': {
     make: changed(({ challengeOf }) => ({ challengeOf: (credential) => challengeOf(credential) ?? '' })),
     caughtBy: UNREADABLE,
   },
 };
-
-const EMPTY = { publicKey: '', counter: 0, transports: [], aaguid: '', isSynced: false, isBackedUp: false } as const;
 
 describeWebAuthn('the correct verification', simpleWebAuthn);
 

@@ -34,6 +34,8 @@ export type HttpDeps = {
   readonly brand: Brand;
   readonly defaultLocale: string;
   readonly allowedOrigins: readonly string[];
+  /** Names of headers that pages may send besides those of the specification. */
+  readonly allowedHeaders: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
   readonly rateLimits: Readonly<Record<Tier, Limit>>;

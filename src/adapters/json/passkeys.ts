@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/use-cases/manage-passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
+import { hidesSomething } from '../../domain/typed-text.ts';
 import { Timestamp } from './public-user.ts';
 import { textRule } from './text-rule.ts';
 
@@ -8,13 +9,17 @@ import { textRule } from './text-rule.ts';
 
 /** An id has up to 1,023 bytes (§6.5.1). */
 const CREDENTIAL_ID_MAX_LENGTH = 1_364;
+/** A handle has up to 64 bytes (§5.4.3). */
+const HANDLE_MAX_LENGTH = 86;
 /** The body of a request is not longer either. */
 const MEMBER_MAX_LENGTH = 16_384;
 /** Nobody has registered more than six. */
 const TRANSPORTS_MAX = 10;
 
-const base64url = (length: number) =>
-  v.pipe(v.string(), v.minLength(1), v.maxLength(length), v.regex(/^[\w-]+$/, 'must be base64url'));
+const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
+const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
+/** Empty in some browsers, Safari for example, that mean none. */
+const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
 const Member = base64url(MEMBER_MAX_LENGTH);
 const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
@@ -34,12 +39,9 @@ export const UsedCredential = v.object({
     clientDataJSON: Member,
     authenticatorData: Member,
     signature: Member,
-    userHandle: v.optional(v.nullable(Member)),
+    userHandle: v.optional(v.nullable(Handle)),
   }),
 });
-
-/** Control and format characters, which may reorder text, and lone surrogates, which cannot be stored. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/u;
 
 const Name = v.pipe(
   v.string(),
@@ -47,7 +49,7 @@ const Name = v.pipe(
   v.minLength(1),
   v.maxLength(PASSKEY_NAME_MAX_LENGTH),
   textRule((name) =>
-    INVISIBLE.test(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
+    hidesSomething(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
   ),
   v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
 );

@@ -22,16 +22,14 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : null;
     },
     async verifyNew(credential, challenge, mediation) {
-      const [{ verifyRegistrationResponse }, { decodeAttestationObject }] = await load();
+      const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await load();
       return unlessRefused(async () => {
         if (isFramed(credential)) return null;
-        // The library would fetch the lists of revoked certificates from the addresses in them.
-        const attestation = Buffer.from(credential.response.attestationObject, 'base64url');
-        const decoded = decodeAttestationObject(Uint8Array.from(attestation));
-        if (decoded.get('attStmt').get('x5c') !== undefined) return null;
-        const response = toRegistration(credential);
+        const { attestationObject } = credential.response;
+        const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+        const attested = new Map<string, Attested>([...NO_STATEMENT, ['authData', decoded.get('authData')]]);
         const verified = await verifyRegistrationResponse({
-          response,
+          response: toRegistration(credential, isoBase64URL.fromBuffer(isoCBOR.encode(attested))),
           ...expected(challenge),
           // WebAuthn Level 3 §7.1.
           requireUserPresence: mediation !== 'conditional',
@@ -54,7 +52,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       const [{ verifyAuthenticationResponse }] = await load();
       return unlessRefused(async () => {
         if (credential.id !== credentialId || isFramed(credential)) return null;
-        if ((credential.response.userHandle ?? userHandle) !== userHandle) return null;
+        if ((credential.response.userHandle || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: toAuthentication(credential),
           ...expected(challenge),
@@ -99,13 +97,24 @@ const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Prom
   }
 };
 
+type Attested = string | ReturnType<typeof Uint8Array.from> | Map<string, string>;
+
+/**
+ * Nobody asked for an attestation, but some authenticators send one (WebAuthn Level 3 §7.1, step 24). The library would verify it, and fetch
+ * the lists of revoked certificates from the addresses in it.
+ */
+const NO_STATEMENT: readonly (readonly [string, Attested])[] = [
+  ['fmt', 'none'],
+  ['attStmt', new Map<string, string>()],
+];
+
 const COMMON = { type: 'public-key', clientExtensionResults: {} } as const;
 
-const toRegistration = ({ id, response }: NewCredential): RegistrationResponseJSON => ({
+const toRegistration = ({ id, response }: NewCredential, attestationObject: string): RegistrationResponseJSON => ({
   ...COMMON,
   id,
   rawId: id,
-  response: { clientDataJSON: response.clientDataJSON, attestationObject: response.attestationObject },
+  response: { clientDataJSON: response.clientDataJSON, attestationObject },
 });
 
 const toAuthentication = ({ id, response }: UsedCredential): AuthenticationResponseJSON => ({

@@ -1,7 +1,7 @@
+import { withoutHidden } from '../../domain/typed-text.ts';
+
 /** Code points: enough to recognize a browser, and too few for a message. */
 const MAX_LENGTH = 120;
-/** Control characters, format characters (which may reorder text), lone surrogates and unassigned code points; not line breaks. */
-const INVISIBLE = /(?!\s)\p{C}/gu;
 
 /**
  * Makes a text that a client chose, such as a username or a User-Agent, safe to show in a mail: one line of bounded length, without
@@ -10,7 +10,7 @@ const INVISIBLE = /(?!\s)\p{C}/gu;
  * would be easier to read, but some programs drop those before they search for links. The text is normalized first (NFKC), as some programs do.
  */
 export const sanitize = (text: string): string => {
-  const visible = text.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll(/\s+/gu, ' ').trim();
+  const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();
   const points = [...visible];
   const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join('')}…` : visible;
   return short.replaceAll(LINKING, '[$&]');

@@ -49,9 +49,9 @@ export type VerifiedUse = PasskeyState & {
  * - accepts a new passkey without the presence of a user if the browser has made it without a question
  * - rejects a registration as a use, and vice versa
  * - rejects a use that another key has signed, or that was changed in any part
- * - rejects a use with the handle of another user
+ * - rejects a use with the handle of another user, and takes an empty one for none
  * - rejects a new credential under another id than that of its authenticator
- * - rejects an attestation with certificates, which nobody asked for
+ * - ignores the statement of an attestation, which nobody asked for
  * - rejects what cannot be read
  */
 export interface WebAuthn {

@@ -59,7 +59,8 @@ export const declareRoutes = (
   config: Config,
   { checks, isStopping, keySet, hasAccountPages }: Parts,
 ): Route[] => {
-  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
+  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins, application } =
+    config;
   const settings = { baseUrl, version: VERSION };
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
@@ -69,8 +70,6 @@ export const declareRoutes = (
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
-  // Its users read the pages.
-  const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
     ...authRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
+import { hidesSomething } from '../../domain/typed-text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import { hostOf, isLoopback } from './hosts.ts';
 
@@ -95,37 +96,33 @@ export const baseUrl = parsed((text) => {
 /** The URL of a page, which may have a query. */
 export const pageUrl = parsed((text) => httpUrl(text, /[#\s]/)?.href ?? null);
 
-const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
-
-/** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
-const isOrigin = (text: string): boolean => {
-  const url = URL.parse(text);
-  return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
-};
-
-export const origins = v.pipe(
-  v.string(),
-  v.transform((text) => itemsOf(text).filter((item) => item !== '')),
-  v.everyItem(isOrigin),
-);
+export const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
 
 const TIERS = ['global', 'strict', 'public'] as const;
 /** Requests in a window of milliseconds; `null` is unlimited. */
 type RateLimit = { readonly requests: number; readonly window: number } | null;
 export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;
 
-/** `global=requests/seconds,strict=…,public=…`, where each may be `off`, or `off` for all. */
-export const rateLimits = parsed<RateLimits>((text) => {
-  if (text === 'off') return { global: null, strict: null, public: null };
-  const given = new Map(
-    itemsOf(text).map((item): [string, string] => {
-      const [, tier = '', limit = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
-      return [tier, limit];
-    }),
-  );
-  const [global, strict, open] = TIERS.map((tier) => rateLimit(given.get(tier) ?? ''));
-  if (given.size !== TIERS.length || global === undefined || strict === undefined || open === undefined) return null;
-  return { global, strict, public: open };
+const OFF: RateLimits = { global: null, strict: null, public: null };
+
+/** `global=requests/seconds,strict=…,public=…`, or some of them; each may be `off`, or `off` for all. @returns `null` for anything else. */
+const parseRateLimits = (text: string): Partial<RateLimits> | null => {
+  if (text === 'off') return OFF;
+  const given = itemsOf(text).map((item) => {
+    const [, name, limit = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
+    return [TIERS.find((tier) => tier === name), rateLimit(limit)] as const;
+  });
+  const isValid = given.every(([tier, limit]) => tier !== undefined && limit !== undefined);
+  return isValid && new Set(given.map(([tier]) => tier)).size === given.length ? Object.fromEntries(given) : null;
+};
+
+export const rateLimits = parsed(parseRateLimits);
+
+/** The limits of a default text, with those that are given. */
+export const completeRateLimits = (defaults: string, given: Partial<RateLimits>): RateLimits => ({
+  ...OFF,
+  ...parseRateLimits(defaults),
+  ...given,
 });
 
 /** @returns `undefined` for an invalid text. */
@@ -172,7 +169,8 @@ export const mailUrl = parsed((text) => {
 /** A `mailbox` (RFC 5322 §3.4) that all mail servers accept: a name without special characters, and an address in ASCII. */
 export const mailbox = v.pipe(
   v.string(),
-  v.regex(/^(?:[^\p{C}<>()[\]:;@\\,"\s][^\p{C}<>()[\]:;@\\,"]{0,99} <[^<>]+>|[^<>]+)$/u),
+  v.regex(/^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <[^<>]+>|[^<>]+)$/u),
+  v.check((text) => !hidesSomething(text)),
   v.check((text) => isMailAddress(/<(.+)>$/.exec(text)?.[1] ?? text)),
 );
 
@@ -181,7 +179,11 @@ const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
 /** One line of visible characters, without spaces around it. */
-export const brandName = v.pipe(v.string(), v.regex(/^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,60}(?<! )$/u));
+export const brandName = v.pipe(
+  v.string(),
+  v.regex(/^(?! ).{1,60}(?<! )$/u),
+  v.check((text) => !hidesSomething(text)),
+);
 
 /** A URL of a picture that pages may load: its host becomes part of a Content-Security-Policy. `http:` only on this machine. */
 export const logoUrl = parsed((text) => {

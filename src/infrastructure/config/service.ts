@@ -1,11 +1,17 @@
 import * as v from 'valibot';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
+import { headerNames, isOfProgram, origins, passkeyOrigins } from './origins.ts';
 import * as form from './schemas.ts';
 import { ENVIRONMENTS, type Rule, unlessProduction, type ValuesOf, type Variable } from './variable.ts';
 
 const MAX_TIMER = 2 ** 31 - 1;
 const MINUTE = 60_000;
-const ORIGINS = 'origins such as https://app.example.com, separated by commas, without a path and without *';
+const ORIGINS =
+  'origins such as https://app.example.com or capacitor://localhost, separated by commas, without a path and *; not null or file://, which pages of anybody have';
+const RATE_LIMITS = unlessProduction(
+  'global=500/60,strict=100/60,public=off',
+  'global=100/60,strict=20/60,public=1000/300',
+);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const SERVICE_VARIABLES = {
@@ -35,18 +41,18 @@ export const SERVICE_VARIABLES = {
       'The public URL of the service, with the path that a proxy adds. The `type` of every error starts with it.',
   },
   ALLOWED_ORIGINS_DEV: {
-    schema: v.optional(form.origins, ''),
+    schema: v.optional(origins, ''),
     expected: ORIGINS,
     unset: 'none',
     meaning:
-      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
+      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   ALLOWED_ORIGINS_PROD: {
-    schema: v.optional(form.origins, ''),
+    schema: v.optional(origins, ''),
     expected: ORIGINS,
     unset: 'none',
     meaning:
-      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
+      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   WEBAUTHN_RP_ID: {
     schema: v.optional(form.domain),
@@ -54,6 +60,21 @@ export const SERVICE_VARIABLES = {
     unset: 'the host of BASE_URL',
     meaning:
       'The domain that passkeys belong to: the host of BASE_URL, or a domain above it. After a change, no passkey works any more.',
+  },
+  WEBAUTHN_ORIGINS: {
+    schema: v.optional(passkeyOrigins, ''),
+    expected:
+      'origins such as https://app.example.com or android:apk-key-hash:… with 43 characters of base64url, separated by commas',
+    unset: 'none',
+    meaning:
+      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps, for example android:apk-key-hash:….',
+  },
+  ALLOWED_HEADERS: {
+    schema: v.optional(headerNames, ''),
+    expected: 'names of headers such as traceparent, separated by commas, without *',
+    unset: 'none',
+    meaning:
+      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, baggage, sentry-trace. The service ignores them.',
   },
   TRUST_PROXY: {
     schema: form.wholeNumber(0, 100),
@@ -85,10 +106,10 @@ export const SERVICE_VARIABLES = {
   RATE_LIMITS: {
     schema: form.rateLimits,
     expected:
-      'global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
-    default: unlessProduction('global=500/60,strict=100/60,public=off', 'global=100/60,strict=20/60,public=1000/300'),
+      'one or more of global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
+    default: RATE_LIMITS,
     meaning:
-      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. off turns one or all off.',
+      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
     schema: v.picklist(LOG_LEVELS),
@@ -118,15 +139,19 @@ export const serviceSettings = (values: ServiceValues) => {
     port: values.PORT,
     /** An http(s) URL without a trailing slash. */
     baseUrl: baseUrlOf(values),
-    /** Serialized origins (RFC 6454 §6.2). */
+    /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
     allowedOrigins,
     allowedOriginsSetting,
+    /** Names of headers. */
+    allowedHeaders: values.ALLOWED_HEADERS,
+    /** The page to which users go from those of the service: the first of a website; `null`: none. */
+    application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     /** The origins at which browsers open the pages of the service. */
     ownOrigins: ownOriginsOf(values),
     /** The domain that passkeys belong to, and the origins whose pages may use them. */
     webauthn: {
       rpId: values.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(values))),
-      origins: [...new Set([...ownOriginsOf(values), ...allowedOrigins])],
+      origins: [...new Set([...ownOriginsOf(values), ...allowedOrigins, ...values.WEBAUTHN_ORIGINS])],
     },
     /** Whether there is the page `/console`, for developers. */
     console: !production,
@@ -138,7 +163,7 @@ export const serviceSettings = (values: ServiceValues) => {
     /** Milliseconds; `warn` is not above `error`. */
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,
     /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
-    rateLimits: values.RATE_LIMITS,
+    rateLimits: form.completeRateLimits(RATE_LIMITS[values.NODE_ENV], values.RATE_LIMITS),
     logLevel: values.LOG_LEVEL,
     /** The address of the metrics; `null` when they are off. */
     metrics: values.METRICS === 'off' ? null : values.METRICS,

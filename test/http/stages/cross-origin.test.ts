@@ -97,6 +97,36 @@ describe('a preflight', () => {
   });
 });
 
+describe('the list of headers', () => {
+  it('has those of ALLOWED_HEADERS, too', async () => {
+    const { allowedHeaders } = parseConfig({ ...DEVELOPMENT, ALLOWED_HEADERS: 'traceparent, sentry-trace' });
+    const { http } = await stageApp(routes, { allowedOrigins: [ALLOWED], allowedHeaders });
+    const { headers } = await http.options('/probe').set({ Origin: ALLOWED, 'Access-Control-Request-Method': 'GET' });
+    expect(headers).toMatchObject({
+      'access-control-allow-headers': 'Content-Type, Authorization, svc-request-id, traceparent, sentry-trace',
+    });
+  });
+});
+
+describe('the origin of a program', () => {
+  const PROGRAMS = ['capacitor://localhost', 'chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'app://-'];
+  const { allowedOrigins } = parseConfig({ ...DEVELOPMENT, ALLOWED_ORIGINS_DEV: PROGRAMS.join(',') });
+
+  it.each(PROGRAMS)('is allowed if it is listed: %s', async (origin) => {
+    const { http } = await stageApp(routes, { allowedOrigins });
+    const response = await http.get('/probe').set('Origin', origin).expect(200);
+    expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
+  });
+
+  it.each(['capacitor://localhost:80', 'Capacitor://localhost', 'capacitor://localhost/', 'ionic://localhost'])(
+    'is compared as text: %s is refused',
+    async (origin) => {
+      const { http } = await stageApp(routes, { allowedOrigins });
+      await http.get('/probe').set('Origin', origin).expect(403);
+    },
+  );
+});
+
 describe('OPTIONS', () => {
   // Proves: request-35
   it('without an Origin gets 204 with the allow headers, and without an allowed origin', async () => {

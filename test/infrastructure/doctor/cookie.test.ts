@@ -51,6 +51,7 @@ describe('the doctor on the cookie', () => {
       ['note cookie.secure-on-loopback', 'ok cookie.same-site'],
     ],
     ['no origin', production(AUTH), ['note cookie.no-origins']],
+    ['an app', production(AUTH, 'capacitor://localhost'), ['note cookie.program']],
     ['an unknown address', { NODE_ENV: 'production' }, ['note cookie.unknown']],
   ])('%s', (_what, env, expected) => {
     expect(brief(cookie(setUpOf(env)))).toEqual(expected);

@@ -38,6 +38,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     allowedOrigins: [],
     brand: { name: 'auth.example.org', logoUrl: null, color: null },
     defaultLocale: 'en',
+    allowedHeaders: [],
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
     redis: null,

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import { typedCode, typedName } from '../../../domain/typed-text.ts';
 
 type Direction = 'input' | 'output';
 
 /** A check or a transformation in code has no JSON Schema. */
 const IN_CODE = new Set(['raw_check', 'transform']);
+/** What is left out: the document describes a text as it is meant. */
+const NORMALIZING = new Set<unknown>([typedCode, typedName]);
 const UNDESCRIBED = 'undescribed';
 
 /**
@@ -21,10 +24,11 @@ export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, compone
   return extracted(converted, components) as Json;
 };
 
-/** Metadata follows the code in a pipe, and replaces the mark. `trim` is left out: the document describes trimmed text. */
+/** Metadata follows the code in a pipe, and replaces the mark. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
+  if (valibotAction.type === 'trim' || NORMALIZING.has(Reflect.get(valibotAction, 'operation'))) return jsonSchema;
   if (IN_CODE.has(valibotAction.type)) return { ...jsonSchema, jsonSchema: UNDESCRIBED };
-  return valibotAction.type === 'trim' ? jsonSchema : undefined;
+  return undefined;
 };
 
 const extracted = (node: unknown, components: Components): unknown => {

@@ -7,6 +7,7 @@ import {
   passwordProblem,
 } from '../../../domain/password.ts';
 import { CODE_PATTERN } from '../../../domain/totp.ts';
+import { typedCode, typedName } from '../../../domain/typed-text.ts';
 import {
   ACCOUNT_MAX_LENGTH,
   EMAIL_MAX_LENGTH,
@@ -29,6 +30,7 @@ const LINK_TOKEN_MAX = 100;
 
 const Username = v.pipe(
   v.string(),
+  v.transform(typedName),
   v.minLength(USERNAME_MIN_LENGTH),
   v.maxLength(USERNAME_MAX_LENGTH),
   v.regex(
@@ -39,7 +41,7 @@ const Username = v.pipe(
 
 const Email = v.pipe(
   v.string(),
-  v.trim(),
+  v.transform(typedName),
   v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
 );
@@ -100,11 +102,17 @@ export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIsâ
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof) }), v.examples([{}])));
 
-/** A code of an authenticator app. */
-const Code = v.pipe(v.string(), v.regex(CODE_PATTERN, 'must have six digits'), v.examples(['287082']));
-
 /** Longer than a recovery code with a blank or a hyphen between all characters. */
-const RECOVERY_CODE_MAX = 40;
+const TYPED_CODE_MAX = 40;
+
+/** A code of an authenticator app. */
+const Code = v.pipe(
+  v.string(),
+  v.maxLength(TYPED_CODE_MAX),
+  v.transform(typedCode),
+  v.regex(CODE_PATTERN, 'must have six digits'),
+  v.examples(['287082']),
+);
 
 /** `presentedFactor` and the handler accept exactly one of the members, besides the proof. */
 export const StepUpBody = v.pipe(
@@ -120,7 +128,7 @@ export const StepUpBody = v.pipe(
 export const SecondFactorBody = v.pipe(
   v.object({
     code: v.optional(Code),
-    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(RECOVERY_CODE_MAX))),
+    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TYPED_CODE_MAX))),
     credential: v.optional(UsedCredential),
     remember: v.optional(v.boolean()),
     proof: v.optional(Proof),
@@ -152,7 +160,7 @@ export const RegisterBody = v.pipe(
 /** Without the format rules of usernames and emails: an account name of another form is not found. */
 export const LoginBody = v.pipe(
   v.object({
-    account: v.pipe(v.string(), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
+    account: v.pipe(v.string(), v.transform(typedName), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
     password: CurrentPassword,
     proof: v.optional(Proof),
   }),

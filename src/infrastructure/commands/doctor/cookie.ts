@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
 import { hostOf, isLoopback } from '../../config/hosts.ts';
+import { isOfProgram } from '../../config/origins.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
@@ -46,8 +47,15 @@ const ofOrigins = (config: Config): Findings => {
       `${setting} has no origin: pages in browsers get 403, except those of the service itself.`,
       `If there is a front end, list its origin in ${setting}.`,
     );
-  return allowedOrigins.map((origin) => ofOrigin(origin, config));
+  return allowedOrigins.map((origin) => (isOfProgram(origin) ? ofProgram(origin, config) : ofOrigin(origin, config)));
 };
+
+const ofProgram = (origin: string, { refreshCookie: { sameSite } }: Config): Finding =>
+  note(
+    'cookie.program',
+    `${origin} is of an app or an extension, which is another site than the service: whether the cookie (SameSite=${sameSite}) is kept depends on it.`,
+    'See docs/browser.md, "Apps and extensions".',
+  );
 
 const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Config): Finding => {
   const [page, service] = [new URL(origin), new URL(baseUrl)];

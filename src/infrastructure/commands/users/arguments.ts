@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
+import { hidesSomething, typedName } from '../../../domain/typed-text.ts';
 import { CHANGES } from './change.ts';
 
 const READING = ['find', 'show', 'events', 'export'] as const;
@@ -41,25 +42,27 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
     allowPositionals: true,
   });
   if (values.help) return null;
-  const [name = '', account = '', ...others] = positionals;
+  const [name = '', given = '', ...others] = positionals;
+  const account = typedName(given);
   const command = commandOf(name);
   if (command === undefined) throw new Error(name === '' ? 'A command is missing.' : `There is no command ${name}.`);
   const setsAttributes = command === 'set-attributes';
   const [attributes = '{}', ...more] = setsAttributes ? others : [undefined, ...others];
   if (setsAttributes && others.length === 0) throw new Error('set-attributes needs a USER and a JSON object.');
-  if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
+  if (account === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
   if (values['dry-run'] && !isChange(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
   if (values.yes && !isChange(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
   const as = values.as?.trim() ?? null;
   if (as !== null && !isChange(command)) throw new Error(`${command} changes nothing, and has no --as.`);
-  if (as !== null && !NAME.test(as)) throw new Error('--as needs a name of at most 64 visible characters.');
+  if (as !== null && (!NAME.test(as) || hidesSomething(as)))
+    throw new Error('--as needs a name of at most 64 visible characters.');
   const since = values.since === undefined ? null : timeOf('--since', values.since);
   const until = values.until === undefined ? null : timeOf('--until', values.until);
   if (command !== 'events' && (since ?? until) !== null) throw new Error('Only events has --since and --until.');
   if (since !== null && until !== null && since > until) throw new Error('--since has to be before --until.');
   return {
     command,
-    account: account.trim(),
+    account,
     attributes: readAttributes(attributes),
     json: values.json,
     dryRun: values['dry-run'],
@@ -70,8 +73,7 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
   };
 };
 
-/** No control or format characters. */
-const NAME = /^\P{C}{1,64}$/u;
+const NAME = /^.{1,64}$/u;
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 

@@ -1,0 +1,45 @@
+/**
+ * What people type, in the form that they mean: keyboards, clipboards and password managers add blanks, hyphens, wide digits and characters
+ * that nobody sees. One function for each kind of input. Passwords are taken as they are.
+ */
+
+/** A match can only begin at the first character of a run, so the time is linear. */
+const EDGES = /(?<![\s\p{Cf}])[\s\p{Cf}]+$|^[\s\p{Cf}]+/gu;
+
+/** A username or an email address, without what is around it. */
+export const typedName = (text: string): string => text.replace(EDGES, '');
+
+const SEPARATORS = /[\s\p{Pd}\p{Cf}\u2212]/gu;
+
+/** A code of an authenticator app or a recovery code: without blanks and hyphens, and with the digits and letters of ASCII. */
+export const typedCode = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(SEPARATORS, '')
+    .replace(/\p{Nd}/gu, digit);
+
+/** `٣` → `3`. The digits of a script are ten code points in a row (Unicode §4.6), and those of scripts side by side are multiples of ten. */
+const digit = (character: string): string => {
+  const codePoint = character.codePointAt(0) ?? 0;
+  let zero = codePoint;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return `${(codePoint - zero) % 10}`;
+};
+
+/** Invisible characters that make the sequence that people see: Persian and Indic words, variants of characters, emoji, flags of regions. */
+const JOINING = [
+  String.raw`(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}\p{N} ])`,
+  String.raw`(?<=[\p{ExtPict}\p{EMod}]\uFE0F?)\u200D(?=\p{ExtPict})`,
+  String.raw`(?<=[\p{L}\p{M}\p{N}\p{P}\p{S}])[\u180B-\u180F\uFE00-\uFE0F\u{E0100}-\u{E01EF}]`,
+  String.raw`(?<=\u{1F3F4})[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{2,6}\u{E007F}`,
+].join('|');
+
+/** Controls, lone surrogates, separators of lines, what changes the order of a text or is not seen (Unicode TR36, TR39), annotations. */
+const HIDDEN = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}\p{DI}\uFFF9-\uFFFB]`;
+
+const JOINING_OR_HIDDEN = new RegExp(`(${JOINING})|${HIDDEN}`, 'gu');
+
+/** A text that a person has chosen, such as the name of a passkey, without characters that reorder or hide what it says. */
+export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
+
+export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;

@@ -27,6 +27,7 @@ export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './applicati
 export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
+export type { RememberedDeviceRepository } from './application/ports/remembered-device-repository.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
 export type {
   AccessToken,
@@ -79,6 +80,7 @@ export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export type { Passkey, PasskeyKey, PasskeyState } from './domain/passkey.ts';
 export { isHashable } from './domain/password.ts';
+export type { RememberedDevice, RememberedDeviceKey } from './domain/remembered-device.ts';
 export {
   byLastUse,
   isLive,

@@ -117,6 +117,7 @@ export type EventKind =
   | 'recovery-code-used'
   | 'recovery-codes-made'
   | 'device-remembered'
+  | 'device-forgotten'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'
@@ -191,6 +192,13 @@ export type AccountExport = {
     readonly userAgent: string | null;
     readonly address: string | null;
     readonly binding: Binding;
+  }[];
+  readonly rememberedDevices: readonly {
+    readonly id: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+    readonly userAgent: string | null;
+    readonly address: string | null;
   }[];
   readonly events: readonly Omit<AccountEvent, 'deviceName'>[];
   /** Links that were sent, and still work. */

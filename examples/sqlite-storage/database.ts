@@ -149,6 +149,17 @@ const SCHEMA = `
     primary key (userId, hash)
   ) strict;
 
+  create table if not exists rememberedDevices (
+    id text primary key,
+    userId text not null references users (id) on delete cascade,
+    createdAt integer not null,
+    expiresAt integer not null,
+    userAgent text,
+    address text
+  ) strict;
+
+  create index if not exists rememberedDevicesByUser on rememberedDevices (userId);
+  create index if not exists rememberedDevicesByExpiry on rememberedDevices (expiresAt);
 `;
 
 /** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */

@@ -7,6 +7,7 @@ import { sqliteFactorRepository } from './factor-repository.ts';
 import { sqliteLinkRepository } from './link-repository.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { sqlitePasskeyRepository } from './passkey-repository.ts';
+import { sqliteRememberedDeviceRepository } from './remembered-device-repository.ts';
 import { sqliteSessionRepository } from './session-repository.ts';
 import { sqliteUsedValues } from './used-values.ts';
 import { sqliteUserRepository } from './user-repository.ts';
@@ -25,6 +26,7 @@ const storesOver = (connection: Connection, options?: Options): Stores => ({
   used: sqliteUsedValues(connection),
   passkeys: sqlitePasskeyRepository(connection),
   factors: sqliteFactorRepository(connection),
+  devices: sqliteRememberedDeviceRepository(connection),
 });
 
 /** The whole storage of the service, in a file. Several processes may share it. */

@@ -81,6 +81,7 @@ export const EVENT_KINDS = [
   'recovery-codes-made',
   /** For a month, the password is enough on a device. It is listed among the sessions. */
   'device-remembered',
+  'device-forgotten',
   'password-changed',
   'password-reset-requested',
   'password-reset',
@@ -124,8 +125,9 @@ export type AccountEvent = Origin & {
   readonly kind: EventKind;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** Also of a remembered device. */
   readonly sessionId: string | null;
-  /** Why the session ended; `null` for other kinds. */
+  /** Why the session ended, or the device was forgotten; `null` for other kinds. */
   readonly reason: SessionEnding | null;
   /** The name of the operator who caused it; `null` if none did. Never shown to the user: see `withoutName`. */
   readonly actor: string | null;

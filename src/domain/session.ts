@@ -1,7 +1,7 @@
 import type { Authenticated } from './assurance.ts';
-import { type DeviceKeys, deviceStatus, type Evidence, keysAfter, NO_KEYS } from './device-binding.ts';
+import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device-binding.ts';
 import type { Device } from './event.ts';
-import type { User, UserInTokens } from './user.ts';
+import type { UserInTokens } from './user.ts';
 
 /**
  * A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2).
@@ -64,36 +64,6 @@ export const newSession = (input: {
   userAgent: input.device.userAgent,
   address: input.device.address,
 });
-
-/** Milliseconds in which a user need not show the second factor again on a device that is remembered. */
-export const REMEMBERED_FOR = 30 * 86_400_000;
-
-/**
- * A remembered device is kept as a session that no token belongs to, and whose user has shown nothing in it. So users find it in the list of
- * their sessions, and what ends all sessions ends it.
- */
-export const newRememberedDevice = (input: { id: string; userId: string; now: number; device: Device }): Session =>
-  newSession({
-    ...input,
-    tokenId: input.id,
-    lifetime: REMEMBERED_FOR,
-    keys: NO_KEYS,
-    authenticated: { authenticatedAt: input.now, amr: [] },
-  });
-
-export const isRememberedDevice = ({ amr }: Pick<Session, 'amr'>): boolean => amr.length === 0;
-
-/** Whether the password of a user is enough on a device: nothing of what was shown there may have changed since. */
-export const remembers = (
-  session: Session,
-  { passwordChangedAt, secondFactorAt }: Pick<User, 'passwordChangedAt' | 'secondFactorAt'>,
-  now: number,
-): boolean =>
-  isRememberedDevice(session) &&
-  now < session.expiresAt &&
-  passwordChangedAt <= session.createdAt &&
-  secondFactorAt !== null &&
-  secondFactorAt <= session.createdAt;
 
 /** The replacement of a session's current token by the next one. */
 export type Rotation = {

@@ -3,7 +3,7 @@ import { exportAccount } from '../../src/application/use-cases/export-account.ts
 import { EVENTS_KEPT } from '../../src/domain/event.ts';
 import { BOB, EMAIL, registeredAda } from '../support/account.ts';
 import { DAY, MINUTE } from '../support/application.ts';
-import { anEvent } from '../support/builders.ts';
+import { anEvent, aRememberedDevice } from '../support/builders.ts';
 
 const setUp = async () => {
   const ada = await registeredAda();
@@ -19,6 +19,8 @@ describe('exportAccount', () => {
     app.clock.advance(MINUTE);
     await app.users.update(user.id, { attributes: { roles: ['admin'] }, now: user.updatedAt });
     await app.refresh([session.refreshToken]);
+    const device = aRememberedDevice({ userId: user.id });
+    await app.devices.add(device);
     const now = app.clock.now();
     const createdAt = now - MINUTE;
     const nowhere = { userAgent: null, address: null };
@@ -46,6 +48,7 @@ describe('exportAccount', () => {
           binding: 'none',
         },
       ],
+      rememberedDevices: [{ id: device.id, createdAt: device.createdAt, expiresAt: device.expiresAt, ...nowhere }],
       events: [
         {
           id,

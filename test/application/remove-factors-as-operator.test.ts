@@ -3,11 +3,10 @@ import { NOTICES_PER_HOUR, notifyOfChange, record } from '../../src/application/
 import { removeFactorsAsOperator } from '../../src/application/use-cases/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
-import { newRememberedDevice } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 import { BOB, EMAIL, inShort, NO_RECORD, registeredAda } from '../support/account.ts';
 import { MINUTE } from '../support/application.ts';
-import { aFactor, aPasskey } from '../support/builders.ts';
+import { aFactor, aPasskey, aRememberedDevice } from '../support/builders.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };
@@ -49,14 +48,14 @@ describe('removeFactorsAsOperator', () => {
   it('forgets the devices on which the user need not show a factor, and ends no session', async () => {
     const { app, user, ofAda, remove } = await setUp();
     const { sessions } = await ofAda();
-    const device = { userAgent: null, address: null };
-    const remembered = newRememberedDevice({ id: app.ids.next(), userId: user.id, now: app.clock.now(), device });
-    await app.sessions.add(remembered);
+    const remembered = aRememberedDevice({ userId: user.id });
+    await app.devices.add(remembered);
     await remove();
     const { sessions: left, events } = await ofAda();
     expect(left).toEqual(sessions);
     const ended = events.filter(({ sessionId }) => sessionId === remembered.id).map(inShort);
-    expect(ended).toEqual(['session-ended: operator']);
+    expect(ended).toEqual(['device-forgotten: operator']);
+    expect(await app.devices.listByUser(user.id, app.clock.now())).toEqual([]);
   });
 
   it('notifies the user once of each kind', async () => {

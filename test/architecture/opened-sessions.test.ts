@@ -29,10 +29,10 @@ describe('a session', () => {
     expect(users.map(({ name }) => name).toSorted()).toEqual(Object.keys(SHOWN));
   });
 
-  it('is added to the store by one step, and a remembered device by another', () => {
+  it('is added to the store by one step', () => {
     const adding = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`)).filter((path) =>
       /sessions\.add\(/.test(readText(path)),
     );
-    expect(adding).toEqual(['src/application/steps/open-session.ts', 'src/application/steps/remember-device.ts']);
+    expect(adding).toEqual(['src/application/steps/open-session.ts']);
   });
 });

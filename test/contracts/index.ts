@@ -25,6 +25,7 @@ export { describePasskeyRepository } from './passkey-repository.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
 export { describeRecords, type RecordsName } from './records.ts';
+export { describeRememberedDeviceRepository } from './remembered-device-repository.contract.ts';
 export type { DelayedSessions, SessionStore } from './session-repository/store.ts';
 export { describeSessionRepository } from './session-repository.contract.ts';
 export { describeTokenSigner } from './token-signer.contract.ts';

@@ -5,6 +5,7 @@ import { describeLinkRepository } from './link-repository.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePasskeyRepository } from './passkey-repository.contract.ts';
 import type { RecordsStore } from './records/store.ts';
+import { describeRememberedDeviceRepository } from './remembered-device-repository.contract.ts';
 import { describeUsedValues } from './used-values.contract.ts';
 
 /** The contracts of the stores that keep records about users, by their names in `Stores`. */
@@ -15,6 +16,7 @@ const CONTRACTS = {
   passkeys: describePasskeyRepository,
   used: describeUsedValues,
   factors: describeFactorRepository,
+  devices: describeRememberedDeviceRepository,
 };
 
 export type RecordsName = keyof typeof CONTRACTS;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
-import { newRememberedDevice, REMEMBERED_FOR, remembers } from '../../src/domain/session.ts';
+import { newRememberedDevice, REMEMBERED_FOR, remembers } from '../../src/domain/remembered-device.ts';
 
 const NOW = 1_000_000;
 const device = newRememberedDevice({ id: 'D', userId: 'U', now: NOW, device: UNKNOWN_DEVICE });
@@ -14,8 +14,7 @@ describe('a remembered device', () => {
     ['is of the password of that time', device, { ...user, passwordChangedAt: NOW + 1 }, NOW + 1, false],
     ['is of the second factor of that time', device, { ...user, secondFactorAt: NOW + 1 }, NOW + 1, false],
     ['is of no use without a second factor', device, { ...user, secondFactorAt: null }, NOW, false],
-    ['is no session', { ...device, amr: ['pwd'] as const }, user, NOW, false],
-  ])('%s', (_what, session, owner, now, expected) => {
-    expect(remembers(session, owner, now)).toBe(expected);
+  ])('%s', (_what, remembered, owner, now, expected) => {
+    expect(remembers(remembered, owner, now)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { REMEMBERED_FOR } from '../../src/domain/session.ts';
+import { REMEMBERED_FOR } from '../../src/domain/remembered-device.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';

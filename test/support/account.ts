@@ -66,6 +66,7 @@ const storedAbout = async (stores: Stores, userId: string, now: number) => ({
   passkeys: await stores.passkeys.listByUser(userId),
   factors: await stores.factors.listByUser(userId),
   recoveryCodes: await stores.factors.countCodes(userId),
+  devices: await stores.devices.listByUser(userId, now),
 });
 
 /** What is stored about a user who does not exist. */
@@ -78,6 +79,7 @@ export const NOTHING = {
   passkeys: [],
   factors: [],
   recoveryCodes: 0,
+  devices: [],
 };
 
 /** Dependencies whose units of work are audited, and the audit. */

@@ -4,6 +4,7 @@ import type { Factor } from '../../src/domain/factor.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
+import { newRememberedDevice, type RememberedDevice } from '../../src/domain/remembered-device.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 import { sequentialIds } from './sequential-ids.ts';
@@ -127,6 +128,12 @@ export const aFactor = (given: Partial<Factor> = {}): Factor => ({
   lastStep: -1,
   createdAt: NOW,
   confirmedAt: null,
+  ...given,
+});
+
+/** A device that an unknown user had remembered at `NOW`. */
+export const aRememberedDevice = (given: Partial<RememberedDevice> = {}): RememberedDevice => ({
+  ...newRememberedDevice({ id: anId(), userId: anId(), now: NOW, device: UNKNOWN_DEVICE }),
   ...given,
 });
 

@@ -34,7 +34,7 @@ const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 're
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 /** What is done every minute: rows that are purged, and `operations`, what operators did, which is logged. */
-const ROUNDS = ['sessions', 'events', 'links', 'mailboxes', 'used-values', 'operations'] as const;
+const ROUNDS = ['sessions', 'remembered-devices', 'events', 'links', 'mailboxes', 'used-values', 'operations'] as const;
 export type Round = (typeof ROUNDS)[number];
 
 /** What this process counts itself while Redis is unavailable. */

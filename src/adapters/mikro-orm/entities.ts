@@ -209,6 +209,19 @@ const RecoveryCodeEntity = defineEntity({
   },
 });
 
+export const RememberedDeviceEntity = defineEntity({
+  name: 'RememberedDevice',
+  tableName: 'remembered_devices',
+  properties: {
+    id: p.character().length(26).primary(),
+    userId: () => ofUser('remembered_devices_user_id_fkey').index('remembered_devices_user_id_index'),
+    createdAt: p.bigint('number'),
+    expiresAt: p.bigint('number').index('remembered_devices_expires_at_index'),
+    userAgent: p.text().nullable(),
+    address: p.text().nullable(),
+  },
+});
+
 export const ENTITIES = [
   UserEntity,
   SessionEntity,
@@ -220,5 +233,6 @@ export const ENTITIES = [
   UsedValueEntity,
   FactorEntity,
   RecoveryCodeEntity,
+  RememberedDeviceEntity,
   PasskeyEntity,
 ] as const;

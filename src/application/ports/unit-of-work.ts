@@ -3,6 +3,7 @@ import type { FactorRepository } from './factor-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
+import type { RememberedDeviceRepository } from './remembered-device-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { UsedValues } from './used-values.ts';
 import type { UserRepository } from './user-repository.ts';
@@ -17,6 +18,7 @@ export type Stores = {
   readonly used: UsedValues;
   readonly passkeys: PasskeyRepository;
   readonly factors: FactorRepository;
+  readonly devices: RememberedDeviceRepository;
 };
 
 /** The stores, and the unit of work that changes them together. */

@@ -5,12 +5,13 @@ import type { EventRepository } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 
 /**
- * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions and links the live ones, of
+ * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
  * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
  */
 export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user: User, now: number) => {
-  const [sessions, links, passkeys, factors, left, messages] = await Promise.all([
+  const [sessions, devices, links, passkeys, factors, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
+    stores.devices.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
     stores.passkeys.listByUser(user.id),
     stores.factors.listByUser(user.id),
@@ -29,6 +30,13 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
       userAgent: session.userAgent,
       address: session.address,
       binding: bindingOf(session),
+    })),
+    rememberedDevices: devices.map(({ id, createdAt, expiresAt, userAgent, address }) => ({
+      id,
+      createdAt,
+      expiresAt,
+      userAgent,
+      address,
     })),
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
     passkeys: passkeys.map((passkey) => ({

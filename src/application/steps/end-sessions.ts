@@ -4,6 +4,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
 import { endings, type NoticeDeps, notifyOfReplay, type RecordDeps, record } from './record.ts';
+import { forgetDevices } from './remember-device.ts';
 
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
 
@@ -25,19 +26,20 @@ type EndingOfAll = Ending & {
 };
 
 /**
- * Locks a user, and ends their sessions. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
+ * Locks a user, ends their sessions, and forgets their remembered devices. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
  * then sees the changes of this unit of work.
- * @returns how many.
+ * @returns how many sessions.
  */
 export const endSessionsOf = async (
   deps: RecordDeps,
-  stores: Pick<Stores, 'users' | 'sessions' | 'events'>,
+  stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
   userId: string,
   { reason, origin, exceptId }: EndingOfAll,
 ): Promise<number> => {
   await stores.users.lock(userId);
   const ended = await stores.sessions.endByUser(userId, exceptId ?? null);
   await record(deps, stores, origin, endings(userId, ended, reason));
+  await forgetDevices(deps, stores, userId, { reason, origin });
   return ended.length;
 };
 

@@ -95,11 +95,11 @@ type Opening = {
  */
 export const storeSession = async (
   deps: RecordDeps & SecondFactorPolicy,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
-  const isExempt = deviceId !== null && (await isRemembered(deps, stores.sessions, user, deviceId));
+  const isExempt = deviceId !== null && (await isRemembered(deps, stores.devices, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
   const evicted = await stores.sessions.add(session);
@@ -123,7 +123,7 @@ type SessionReplacement = {
  */
 export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
   { user, sessionId, origin, authentications }: SessionReplacement,
 ): Promise<TokenPair> => {
   const key = { id: sessionId, userId: user.id };

@@ -1,13 +1,18 @@
-import type { Origin } from '../../domain/event.ts';
-import { isRememberedDevice, newRememberedDevice, remembers } from '../../domain/session.ts';
+import type { Origin, SessionEnding } from '../../domain/event.ts';
+import {
+  DEVICES_PER_USER,
+  newRememberedDevice,
+  type RememberedDevice,
+  type RememberedDeviceKey,
+  remembers,
+} from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type Ending, endSession } from './end-sessions.ts';
-import { endings, type RecordDeps, record } from './record.ts';
+import { type RecordDeps, record } from './record.ts';
 
 export type RememberedDeviceDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
 
@@ -24,12 +29,13 @@ const presentedIds = (
 /** Whether the device with this id is remembered for the user. */
 export const isRemembered = async (
   { clock }: Pick<RememberedDeviceDeps, 'clock'>,
-  sessions: SessionRepository,
+  devices: RememberedDeviceRepository,
   user: User,
   id: string,
 ): Promise<boolean> => {
-  const session = await sessions.find({ id, userId: user.id });
-  return session !== null && remembers(session, user, clock.now());
+  const now = clock.now();
+  const device = (await devices.listByUser(user.id, now)).find((each) => each.id === id);
+  return device !== undefined && remembers(device, user, now);
 };
 
 /**
@@ -37,12 +43,15 @@ export const isRemembered = async (
  * @param texts as the browser presents them.
  */
 export const rememberedDeviceId = async (
-  deps: RememberedDeviceDeps & { readonly sessions: SessionRepository },
+  deps: RememberedDeviceDeps & { readonly devices: RememberedDeviceRepository },
   user: User,
   texts: readonly string[],
 ): Promise<string | null> => {
-  for (const id of presentedIds(deps, user.id, texts)) if (await isRemembered(deps, deps.sessions, user, id)) return id;
-  return null;
+  const ids = presentedIds(deps, user.id, texts);
+  if (ids.size === 0) return null;
+  const now = deps.clock.now();
+  const live = await deps.devices.listByUser(user.id, now);
+  return live.find((device) => ids.has(device.id) && remembers(device, user, now))?.id ?? null;
 };
 
 type Remembering = {
@@ -58,32 +67,48 @@ type Remembering = {
  */
 export const rememberDevice = async (
   deps: RememberedDeviceDeps & RecordDeps & { readonly ids: IdGenerator },
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  stores: Pick<Stores, 'devices' | 'events'>,
   { user: { id: userId }, texts, origin }: Remembering,
 ): Promise<string> => {
   for (const id of presentedIds(deps, userId, texts))
-    await endSession(deps, stores, { id, userId }, { reason: 'replaced', origin });
+    await forgetDevice(deps, stores, { id, userId }, { reason: 'replaced', origin });
   const { userAgent, address } = origin;
-  const session = newRememberedDevice({
-    id: deps.ids.next(),
-    userId,
-    now: deps.clock.now(),
-    device: { userAgent, address },
-  });
-  const evicted = await stores.sessions.add(session);
-  const remembered = { userId, kind: 'device-remembered', sessionId: session.id } as const;
-  await record(deps, stores, origin, [remembered, ...endings(userId, evicted, 'evicted')]);
-  const { id: sessionId, expiresAt } = session;
-  return deps.seals.seal({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
+  const now = deps.clock.now();
+  const device = newRememberedDevice({ id: deps.ids.next(), userId, now, device: { userAgent, address } });
+  for (const surplus of (await stores.devices.listByUser(userId, now)).slice(0, 1 - DEVICES_PER_USER))
+    await forgetDevice(deps, stores, surplus, { reason: 'evicted', origin });
+  await stores.devices.add(device);
+  await record(deps, stores, origin, [{ userId, kind: 'device-remembered', sessionId: device.id }]);
+  return sealOf(deps, device);
 };
 
-/** Remembers none of a user's devices any more, in a unit of work that has locked the user: no second factor is left. */
+const sealOf = ({ seals }: RememberedDeviceDeps, { id: sessionId, userId, expiresAt }: RememberedDevice): string =>
+  seals.seal({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
+
+type Forgetting = { readonly reason: SessionEnding; readonly origin: Origin };
+
+/** Forgets one device of a user. @returns whether the user had such a device. */
+export const forgetDevice = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'devices' | 'events'>,
+  key: RememberedDeviceKey,
+  { reason, origin }: Forgetting,
+): Promise<boolean> => {
+  const forgotten = await stores.devices.remove(key);
+  if (forgotten) await record(deps, stores, origin, forgettings(key.userId, [key.id], reason));
+  return forgotten;
+};
+
+/** Forgets all devices of a user, in a unit of work that has locked the user. */
 export const forgetDevices = async (
   deps: RecordDeps,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  stores: Pick<Stores, 'devices' | 'events'>,
   userId: string,
-  ending: Ending,
+  { reason, origin }: Forgetting,
 ): Promise<void> => {
-  const devices = (await stores.sessions.listByUser(userId, deps.clock.now())).filter(isRememberedDevice);
-  for (const { id } of devices) await endSession(deps, stores, { id, userId }, ending);
+  const forgotten = await stores.devices.removeOfUser(userId);
+  await record(deps, stores, origin, forgettings(userId, forgotten, reason));
 };
+
+const forgettings = (userId: string, ids: readonly string[], reason: SessionEnding) =>
+  ids.map((sessionId) => ({ userId, kind: 'device-forgotten', sessionId, reason }) as const);

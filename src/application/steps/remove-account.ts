@@ -10,7 +10,7 @@ import { type RecordDeps, record } from './record.ts';
  */
 export const removeAccount = async (
   deps: RecordDeps,
-  stores: Pick<Stores, 'users' | 'sessions' | 'events'>,
+  stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
   userId: string,
   origin: Origin,
 ): Promise<boolean> => {

@@ -5,7 +5,7 @@ import { accountKind, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
@@ -18,7 +18,7 @@ import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '..
 import { assertSamePassword } from '../steps/user-with-password.ts';
 
 export type LoginDeps = AnyLoginDeps & {
-  readonly sessions: SessionRepository;
+  readonly devices: RememberedDeviceRepository;
   readonly hasher: PasswordHasher;
   readonly attempts: LoginAttempts;
 };

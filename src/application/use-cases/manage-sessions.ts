@@ -1,8 +1,10 @@
 import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isRememberedDevice, type SessionKey } from '../../domain/session.ts';
+import type { RememberedDevice } from '../../domain/remembered-device.ts';
+import type { SessionKey } from '../../domain/session.ts';
 import type { TokenStatus } from '../../domain/tokens.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
@@ -10,15 +12,23 @@ import { endSession, endSessionsOf } from '../steps/end-sessions.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
 import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
+import { forgetDevice } from '../steps/remember-device.ts';
+
+export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
 
 /**
- * The live sessions of a user as the user sees them, the most recently used first: without their tokens. Remembered devices are among them.
+ * The live sessions of a user as the user sees them, the most recently used first: without their tokens. Then the remembered devices, the
+ * latest first.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const listSessions = (deps: LiveUserDeps) => async (caller: Caller) => {
-  await liveUser(deps, caller);
-  const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
-  return live.map((session) => ({
+export const listSessions = (deps: ListSessionsDeps) => async (caller: Caller) => {
+  const { id: userId } = await liveUser(deps, caller);
+  const now = deps.clock.now();
+  const [sessions, devices] = await Promise.all([
+    deps.sessions.listByUser(userId, now),
+    deps.devices.listByUser(userId, now),
+  ]);
+  const live = sessions.map((session) => ({
     id: session.id,
     createdAt: session.createdAt,
     lastUsedAt: session.rotatedAt,
@@ -26,26 +36,40 @@ export const listSessions = (deps: LiveUserDeps) => async (caller: Caller) => {
     address: session.address,
     binding: bindingOf(session),
     current: session.id === caller.sessionId,
-    remembered: isRememberedDevice(session),
+    remembered: false,
   }));
+  return [...live, ...devices.map(asListed).toReversed()];
 };
 
+const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
+  id,
+  createdAt,
+  lastUsedAt: createdAt,
+  userAgent,
+  address,
+  binding: 'none' as const,
+  current: false,
+  remembered: true,
+});
+
 /**
- * Ends one session of a user.
- * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such session, even if another user has.
+ * Ends one session of a user, or forgets one remembered device.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has.
  */
 export const endOwnSession =
   (deps: ChangeDeps) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
     const ended = await deps.unitOfWork.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
-      return endSession(deps, stores, { id, userId }, { reason: 'ended-by-user', origin });
+      const key = { id, userId };
+      const ending = { reason: 'ended-by-user', origin } as const;
+      return (await endSession(deps, stores, key, ending)) || forgetDevice(deps, stores, key, ending);
     });
     if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
   };
 
 /**
- * Ends all sessions of a user.
+ * Ends all sessions of a user, and forgets all devices.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const endAllSessions =
@@ -71,7 +95,7 @@ type EndOtherSessionsInput = Caller & {
 const GOOD: readonly TokenStatus[] = ['recoverable', 'current', 'replayable'];
 
 /**
- * Ends all sessions of a user, and opens one for the caller. The access token alone is not enough: other services have it too, and could
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services have it too, and could
  * get a session with it. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
  * @returns `null` when the session of the caller stays.
  * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND

@@ -6,7 +6,7 @@ import { type ChangeDeps, endings, record } from '../steps/record.ts';
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = ChangeDeps &
-  Pick<Stores, 'links' | 'outbox' | 'used' | 'events'> & {
+  Pick<Stores, 'devices' | 'links' | 'outbox' | 'used' | 'events'> & {
     /** Milliseconds. */
     readonly eventsRetention: number;
   };
@@ -16,7 +16,7 @@ const USED_KEPT = 3_600_000;
 
 /** Delete what has expired. */
 export const purges = (deps: PurgeDeps) => {
-  const { links, outbox, used, events, clock, eventsRetention } = deps;
+  const { devices, links, outbox, used, events, clock, eventsRetention } = deps;
   return {
     sessions: (limit) =>
       deps.unitOfWork.run(async (stores) => {
@@ -26,6 +26,7 @@ export const purges = (deps: PurgeDeps) => {
         return purged.length;
       }),
     events: (limit) => events.purge(clock.now() - eventsRetention, limit),
+    devices: (limit) => devices.purge(clock.now(), limit),
     links: (limit) => links.purge(clock.now(), limit),
     /** What may be used once. */
     usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),

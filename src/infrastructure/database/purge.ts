@@ -10,7 +10,7 @@ const BATCH_SIZE = 1000;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, events, links, used values and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
+ * Deletes expired sessions, remembered devices, events, links, used values and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
  * for another.
  * @param onDone called when a round has left nothing that was due.
  */
@@ -31,9 +31,10 @@ export const purge = async (
       await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
-  const { sessions, events, links, usedValues, mailboxes } = purges(deps);
+  const { sessions, devices, events, links, usedValues, mailboxes } = purges(deps);
   await Promise.all([
     repeat('sessions', sessions, 'expired sessions could not be purged'),
+    repeat('remembered-devices', devices, 'expired remembered devices could not be purged'),
     repeat('events', events, 'old events could not be purged'),
     repeat('links', links, 'expired links could not be purged'),
     repeat('used-values', usedValues, 'expired values that were used could not be purged'),

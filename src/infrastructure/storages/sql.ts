@@ -13,6 +13,7 @@ import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../..
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmPasskeyRepository } from '../../adapters/passkey-repository/mikro-orm.ts';
+import { mikroOrmRememberedDeviceRepository } from '../../adapters/remembered-device-repository/mikro-orm.ts';
 import { keepReading, serverClock } from '../../adapters/resilience/server-clock.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
@@ -90,6 +91,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   used: mikroOrmUsedValues(db),
   passkeys: mikroOrmPasskeyRepository(db),
   factors: mikroOrmFactorRepository(db),
+  devices: mikroOrmRememberedDeviceRepository(db),
 });
 
 type OpenContext = {

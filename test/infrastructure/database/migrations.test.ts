@@ -1,6 +1,7 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mikroOrmEventRepository } from '../../../src/adapters/event-repository/mikro-orm.ts';
+import { mikroOrmRememberedDeviceRepository } from '../../../src/adapters/remembered-device-repository/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { NO_KEYS } from '../../../src/domain/device-binding.ts';
@@ -118,6 +119,25 @@ const describeUpgrade = (name: string, make: Make) =>
       const disabled = { ...USER, emailVerifiedAt: 1, disabledAt: 2, updatedAt: 3 };
       expect(await users.update(USER.id, { emailVerifiedAt: 1, disabledAt: 2, now: 3 })).toStrictEqual(disabled);
       expect(await users.findById(USER.id)).toStrictEqual(disabled);
+    });
+
+    it('keeps the remembered devices that were sessions', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillOlder(options, '0017-attributes');
+      const database = await openDatabase(options, { migrate: false });
+      onTestFinished(() => database.close());
+      const remembered = aSession({ userId: USER.id, userAgent: 'a browser', address: '192.0.2.0/24' });
+      await insertAsFirst(database.em, remembered);
+      const { id, createdAt, expiresAt, userAgent, address } = remembered;
+      const written = "update sessions set amr = '', user_agent = ?, address = ? where id = ?";
+      await database.em.execute(written, [userAgent, address, id]);
+      await database.migrate();
+      expect((await mikroOrmSessionRepository(database).listByUser(USER.id, 0)).map((each) => each.id)).toEqual([
+        SESSION.id,
+      ]);
+      const devices = await mikroOrmRememberedDeviceRepository(database).listByUser(USER.id, 0);
+      expect(devices).toStrictEqual([{ id, userId: USER.id, createdAt, expiresAt, userAgent, address }]);
     });
 
     it('has at most a thousand events of a user, and still gets some from instances that count none', async () => {

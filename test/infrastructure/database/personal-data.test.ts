@@ -4,7 +4,17 @@ import { type ExportedAccount, exportAccount } from '../../../src/application/us
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
-import { aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
+import {
+  aLink,
+  aMessage,
+  anEvent,
+  anId,
+  aPasskey,
+  aRememberedDevice,
+  aSession,
+  aUser,
+  NOW,
+} from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 
 /** What an export has of each table that names users. Add a table here when its rows are exported and go with their user. */
@@ -16,6 +26,7 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
   outbox: ({ messages }) => messages,
   passkeys: ({ passkeys }) => passkeys,
   factors: ({ factors }) => factors,
+  remembered_devices: ({ rememberedDevices }) => rememberedDevices,
   recovery_codes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
 };
 
@@ -54,6 +65,7 @@ describe('a user, of whom every table that names users has a row', () => {
     };
     await stores.factors.add(factor);
     await stores.factors.replaceCodes(user.id, ['hash']);
+    await stores.devices.add(aRememberedDevice({ userId: user.id }));
     await stores.outbox.add([aMessage({ userId: user.id, to: user.email })]);
   });
   afterAll(() => database?.close());
@@ -87,6 +99,7 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(await stores.events.takeOperated(10)).toMatchObject([
       { kind: 'deleted', actor: 'Una' },
       { kind: 'session-ended', actor: 'Una' },
+      { kind: 'device-forgotten', actor: 'Una' },
     ]);
     expect(await tablesWithTheUser()).toEqual([]);
   });

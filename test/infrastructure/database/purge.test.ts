@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { purge } from '../../../src/infrastructure/database/purge.ts';
-import { aSession, aUser, NOW } from '../../support/builders.ts';
+import { aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
 import { memoryStores } from '../../support/memory/stores.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 
@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const ids = sequentialIds();
 const user = aUser();
 
-/** Stores with 2,500 old events, an event that is kept, an expired link, a value that was used and expired an hour ago, one that expired later, and an expired session. */
+/** Stores with 2,500 old events, an event that is kept, an expired link, a value that was used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
 const filled = async () => {
   const { unitOfWork, ...stores } = memoryStores();
   await stores.users.add(user);
@@ -25,6 +25,8 @@ const filled = async () => {
   await stores.links.put({ ...link, purpose: 'email-change', expiresAt: NOW + 1 });
   await stores.used.use('expired', NOW - HOUR);
   await stores.used.use('expired of late', NOW - HOUR + 1);
+  await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
+  await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
   return { ...stores, unitOfWork, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
 };
@@ -47,13 +49,14 @@ const purgeUntil = async (stores: Awaited<ReturnType<typeof filled>>, isDone: ()
 };
 
 describe('the purge', () => {
-  it('deletes old events, expired links and sessions, values that were used an hour after that, in as many batches as it takes, and nothing else', async () => {
+  it('deletes old events, expired links, sessions and remembered devices, values that were used an hour after that, in as many batches as it takes, and nothing else', async () => {
     const stores = await filled();
     const messages = await purgeUntil(stores, async () => {
       const left = (await listed(stores)).map(({ kind, reason }) => reason ?? kind);
       expect(left).toStrictEqual(['expired', 'disabled']);
       expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
     });
+    expect(await stores.devices.listByUser(user.id, 0)).toMatchObject([{ expiresAt: NOW + 1 }]);
     expect([await stores.used.use('expired', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
       true,
       false,
@@ -73,7 +76,7 @@ describe('the purge', () => {
     const done: string[] = [];
     const isDone = async () => {
       expect(await listed(stores)).toHaveLength(1);
-      expect(done.toSorted()).toStrictEqual(['events', 'mailboxes', 'operations', 'used-values']);
+      expect(done.toSorted()).toStrictEqual(['events', 'mailboxes', 'operations', 'remembered-devices', 'used-values']);
     };
     const messages = await purgeUntil(stores, isDone, (round) => done.push(round));
     expect(messages.toSorted()).toStrictEqual([

@@ -4,6 +4,7 @@ import { memoryFactorRepository } from './factor-repository.ts';
 import { memoryLinkRepository } from './link-repository.ts';
 import { memoryOutbox } from './outbox.ts';
 import { memoryPasskeyRepository } from './passkey-repository.ts';
+import { memoryRememberedDeviceRepository } from './remembered-device-repository.ts';
 import { memorySessionRepository } from './session-repository.ts';
 import { memoryTables, type SharedTables, type Tables } from './tables.ts';
 import { memoryUnitOfWork } from './unit-of-work.ts';
@@ -19,6 +20,7 @@ const storesOver = (tables: Tables): Stores => {
   const outbox = memoryOutbox(tables);
   const passkeys = memoryPasskeyRepository(tables);
   const factors = memoryFactorRepository(tables);
+  const devices = memoryRememberedDeviceRepository(tables);
   return {
     users: {
       ...users,
@@ -30,6 +32,7 @@ const storesOver = (tables: Tables): Stores => {
         outbox.removeOfUser(id);
         passkeys.removeOfUser(id);
         factors.removeOfUser(id);
+        await devices.removeOfUser(id);
       },
     },
     sessions,
@@ -39,6 +42,7 @@ const storesOver = (tables: Tables): Stores => {
     used: memoryUsedValues(tables),
     passkeys,
     factors,
+    devices,
   };
 };
 

@@ -15,7 +15,6 @@ import { confirmEmail, requestEmailVerification } from '../../../src/application
 import { assuranceOf } from '../../../src/domain/assurance.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
-import { isRememberedDevice } from '../../../src/domain/session.ts';
 import { ADA, application, MINUTE, SECOND } from '../application.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
@@ -278,7 +277,7 @@ const begin = async ({ storage, ids }: World) => {
   const check = async (after: string) => {
     expect([after, (await stored()).secondFactorAt !== null]).toEqual([after, apps.length > 0]);
     const sessions = await app.sessions.listByUser(userId, app.clock.now());
-    for (const { id, amr } of sessions.filter((session) => !isRememberedDevice(session))) {
+    for (const { id, amr } of sessions) {
       if (!seen.has(id) && wasEnrolled) ofEnrolled.add(id);
       seen.add(id);
       const shown = shownIn.get(id) ?? expect.unreachable(`${after} opened a session that nobody holds`);

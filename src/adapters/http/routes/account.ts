@@ -47,6 +47,9 @@ const Export = v.object({
       binding: v.picklist(['none', 'device', 'browser']),
     }),
   ),
+  rememberedDevices: v.array(
+    v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, userAgent: Text, address: Text }),
+  ),
   events: v.array(StoredEventJson),
   links: v.array(
     v.object({
@@ -99,6 +102,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     locale: 'en-GB',
   },
   sessions: [],
+  rememberedDevices: [],
   events: [],
   links: [
     {

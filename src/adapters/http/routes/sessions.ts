@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import type { ChangeDeps } from '../../../application/steps/record.ts';
 import {
   type EndOtherSessionsDeps,
   endAllSessions,
   endOtherSessions,
   endOwnSession,
+  type ListSessionsDeps,
   listSessions,
 } from '../../../application/use-cases/manage-sessions.ts';
 import { deviceNames } from '../../json/device-names.ts';
@@ -16,7 +16,7 @@ import { type Route, route } from '../routing/define-route.ts';
 import { IdParams } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
-type SessionDeps = LiveUserDeps & ChangeDeps & EndOtherSessionsDeps;
+type SessionDeps = ListSessionsDeps & ChangeDeps & EndOtherSessionsDeps;
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
@@ -62,7 +62,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
       {
         name: 'sessions',
         tag: 'sessions',
-        summary: 'List the sessions of the user',
+        summary: 'List the sessions and the remembered devices of the user',
         method: 'GET',
         path: '/auth/sessions',
         response: { data: v.array(SessionJson) },
@@ -77,7 +77,8 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
       {
         name: 'end-sessions',
         tag: 'sessions',
-        summary: 'End all sessions of the user, and open a new one for the caller with except=current',
+        summary:
+          'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
         method: 'DELETE',
         path: '/auth/sessions',
         cookie: { reads: 'optional', writes: 'may-set' },
@@ -103,7 +104,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
       {
         name: 'end-session',
         tag: 'sessions',
-        summary: 'End one session of the user',
+        summary: 'End one session of the user, or forget one remembered device',
         method: 'DELETE',
         path: '/auth/sessions/:id',
         cookie: { writes: 'access' },

@@ -57,6 +57,7 @@ export const eventsTable = (events: readonly EventData[]): string =>
 export const accountText = ({
   user,
   sessions,
+  rememberedDevices,
   passkeys,
   factors,
   recoveryCodes,
@@ -78,6 +79,12 @@ export const accountText = ({
           BOUND: ({ binding }) => binding,
           DEVICE: ({ userAgent }) => userAgent,
         }),
+    ...tableIfAny(rememberedDevices, {
+      'REMEMBERED DEVICE': ({ id }) => id,
+      SINCE: ({ createdAt }) => time(createdAt),
+      ADDRESS: ({ address }) => address,
+      DEVICE: ({ userAgent }) => userAgent,
+    }),
     ...tableIfAny(passkeys, {
       PASSKEY: ({ name }) => name,
       ADDED: ({ createdAt }) => time(createdAt),

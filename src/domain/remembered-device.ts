@@ -1,0 +1,42 @@
+import type { Device } from './event.ts';
+import type { User } from './user.ts';
+
+/** A device on which a user need not show the second factor again. It is no session: nobody is logged in by it. Times are epoch milliseconds. */
+export type RememberedDevice = {
+  /** ULID. */
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+} & Device;
+
+/** Both are needed to find a device, so that no user finds another user's. */
+export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
+
+/** Milliseconds in which a device is remembered. */
+export const REMEMBERED_FOR = 30 * 86_400_000;
+
+/** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */
+export const DEVICES_PER_USER = 50;
+
+export const newRememberedDevice = (input: {
+  id: string;
+  userId: string;
+  now: number;
+  device: Device;
+}): RememberedDevice => ({
+  id: input.id,
+  userId: input.userId,
+  createdAt: input.now,
+  expiresAt: input.now + REMEMBERED_FOR,
+  userAgent: input.device.userAgent,
+  address: input.device.address,
+});
+
+/** Whether the password of a user is enough on a device: nothing of what was shown there may have changed since. */
+export const remembers = (
+  { createdAt, expiresAt }: RememberedDevice,
+  { passwordChangedAt, secondFactorAt }: Pick<User, 'passwordChangedAt' | 'secondFactorAt'>,
+  now: number,
+): boolean =>
+  now < expiresAt && passwordChangedAt <= createdAt && secondFactorAt !== null && secondFactorAt <= createdAt;

@@ -1,5 +1,6 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork, auditLog } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { logOperated } from '../../src/application/use-cases/operate-accounts.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
@@ -85,5 +86,24 @@ describe('an audited unit of work', () => {
     };
     await unitOfWork.run(({ events }) => events.addRefusedLogins([refused]));
     expect(reports).toMatchObject([[{ kind: 'login-refused', count: 7, userId: user.id }]]);
+  });
+});
+
+describe('the audit log', () => {
+  it('has a line for each event but sessions that have expired, which are counted nevertheless', () => {
+    const lines: { readonly level: number; readonly reason?: string }[] = [];
+    const counted: AccountEvent[] = [];
+    const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+    const ended = (reason: 'expired' | 'logout' | 'token-replayed') => ({
+      ...disabled(),
+      kind: 'session-ended' as const,
+      reason,
+    });
+    auditLog(logger, (event) => counted.push(event))([ended('logout'), ended('expired'), ended('token-replayed')]);
+    expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
+      [30, 'logout'],
+      [40, 'token-replayed'],
+    ]);
+    expect(counted.map(({ reason }) => reason)).toEqual(['logout', 'expired', 'token-replayed']);
   });
 });

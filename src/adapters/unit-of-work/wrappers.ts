@@ -81,12 +81,16 @@ export const auditedUnitOfWork = (
 
 const AUDIT_MESSAGE = 'account event';
 
-/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
+/**
+ * Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. None for a session that has expired: nobody did anything, and
+ * the purge says how many there were.
+ */
 export const auditLog =
   (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
   (events: readonly AccountEvent[]): void => {
     for (const event of events) {
-      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+      if (event.reason !== 'expired')
+        logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
       onEvent?.(event);
     }
   };

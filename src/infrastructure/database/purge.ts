@@ -10,8 +10,8 @@ const BATCH_SIZE = 1000;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, remembered devices, events, links, used values and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
- * for another.
+ * Deletes expired sessions, remembered devices, events, links, used values and counts of mail, and logs what operators did, until `signal` is
+ * aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
 export const purge = async (
@@ -21,13 +21,19 @@ export const purge = async (
   onDone: (round: Round) => void = () => undefined,
 ): Promise<void> => {
   const repeat = async (round: Round, batch: (limit: number) => Promise<number>, failure: string): Promise<void> => {
+    let count = 0;
     while (!signal.aborted) {
       try {
-        if ((await batch(BATCH_SIZE)) >= BATCH_SIZE) continue;
+        const done = await batch(BATCH_SIZE);
+        count += done;
+        if (done >= BATCH_SIZE) continue;
         onDone(round);
       } catch (error) {
         logger.warn({ err: error }, failure);
       }
+      // What operators did has lines of its own.
+      if (count > 0 && round !== 'operations') logger.info({ rows: round, count }, 'purged');
+      count = 0;
       await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };

@@ -12,18 +12,18 @@ const HOUR = 3_600_000;
 const ids = sequentialIds();
 const user = aUser();
 
-/** Stores with 2,500 old events, an event that is kept, an expired link, a value that was used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
+/** Stores with 900 old events, an event that is kept, an expired link, 2,500 values that were used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
 const filled = async () => {
   const { unitOfWork, ...stores } = memoryStores();
   await stores.users.add(user);
   const event = (at: number) =>
     newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });
-  await stores.events.add(Array.from({ length: 2_500 }, () => event(NOW - RETENTION - 1)));
+  await stores.events.add(Array.from({ length: 900 }, () => event(NOW - RETENTION - 1)));
   await stores.events.add([event(NOW - RETENTION)]);
   const link = { userId: user.id, email: user.email, createdAt: 0, tokenHash: 'hash', expiresAt: NOW };
   await stores.links.put({ ...link, purpose: 'password-reset' });
   await stores.links.put({ ...link, purpose: 'email-change', expiresAt: NOW + 1 });
-  await stores.used.use('expired', NOW - HOUR);
+  for (let index = 0; index < 2_500; index += 1) await stores.used.use(`expired ${index}`, NOW - HOUR);
   await stores.used.use('expired of late', NOW - HOUR + 1);
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
@@ -36,32 +36,41 @@ const listed = ({ events }: Awaited<ReturnType<typeof filled>>) =>
 
 type OnDone = Parameters<typeof purge>[3];
 
-/** Purges until `isDone`. @returns the messages of the log. */
+type Line = { readonly msg: string; readonly rows?: string; readonly count?: number };
+
+/** Purges until `isDone`. @returns the lines of the log. */
 const purgeUntil = async (stores: Awaited<ReturnType<typeof filled>>, isDone: () => Promise<void>, onDone?: OnDone) => {
-  const messages: string[] = [];
-  const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });
+  const lines: Line[] = [];
+  const logger = pino({ base: {} }, { write: (line) => lines.push(JSON.parse(line)) });
   const background = new AbortController();
   const purging = purge(stores, logger, background.signal, onDone);
   await vi.waitFor(isDone, { timeout: 60_000, interval: 5 });
   background.abort();
   await purging;
-  return messages;
+  return lines;
 };
 
 describe('the purge', () => {
-  it('deletes old events, expired links, sessions and remembered devices, values that were used an hour after that, in as many batches as it takes, and nothing else', async () => {
+  it('deletes old events, expired links, sessions and remembered devices, values that were used an hour after that, in as many batches as it takes, and nothing else; a line says how many', async () => {
     const stores = await filled();
-    const messages = await purgeUntil(stores, async () => {
+    const lines = await purgeUntil(stores, async () => {
       const left = (await listed(stores)).map(({ kind, reason }) => reason ?? kind);
       expect(left).toStrictEqual(['expired', 'disabled']);
       expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
     });
     expect(await stores.devices.listByUser(user.id, 0)).toMatchObject([{ expiresAt: NOW + 1 }]);
-    expect([await stores.used.use('expired', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
+    expect([await stores.used.use('expired 2499', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
       true,
       false,
     ]);
-    expect(messages).toStrictEqual([]);
+    const rows = ({ msg, rows, count }: Line) => `${msg}: ${count} ${rows}`;
+    expect(lines.map(rows).toSorted()).toStrictEqual([
+      'purged: 1 links',
+      'purged: 1 remembered-devices',
+      'purged: 1 sessions',
+      'purged: 2500 used-values',
+      'purged: 900 events',
+    ]);
   });
 
   it('goes on with the other kinds when one fails, and says which have nothing left', async () => {
@@ -78,10 +87,13 @@ describe('the purge', () => {
       expect(await listed(stores)).toHaveLength(1);
       expect(done.toSorted()).toStrictEqual(['events', 'mailboxes', 'operations', 'remembered-devices', 'used-values']);
     };
-    const messages = await purgeUntil(stores, isDone, (round) => done.push(round));
-    expect(messages.toSorted()).toStrictEqual([
+    const lines = await purgeUntil(stores, isDone, (round) => done.push(round));
+    expect(lines.map(({ msg }) => msg).toSorted()).toStrictEqual([
       'expired links could not be purged',
       'expired sessions could not be purged',
+      'purged',
+      'purged',
+      'purged',
     ]);
   });
 });

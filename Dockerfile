@@ -22,6 +22,10 @@ RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node --input-type=modu
   "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', './src/infrastructure/database/migrate.ts', './src/adapters/metrics/prometheus.ts', '@mikro-orm/postgresql']) await import(name)"
 USER root
 RUN chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
+# The commit, for the log, the metrics and GET /health/live: docker build --build-arg REVISION="$(git rev-parse HEAD)" .
+ARG REVISION
+LABEL org.opencontainers.image.revision=$REVISION
+RUN npm pkg set "revision=$REVISION"
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000
 USER node
 VOLUME /data

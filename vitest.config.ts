@@ -21,7 +21,7 @@ const HTTP = [
 ];
 const ADAPTERS = [
   'test/adapters/**/*.test.ts',
-  'test/infrastructure/config.test.ts',
+  'test/infrastructure/{config,revision}.test.ts',
   'test/infrastructure/{config,http-server,keys,logging}/**/*.test.ts',
 ];
 const WALK = ['test/browser/client.test.ts'];

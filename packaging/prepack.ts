@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkedOutRevision } from '../src/infrastructure/revision.ts';
 
 /**
  * `npm pack` runs this first. It compiles what the package needs into `dist`, laid out as the checkout is, and puts the manifest of the
@@ -44,7 +45,8 @@ const manifest = {
 rmSync(OUTPUT, { recursive: true, force: true });
 execFileSync('tsc', ['--checkers', '1', '-p', 'packaging'], { stdio: 'inherit' });
 for (const file of globSync(ASSETS)) cpSync(file, join(OUTPUT, file));
-// The service reads its version from it.
-writeFileSync(join(OUTPUT, 'package.json'), json({ type, version }));
+// The service reads its version from it, and the commit.
+const revision = checkedOutRevision(new URL('../', import.meta.url)) ?? undefined;
+writeFileSync(join(OUTPUT, 'package.json'), json({ type, version, revision }));
 copyFileSync('package.json', '.package.json');
 writeFileSync('package.json', json(manifest));

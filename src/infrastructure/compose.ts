@@ -22,7 +22,7 @@ import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
 import type { RedisClient, WatchedRedis } from './redis.ts';
-import { VERSION } from './version.ts';
+import { REVISION, VERSION } from './version.ts';
 
 export type Service = {
   readonly http: HttpHandlers;
@@ -146,7 +146,7 @@ const openRedis = async (urls: readonly string[], logger: Logger): Promise<Redis
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
-  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(VERSION);
+  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
 

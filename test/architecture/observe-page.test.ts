@@ -9,7 +9,7 @@ const queries = [...alertRules().map(({ expr }) => expr), ...dashboardQueries()]
 
 /** All metrics, of a service with a pool, Redis and mail, and a request of each route. */
 const scraped = async (): Promise<string> => {
-  const metrics = prometheusMetrics('1.2.3');
+  const metrics = prometheusMetrics({ version: '1.2.3', revision: null });
   metrics.watch({
     passwordHashes: () => ({ running: 0, waiting: 0 }),
     databaseConnections: () => ({ used: 0, idle: 0, waiting: 0 }),

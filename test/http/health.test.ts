@@ -12,7 +12,7 @@ import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
-import { VERSION } from '../../src/infrastructure/version.ts';
+import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 /** The health routes with the given checks. */
 const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
-  const routes = healthRoutes(checks, () => false);
+  const routes = healthRoutes(checks, () => false, null);
   const server = await serve(
     createApp(routes, {
       ...configOf({}),
@@ -101,7 +101,7 @@ describe('the service over a database', () => {
     const response = await http.get('/health/live').set('Authorization', 'Bearer garbage').expect(200);
     expect(response.body).toStrictEqual({
       success: true,
-      data: { status: 'live' },
+      data: { status: 'live', revision: REVISION },
       timestamp: expect.any(String),
       context: { requestId: response.get('svc-request-id'), version: VERSION },
     });

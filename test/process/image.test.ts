@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
-import { type Image, layOutImage } from '../support/image/lay-out.ts';
+import { BUILD_ARGS, type Image, layOutImage } from '../support/image/lay-out.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
@@ -66,6 +66,8 @@ describe('the container image', () => {
     const cached = { NODE_COMPILE_CACHE: join(app.path, 'node_modules/.cache/tandem/compile') };
     service = await runService({ ...env, ...cached }, ['bash', '-c', 'cd "$0"; exec "$@"', app.path], main);
     const { url, stop } = service;
+    const live = JSON.parse(await (await fetch(`${url}/health/live`)).text());
+    expect(live.data.revision).toBe(BUILD_ARGS.REVISION);
     const { paths } = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
     const plain = Object.keys(paths).filter((path) => 'get' in paths[path] && !path.includes('{'));
     expect(plain).toContain('/health/ready');

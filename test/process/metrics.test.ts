@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
@@ -82,9 +83,9 @@ describe('the metrics', () => {
       expect(sample(after, `tandem_purge_done_timestamp_seconds{rows="${rows}"}`)).toBeGreaterThan(begun);
   });
 
-  it('say which version it is, and that it is ready', async () => {
+  it('say which version and revision it is, and that it is ready', async () => {
     const text = await scrape();
-    expect(text).toMatch(/^tandem_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+    expect(sample(text, `tandem_build_info{version="${VERSION}",revision="${REVISION ?? ''}"}`)).toBe(1);
     expect(sample(text, 'tandem_ready')).toBe(1);
     expect(text).not.toContain('tandem_database_connections_max');
   });

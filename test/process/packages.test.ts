@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { copyCheckout } from '../support/checkout/copy-checkout.ts';
@@ -20,6 +20,8 @@ afterAll(() => {
 /** Those of the frameworks' checkers need a TypeScript that is written in JavaScript. */
 const CHECKERS = { typescript: '6.0.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
 const { version } = JSON.parse(readText('package.json'));
+/** The commit that is packed. */
+const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const project = npmProject(outside.path);
 
 let service: readonly string[];
@@ -27,6 +29,8 @@ let client: readonly string[];
 
 beforeAll(async () => {
   copyCheckout(checkout.path);
+  mkdirSync(join(checkout.path, '.git'), { recursive: true });
+  writeFileSync(join(checkout.path, '.git/HEAD'), `${COMMIT}\n`);
   const pack = async (directory: string, name: string): Promise<string[]> => {
     const archive = `${archives.path}/${name}-${version}.tgz`;
     await npmProject(join(checkout.path, directory)).run('npm', 'pack', '--pack-destination', archives.path);
@@ -104,7 +108,8 @@ describe('npx tandem', () => {
   it('starts the service, which sends all it has and keeps its data in .data, and runs the commands', async () => {
     const running = await runService({ HOME: project.path }, npx);
     // npx does not hand on SIGTERM to the program; a terminal sends Ctrl-C to both.
-    const { pid }: { readonly pid: number } = JSON.parse(running.stdout[0] ?? '');
+    const { pid, revision }: { readonly pid: number; readonly revision: string } = JSON.parse(running.stdout[0] ?? '');
+    expect(revision).toBe(COMMIT);
     onTestFinished(() => {
       if (running.child.exitCode !== 0) process.kill(pid, 'SIGKILL');
     });

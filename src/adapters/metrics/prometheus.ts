@@ -45,9 +45,9 @@ const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 
 /**
  * The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones.
- * @param version of the service
+ * @param build the version of the service, and the commit that it was built from, if that is known
  */
-export const prometheusMetrics = (version: string) => {
+export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -59,10 +59,10 @@ export const prometheusMetrics = (version: string) => {
   };
   new Gauge({
     name: 'tandem_build_info',
-    help: 'The version of the service: always 1.',
-    labelNames: ['version'],
+    help: 'The version of the service, and the commit that it was built from: always 1.',
+    labelNames: ['version', 'revision'],
     registers,
-  }).set({ version }, 1);
+  }).set({ version: build.version, revision: build.revision ?? '' }, 1);
   const requests = new Histogram({
     name: 'tandem_http_request_duration_seconds',
     help: 'Duration of requests since their arrival, by route and status.',

@@ -30,7 +30,7 @@ import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import type { Config } from '../config.ts';
-import { VERSION } from '../version.ts';
+import { REVISION, VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
@@ -104,7 +104,7 @@ export const declareRoutes = (
       ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js'))
       : []),
     ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
-    ...healthRoutes(checks, isStopping),
+    ...healthRoutes(checks, isStopping, REVISION),
     ...openApiRoutes(() => routes, settings),
     ...pageRoutes(() => routes, {
       ...settings,

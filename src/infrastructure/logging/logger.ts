@@ -2,8 +2,10 @@ import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config.ts';
 import { printable } from '../printable.ts';
-import { VERSION } from '../version.ts';
+import { REVISION, VERSION } from '../version.ts';
 import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety.ts';
+
+const BUILD = { version: VERSION, ...(REVISION !== null && { revision: REVISION }) };
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
@@ -32,7 +34,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
   return pino(
     {
       level,
-      base: { pid: process.pid, hostname: hostname(), environment, version: VERSION },
+      base: { pid: process.pid, hostname: hostname(), environment, ...BUILD },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
       // pino's default strategy would change the object that the mixin returned.

@@ -8,7 +8,10 @@ import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 describe('the server of the metrics', () => {
   let port: number;
   beforeEach(async () => {
-    const { address, closeNow } = await listenForMetrics(prometheusMetrics('0'), { host: '127.0.0.1', port: 0 });
+    const { address, closeNow } = await listenForMetrics(prometheusMetrics({ version: '0', revision: null }), {
+      host: '127.0.0.1',
+      port: 0,
+    });
     onTestFinished(closeNow);
     port = address.port;
   });

@@ -12,7 +12,9 @@ export type Image = {
 };
 
 /** Without effect on the files, or about users, whom a test cannot be. */
-const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE'];
+const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE', 'ARG', 'LABEL'];
+/** What is given as `--build-arg`. */
+export const BUILD_ARGS = { REVISION: 'a-commit-of-the-tests' };
 const ABOUT_USERS = /^install -d -o |^chown /;
 const INSTALL = 'npm ci --omit=dev';
 
@@ -69,5 +71,9 @@ const installPackages = (stage: readonly Instruction[], directory: string): void
 
 const run = (command: string, directory: string): void => {
   const path = `PATH="${dirname(process.execPath)}:$PATH"`;
-  execFileSync('sh', ['-ec', `${path}\n${command}`], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync('sh', ['-ec', `${path}\n${command}`], {
+    cwd: directory,
+    env: { ...process.env, ...BUILD_ARGS },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
 };

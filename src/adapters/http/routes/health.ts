@@ -14,8 +14,17 @@ const Readiness = v.object({
 /** Milliseconds. */
 const PING_TIMEOUT = 2_000;
 
-/** @param isStopping whether the service will soon take no more requests */
-export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean): Route[] => [
+const Liveness = v.object({
+  status: v.literal('live'),
+  /** The commit that the service was built from; `null` if it is unknown. */
+  revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
+});
+
+/**
+ * @param isStopping whether the service will soon take no more requests
+ * @param revision the commit that it was built from
+ */
+export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean, revision: string | null): Route[] => [
   route(
     {
       name: 'live',
@@ -25,9 +34,9 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       path: '/health/live',
       auth: 'public',
       throttle: 'public',
-      response: { data: v.object({ status: v.literal('live') }) },
+      response: { data: Liveness },
     },
-    () => ({ status: 'live' as const }),
+    () => ({ status: 'live' as const, revision }),
   ),
   route(
     {

@@ -91,6 +91,8 @@ export const EVENT_KINDS = [
   'email-changed',
   'email-change-undone',
   'username-changed',
+  /** The language of mails. */
+  'locale-changed',
   /** An operator has stated something else about the user. */
   'attributes-changed',
   'disabled',

@@ -5,6 +5,9 @@ export const BUILT_IN_LOCALES = ['en', 'de'] as const;
 /** The language of last resort. */
 export const LAST_LOCALE = 'en';
 
+/** RFC 5646 §4.1: no language in particular, which is the default one. */
+export const NO_LOCALE = 'und';
+
 /** RFC 5646 §4.4.1: enough for every tag in use. */
 export const LOCALE_MAX_LENGTH = 35;
 

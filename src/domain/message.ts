@@ -14,6 +14,7 @@ export const MESSAGE_KINDS = [
   'email-change-final',
   'email-change-undone',
   'password-changed',
+  'locale-changed',
   'password-was-reset',
   'new-device',
   'token-replayed',

@@ -71,9 +71,42 @@ describe('the language of a user', () => {
     expect(body.data).toMatchObject({ ...ada.user, locale: 'de-CH', updatedAt: expect.any(String) });
     expect([await localeOf(ada), await localeOf(bob)]).toEqual(['de-CH', 'en']);
     await change(ada, { locale: 'de-CH' }).expect(200);
-    expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['registered']);
+    expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['locale-changed', 'registered']);
     await service.http.post('/auth/password-reset').send({ email: ada.user.email }).expect(202);
     expect(await subjectTo(ada)).toMatch(/^Setzen Sie Ihr Passwort/);
+  });
+
+  it.each([
+    ['de-AT', 'en', 'Die Sprache Ihrer E-Mails von auth.example.org wurde geändert'],
+    ['en', 'de', 'The language of your mails from auth.example.org was changed'],
+    ['*', 'de', 'The language of your mails from auth.example.org was changed'],
+  ])('is reported in the former one: from %s to %s', async (from, to, subject) => {
+    const ada = await registered(from);
+    await change(ada, { locale: to }).expect(200);
+    expect(await subjectTo(ada)).toBe(subject);
+  });
+
+  it('is reported five times in an hour at most, the first time in the language of the owner', async () => {
+    const ada = await registered('de');
+    await subjectTo(ada);
+    for (const locale of ['xx', 'de', 'xy', 'de', 'xz', 'de', 'yy', 'de']) await change(ada, { locale }).expect(200);
+    await subjectTo(ada);
+    const notices = mailer.mails.filter(({ to, subject }) => to === ada.user.email && /Sprache|language/.test(subject));
+    expect(notices).toHaveLength(5);
+    expect(notices[0]?.subject).toContain('Sprache');
+    expect((await eventsOf(service, ada.user.id)).filter(({ kind }) => kind === 'locale-changed')).toHaveLength(8);
+  });
+
+  it('is not reported where such notices are off', async () => {
+    const quiet = await start({ MAIL_NOTICES: 'password' }, { mailer: memoryMailer() });
+    const ada = await signUp(quiet);
+    await quiet.http
+      .patch('/users/me')
+      .set('Authorization', `Bearer ${ada.accessToken}`)
+      .send({ locale: 'de' })
+      .expect(200);
+    expect((await quiet.ports.outbox.listByUser(ada.user.id)).map(({ kind }) => kind)).toEqual(['email-verification']);
+    expect((await eventsOf(quiet, ada.user.id)).map(({ kind }) => kind)).toContain('locale-changed');
   });
 
   it.each([undefined, null, '', 'de_AT', 'a person', 7, 'x'.repeat(36), ['de']])('is not %j', async (locale) => {

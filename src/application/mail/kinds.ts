@@ -18,6 +18,8 @@ export const MAIL_VARIABLES = {
   /** With passkeys or authenticator apps, which outlive a reset: an attacker may have added them. */
   'password-was-reset-factors': [...NOTICE, 'passkeys', 'apps'],
   'password-changed': NOTICE,
+  /** In the former language. */
+  'locale-changed': NOTICE,
   'new-device': NOTICE,
   'token-replayed': NOTICE,
   'device-unproven': NOTICE,

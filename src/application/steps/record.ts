@@ -7,7 +7,7 @@ import {
   type Origin,
   type SessionEnding,
 } from '../../domain/event.ts';
-import { type MessageDraft, type Notice, newMessage } from '../../domain/message.ts';
+import { type MessageDraft, type MessageKind, type Notice, newMessage } from '../../domain/message.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -103,18 +103,24 @@ export type FactorNotice =
   | 'recovery-code-used'
   | 'recovery-codes-made';
 
-/** Notifies a user of a new password, or of a change of a factor, after its event is stored. What an operator does is not limited. */
+/** Those of them that are switched on with others than the factors. */
+const NOTICE_OF: Partial<Record<MessageKind, Notice>> = { 'password-changed': 'password', 'locale-changed': 'email' };
+
+/**
+ * Notifies a user of a new password or language, or of a change of a factor, after its event is stored. What an operator does is not
+ * limited. @param user with the language of the mail, if it is not the one at the time when it is sent.
+ */
 export const notifyOfChange = async (
   deps: NoticeDeps,
   stores: NoticeStores,
-  kind: 'password-changed' | FactorNotice,
-  user: Owner,
+  kind: 'password-changed' | 'locale-changed' | FactorNotice,
+  { id: userId, email: to, locale = null }: Owner & { readonly locale?: string | null },
   origin: Origin,
 ): Promise<void> => {
-  if (!isOn(deps, kind === 'password-changed' ? 'password' : 'factors')) return;
-  const countOfHour = () => stores.events.countSince(user.id, kind, deps.clock.now() - HOUR);
+  if (!isOn(deps, NOTICE_OF[kind] ?? 'factors')) return;
+  const countOfHour = () => stores.events.countSince(userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
-  await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
+  await enqueue(deps, stores, origin, [{ kind, userId, to, locale }]);
 };
 
 type Replay = {

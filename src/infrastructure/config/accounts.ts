@@ -44,7 +44,7 @@ export const ACCOUNT_VARIABLES = {
     expected: `some of ${NOTICES.join(', ')}, separated by commas, or off`,
     default: NOTICES.join(','),
     meaning:
-      'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address, a replayed token, a factor that was added or removed, a recovery code that was used; or off.',
+      'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address or language of mails, a replayed token, a factor that was added or removed, a recovery code that was used; or off.',
   },
   SECOND_FACTOR: {
     schema: v.picklist(['optional', 'required']),

@@ -74,6 +74,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'password-changed': [...FACTS, 'If it was not you'],
   'password-was-reset': [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
   'password-was-reset-factors': [...FACTS, 'Passkeys: "Phone", "Security key"', 'Authenticator apps: 1', 'remove them'],
+  'locale-changed': [...FACTS, 'the last mail in the former', 'If it was not you'],
   'new-device': [...FACTS, 'If it was not you'],
   'token-replayed': [...FACTS, 'log in again', 'connection'],
   'device-unproven': [...FACTS, 'log in again', 'cookie'],

@@ -39,7 +39,7 @@ export const userRoutes = (deps: UserDeps, cookie: SessionCookies): Route[] => {
         request: { body: LocaleBody },
         response: { data: CurrentUserJson },
       },
-      ({ caller, body }) => useCases.changeLocale(caller, body.locale),
+      ({ caller, body }, ctx) => useCases.changeLocale(caller, body.locale, originOf(ctx)),
     ),
     route(
       {

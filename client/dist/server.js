@@ -130,7 +130,11 @@ const visitors = (base, options) => {
 	const look = async (request) => {
 		let visitor = null;
 		for (const each of cookiesOf(request, cookieName)) if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
-		const refreshTokens = cookiesOf(request, "refresh_token");
+		const refreshTokens = [
+			"__Host-Http-",
+			"__Http-",
+			""
+		].flatMap((prefix) => cookiesOf(request, `${prefix}refresh_token`));
 		if (!visitor?.user && pageServer && refreshTokens.length > 0) return minted(refreshTokens.join("; "), {
 			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
 			"X-Visitor-Address": pageServer.visitorAddress(request)

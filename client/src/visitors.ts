@@ -62,7 +62,9 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
     let visitor: Visitor | null = null;
     for (const each of cookiesOf(request, cookieName))
       if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
-    const refreshTokens = cookiesOf(request, 'refresh_token');
+    const refreshTokens = ['__Host-Http-', '__Http-', ''].flatMap((prefix) =>
+      cookiesOf(request, `${prefix}refresh_token`),
+    );
     if (!visitor?.user && pageServer && refreshTokens.length > 0)
       return minted(refreshTokens.join('; '), {
         Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,

@@ -59,6 +59,7 @@ describe('a session', () => {
     expect(opened).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'] });
   });
 
+  // Proves: bcp-8
   it('ends after its greatest age, however often it is refreshed', async () => {
     const { app, session, refreshToken, step } = await setUp({ sessionMaxLifetime: 10 * DAY });
     const start = app.clock.now();

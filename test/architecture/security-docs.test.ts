@@ -7,8 +7,8 @@ import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 const CHAPTERS = '## OWASP ASVS 5.0.0';
 /** A row with one requirement or a range: number, level, requirement, status, reason. */
 const REQUIREMENT = /^\| (\d+\.\d+\.\d+)(?:–(\d+\.\d+\.\d+))? \| (\d) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/;
-/** A row of the other standard: id, section, requirement, status, reason. */
-const AAL2 = /^\| (nist-\d+) \| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]*) \|$/;
+/** A row of the other standards: id, section, requirement, status, reason. */
+const AAL2 = /^\| ((?:nist|bcp)-\d+) \| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]*) \|$/;
 const STATUSES = ['met', 'not applicable', 'not met'];
 
 /** The number of requirements of levels 1 and 2 in each section of ASVS 5.0.0; in these sections they come first. */

@@ -113,7 +113,7 @@ describe('GET /auth/clear-cookie', () => {
 });
 
 describe('GET /auth/clear-cookie, with a refresh token', () => {
-  // Proves: endpoint-19
+  // Proves: endpoint-19, bcp-9
   it('ends its session', async () => {
     const { cookie } = await signUp(service);
     await clear(cookie).expect(200);

@@ -207,7 +207,7 @@ describe('a reuse of the previous token', () => {
     await rotate(next);
   });
 
-  // Proves: state-11, theft-1, asvs-16.3.3
+  // Proves: state-11, theft-1, asvs-16.3.3, bcp-6
   it('after 10 s is a theft: the session ends, and a warning is logged', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);

@@ -183,7 +183,7 @@ describe('the refresh cookie', () => {
     Expires: expect.any(String),
   };
 
-  // Proves: service-6, endpoint-7, token-7, cookie-2, cookie-3, cookie-5, cookie-7, cookie-9, constant-5
+  // Proves: bcp-1, service-6, endpoint-7, token-7, cookie-2, cookie-3, cookie-5, cookie-7, cookie-9, constant-5
   it('is HttpOnly, for /auth, SameSite=Lax, for 7 days and not Secure by default', async () => {
     const before = Date.now();
     const response = await register(aPerson()).expect(201);

@@ -21,6 +21,7 @@ describe('the routes of GET that change something', () => {
     expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(CHANGING));
   });
 
+  // Proves: website-2
   it('change nothing when nobody has asked for it, and work afterwards', async () => {
     for (const [path, query] of Object.entries(CHANGING)) {
       const { cookie } = await signUp(service);

@@ -471,6 +471,11 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: { '5s': { replayWindow: 5_000 }, '0': { replayWindow: 0 } },
     unfit: NO_WINDOWS,
   },
+  JWT_REFRESH_COOKIE_PREFIX: {
+    // Each needs another variable: config/refusals.test.ts.
+    fits: {},
+    unfit: ['__Host-', '__Secure-', '__http-', 'none'],
+  },
   JWT_REFRESH_COOKIE_PATH: {
     fits: { '/': { refreshCookie: { path: '/' } }, '/api/auth': { refreshCookie: { path: '/api/auth' } } },
     unfit: ['auth', '/a;b', '/a,b', '/a b', '/a\r\nb', '/ü', '/\x7f'],

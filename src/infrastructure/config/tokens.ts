@@ -10,6 +10,9 @@ const MINUTE = 60 * SECOND;
 /** Milliseconds. Races between tabs and lost responses end within seconds, at most within a request time-out. */
 const MAX_RACE_WINDOW = 5 * MINUTE;
 
+/** Of a cookie for the whole host (draft-ietf-httpbis-layered-cookies). */
+const HOST_PREFIX = '__Host-Http-';
+
 const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
 const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
@@ -109,10 +112,17 @@ export const TOKEN_VARIABLES = {
     meaning:
       'Whether the sessions of devices that registered a key are refreshed only with a proof of it: enforce, observe (what enforce would refuse is counted) or off.',
   },
+  JWT_REFRESH_COOKIE_PREFIX: {
+    schema: v.optional(v.picklist(['__Http-', HOST_PREFIX])),
+    expected: '__Http- or __Host-Http-',
+    unset: 'none',
+    meaning:
+      "What the names of the refresh cookie and of the log-in's cookies begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.",
+  },
   JWT_REFRESH_COOKIE_PATH: {
     schema: v.optional(form.cookiePath),
     expected: 'a path that starts with / and has no space, comma, semicolon or control character',
-    unset: '/auth, below the path of BASE_URL',
+    unset: '/auth, below the path of BASE_URL; / with __Host-Http-',
     meaning:
       'The Path of the refresh cookie, as browsers see it: /auth below the path of BASE_URL, or a parent of that path.',
   },
@@ -162,7 +172,8 @@ export const tokenSettings = (values: Values) => {
     /** Milliseconds. `null`: no key of a browser, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(values) ? 10 * MINUTE : null,
     refreshCookie: {
-      path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      ...(values.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: values.JWT_REFRESH_COOKIE_PREFIX }),
+      path: cookiePathOf(values),
       sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
       secure: values.JWT_REFRESH_COOKIE_SECURE,
       /** Milliseconds. */
@@ -190,11 +201,13 @@ const authPath = (baseUrl: string | undefined): string =>
   `${baseUrl === undefined ? '/' : withSlash(new URL(baseUrl).pathname)}auth`;
 
 /** SPEC "Refresh cookie": `/auth`, as the browser sees it. */
-const cookiePathOf = (path: string | undefined, baseUrl: string | undefined): string => path ?? authPath(baseUrl);
+const cookiePathOf = (values: Partial<Values>): string =>
+  values.JWT_REFRESH_COOKIE_PATH ??
+  (values.JWT_REFRESH_COOKIE_PREFIX === HOST_PREFIX ? '/' : authPath(values.BASE_URL));
 
-/** Whether browsers send a cookie with this path, or with the default path, to refresh and log-out (RFC 6265 §5.1.4). */
-const coversAuth = (path: string | undefined, baseUrl: string | undefined): boolean =>
-  withSlash(authPath(baseUrl)).startsWith(withSlash(cookiePathOf(path, baseUrl)));
+/** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
+const coversAuth = (values: Partial<Values>): boolean =>
+  withSlash(authPath(values.BASE_URL)).startsWith(withSlash(cookiePathOf(values)));
 
 export const tokenErrors = (values: Partial<Values>): Rule[] => [...cookieErrors(values), ...lifetimeErrors(values)];
 
@@ -211,11 +224,19 @@ const cookieErrors = (values: Partial<Values>): Rule[] => {
       'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
     ],
     [
-      !v.is(form.cookiePath, cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL)),
+      !production && insecure && values.JWT_REFRESH_COOKIE_PREFIX !== undefined,
+      'JWT_REFRESH_COOKIE_SECURE: must be true with JWT_REFRESH_COOKIE_PREFIX',
+    ],
+    [
+      values.JWT_REFRESH_COOKIE_PREFIX === HOST_PREFIX && cookiePathOf(values) !== '/',
+      'JWT_REFRESH_COOKIE_PATH: must be / with __Host-Http-',
+    ],
+    [
+      !v.is(form.cookiePath, cookiePathOf(values)),
       'BASE_URL: its path must be valid as the Path of a cookie, without commas and semicolons',
     ],
     [
-      knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      knowsPath && !coversAuth(values),
       'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /',
     ],
   ];
@@ -254,7 +275,7 @@ export const tokenWarnings = (values: Values): Rule[] => {
       'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites',
     ],
     [
-      !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      !coversAuth(values),
       'JWT_REFRESH_COOKIE_PATH does not cover /auth: refresh and log-out do not receive the cookie. If a proxy adds a path, set BASE_URL',
     ],
     [

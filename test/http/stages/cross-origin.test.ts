@@ -43,7 +43,7 @@ describe.each(verbs)('%s', (method) => {
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
-  // Proves: request-16, request-33, exception-12, website-5, asvs-3.4.2
+  // Proves: request-16, request-33, exception-12, website-5, asvs-3.4.2, bcp-5, bcp-10
   it.each([
     ['an origin that is not listed', 'https://elsewhere.example'],
     ['the origin of a sandboxed page', 'null'],

@@ -165,6 +165,22 @@ describe('a cookie path that goes nowhere', () => {
   });
 });
 
+describe('a prefix of the cookie', () => {
+  const SECURE = { JWT_REFRESH_COOKIE_SECURE: 'true' };
+
+  it.each(['__Http-', '__Host-Http-'])('is refused without Secure: %s', (prefix) => {
+    expect(blamed({ JWT_REFRESH_COOKIE_PREFIX: prefix })).toEqual(['JWT_REFRESH_COOKIE_SECURE']);
+  });
+
+  it('is refused for the whole host with another path, and selects / alone', () => {
+    const env = { ...SECURE, JWT_REFRESH_COOKIE_PREFIX: '__Host-Http-', BASE_URL: 'https://a.b/x' };
+    expect(blamed({ ...env, JWT_REFRESH_COOKIE_PATH: '/x/auth' })).toEqual(['JWT_REFRESH_COOKIE_PATH']);
+    expect(parseConfig(env).refreshCookie).toMatchObject({ prefix: '__Host-Http-', path: '/' });
+    const ofHttp = parseConfig({ ...env, JWT_REFRESH_COOKIE_PREFIX: '__Http-' }).refreshCookie;
+    expect(ofHttp).toMatchObject({ prefix: '__Http-', path: '/x/auth' });
+  });
+});
+
 describe('a BASE_URL whose path cannot be the Path of a cookie', () => {
   it.each(['https://example.com/a,b', 'https://example.com/a;Domain=example.net'])('is refused: %s', (url) => {
     expect(blamed({ BASE_URL: url })).toEqual(['BASE_URL']);

@@ -35,7 +35,7 @@ export const openApiDocument = (routes: readonly Route[], site: Site): Json => {
 const INTRODUCTION = [
   'A dual-token authentication service: an access token in the response body, a refresh token in an HttpOnly cookie.',
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
-  'Every `GET` can be sent as `HEAD`. A path without a route gets 404, another method than those of a path 405.',
+  'Every `GET` can be sent as `HEAD`, but for those that change cookies. A path without a route gets 404, another method than those of a path 405.',
 ].join('\n\n');
 
 /** The operation of a route: OpenAPI 3.1 §4.8.10. */
@@ -61,7 +61,8 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'cookie',
     name: REFRESH_COOKIE,
-    description: 'The refresh token, in an HttpOnly cookie.',
+    description:
+      'The refresh token, in an HttpOnly cookie. Its name begins with JWT_REFRESH_COOKIE_PREFIX, if that is set.',
   },
 };
 

@@ -18,8 +18,12 @@ const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 /** All that the service reads. */
 export const COOKIES = [REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE] as const;
 
+/** Of the names that are read, besides none. */
+export const PREFIXES = ['__Http-', '__Host-Http-'] as const;
+
 /** Reads, sets and clears a cookie. The attributes are always the same, so that each cookie replaces the last. */
-export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSettings) => {
+export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attributes }: CookieSettings) => {
+  const name = prefix + plainName;
   const write = (ctx: Context, value: string, age: number): void => {
     ctx.append(
       'Set-Cookie',

@@ -2,6 +2,8 @@
 
 /** SPEC "Refresh cookie". */
 export type CookieSettings = {
+  /** Of the name. Default: none, as SPEC has it. */
+  readonly prefix?: string;
   readonly path: string;
   readonly sameSite: 'lax' | 'strict' | 'none';
   readonly secure: boolean;

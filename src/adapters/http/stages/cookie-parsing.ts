@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
-import { COOKIES } from '../request/cookies.ts';
+import { COOKIES, PREFIXES } from '../request/cookies.ts';
 
 /** A browser may send several cookies of one name, one for each domain and path. Those after the first eight are ignored. */
 const MAX_VALUES = 8;
 
 /** The pairs of the cookies that the service reads. Linear in the header's length: blanks are scanned at most twice. */
-const PAIRS = new RegExp(`(?:^|;)([ \\t]*(${COOKIES.join('|')})[ \\t]*=[^;]*)`, 'g');
+const PAIRS = new RegExp(`(?:^|;)([ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=[^;]*)`, 'g');
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 

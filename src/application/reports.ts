@@ -8,10 +8,10 @@ export type AttemptOutcome = 'sent' | 'failed' | 'refused' | 'given-up' | 'dropp
 /** What use cases report to the log and the metrics: names with their arguments. No response depends on it. */
 export type Reports = {
   /**
-   * The outcome of a refresh with a verified token. `reused` is also reported when one session ends, and a token of another one decides the
+   * The outcome of a refresh with a verified token. `unsent`: the client has hung up before the response, and its token is current. `reused` is also reported when one session ends, and a token of another one decides the
    * outcome.
    */
-  refresh: [outcome: 'rotated' | 'recovered' | Exclude<TokenStatus, 'recoverable'>];
+  refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
   /** A log-in to an account that exists was refused before a session was opened. */
   'login-refused': [userId: string, origin: Origin];
   /** A password hash could not be renewed with the present cost. */

@@ -402,6 +402,48 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
+    it('when the client has hung up before the rotation: nothing is rotated', async () => {
+      const outcomes: string[] = [];
+      const { app, first } = await setUp({ report: reportsOf('refresh', (outcome) => outcomes.push(outcome)) });
+      await expect(app.refresh([first], { client: AbortSignal.abort() })).rejects.toThrow();
+      app.clock.advance(MINUTE);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+      expect(outcomes).toEqual(['unsent', 'rotated']);
+    });
+
+    it.each([
+      [0, 'the rotation is reverted'],
+      [10 * SECOND, 'not within a replay window, in which another request may have been given the new token'],
+    ])('when the client has hung up during the rotation, replay window %d ms: %s', async (replayWindow) => {
+      const client = new AbortController();
+      const stores = memoryStores();
+      const { sessions } = stores;
+      const hangingUp: typeof sessions = {
+        ...sessions,
+        rotate: async (rotation) => {
+          const rotated = await sessions.rotate(rotation);
+          client.abort(new Error('gone'));
+          return rotated;
+        },
+      };
+      const outcomes: string[] = [];
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const replayPolicy = { raceWindow: 10 * SECOND, replayWindow };
+      const { app, first, open } = await setUp({ ...stores, sessions: hangingUp, replayPolicy, report });
+      const token = await open(first);
+      const isCurrent = async () => (await sessions.find(keyOf(token)))?.currentTokenId === token.claims.jti;
+      const outcome = app.refresh([first], { client: client.signal });
+      if (replayWindow > 0) {
+        await outcome;
+        expect([await isCurrent(), outcomes]).toEqual([false, ['rotated']]);
+        return;
+      }
+      await expect(outcome).rejects.toThrow('gone');
+      expect([await isCurrent(), outcomes]).toEqual([true, ['unsent']]);
+      app.clock.advance(MINUTE);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
     it('when the request was aborted before the rotation', async () => {
       const { app, first } = await setUp();
       await expect(app.refresh([first], { cancellation: AbortSignal.abort() })).rejects.toThrow();

@@ -28,7 +28,7 @@ export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
 /** The outcomes of refreshes. */
-const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended'] as const;
+const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'] as const;
 
 /** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;

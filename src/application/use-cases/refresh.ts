@@ -33,6 +33,8 @@ export type RefreshDeps = NoticeDeps &
 
 export type RefreshOptions = {
   readonly cancellation?: Cancellation;
+  /** Aborted when the client has hung up before any of the response was sent. */
+  readonly client?: Cancellation;
   readonly origin?: Origin;
   readonly presented?: Presented;
 };
@@ -40,6 +42,7 @@ export type RefreshOptions = {
 /** A request to refresh, and what it shows of its device. */
 type Request = Shown & {
   readonly cancellation: Cancellation;
+  readonly client: Cancellation;
   readonly origin: Origin;
   /** The presented refresh tokens that verify. */
   readonly verified: readonly RefreshToken[];
@@ -59,7 +62,8 @@ export class LostRace extends AppError {
  * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003). A session
  * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0057).
  *
- * If the new tokens cannot be issued, or the caller has timed out, the rotation is reverted, and the token stays current (ADR 0022).
+ * If the new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
+ * (ADR 0022).
  * @returns the tokens, and whether the browser itself has proven its key.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
@@ -67,14 +71,19 @@ export const refresh =
   (deps: RefreshDeps) =>
   async (
     presented: readonly string[],
-    { cancellation = NEVER_CANCELLED, origin = NO_ORIGIN, presented: device = NOTHING_PRESENTED }: RefreshOptions = {},
+    {
+      cancellation = NEVER_CANCELLED,
+      client = NEVER_CANCELLED,
+      origin = NO_ORIGIN,
+      presented: device = NOTHING_PRESENTED,
+    }: RefreshOptions = {},
   ): Promise<TokenPair & { readonly provenByBrowser: boolean }> => {
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined)
       throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
     const shown = await shownBy(deps, device, verified);
-    const pair = await refreshTokens(deps, first, { cancellation, origin, verified, ...shown });
+    const pair = await refreshTokens(deps, first, { cancellation, client, origin, verified, ...shown });
     return { ...pair, provenByBrowser: shown.evidence.browserKey !== null };
   };
 
@@ -97,16 +106,19 @@ const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Re
 };
 
 /**
- * Rotates a token and issues the next pair. If that or `afterRotation` fails, or the caller has timed out, the rotation is reverted.
+ * Rotates a token and issues the next pair. If that or `afterRotation` fails, the caller has timed out or the client has hung up, the rotation
+ * is reverted. Not for a client that has hung up where another request may have been given the pair, within the replay window.
  * @param afterRotation is called once the token is rotated
  */
 const rotate = async (
   deps: RefreshDeps,
   rotation: Rotation,
-  { cancellation, origin }: Request,
+  request: Request,
   afterRotation: () => Promise<void> = async () => undefined,
 ): Promise<TokenPair | 'stale'> => {
+  const { cancellation, origin } = request;
   cancellation.throwIfAborted();
+  assertConnected(deps, request);
   const rotated = await deps.sessions.rotate(rotation);
   if (rotated === 'too-late') throw new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
   if (rotated === 'stale') return rotated;
@@ -116,9 +128,19 @@ const rotate = async (
     await afterRotation();
     const issued = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, rotation.at);
     cancellation.throwIfAborted();
+    if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
     return issued;
   } catch (error) {
     await deps.sessions.revert(rotation);
+    throw error;
+  }
+};
+
+const assertConnected = ({ report }: RefreshDeps, { client }: Request): void => {
+  try {
+    client.throwIfAborted();
+  } catch (error) {
+    report?.('refresh', 'unsent');
     throw error;
   }
 };

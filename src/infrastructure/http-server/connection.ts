@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { ClientConnection } from '../../adapters/http/request/hang-up.ts';
 import { InputChunks } from './input-chunks.ts';
 
 /** Requests of one connection that are processed at the same time. The next one is read after a response. */
@@ -113,7 +114,7 @@ class PendingResponses {
  * A client's connection, which Node's HTTP server uses as its socket. Node would start every request in the 64 KB that it reads at once.
  * This stream passes one head at a time to the parser, and none while `MAX_UNANSWERED` requests have no response.
  */
-export class Connection extends SocketStream {
+export class Connection extends SocketStream implements ClientConnection {
   readonly #chunks: InputChunks;
   readonly #pending = new PendingResponses();
   /** The request whose head was parsed last. */
@@ -133,6 +134,10 @@ export class Connection extends SocketStream {
     this.#chunks = new InputChunks(socket);
     socket.on('readable', () => this.#pushNext());
     socket.on('end', () => this.#pushNext());
+  }
+
+  get isEnded(): boolean {
+    return this.socket.readableEnded;
   }
 
   /** @returns whether the request gets a response. Requests after the last one of the connection get none. */
@@ -206,10 +211,18 @@ export class Connection extends SocketStream {
     if (this.#lingering) this.#chunks.discard();
     if (this.#stopped || !this.#isReadRequested || this.#pending.count >= MAX_UNANSWERED) return;
     // Input after the last request gets no response, and Node would keep it until the earlier responses are sent.
-    if (this.#closing && !this.#inBody) return;
+    if (this.#closing && !this.#inBody) {
+      this.#noticeEnd();
+      return;
+    }
     const chunk = this.#chunks.next(this.#inBody);
     if (chunk === null && !this.socket.readableEnded) return;
     this.#isReadRequested = false;
     this.push(chunk);
+  }
+
+  /** A stream has ended only when somebody reads on at its end. */
+  #noticeEnd(): void {
+    if (this.socket.readableLength === 0) this.socket.read();
   }
 }

@@ -84,6 +84,17 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
       await send(`lock table ${table} in exclusive mode`);
       await work();
     });
+  /** Runs `work` while no session can be changed. */
+  const whileRowsLocked = (work: () => Promise<unknown>) =>
+    inTransaction(database, async (send) => {
+      await send('select id from sessions for update');
+      await work();
+    });
+  /** Runs `work` while the process of the service gets no time. */
+  const whileStopped = async (work: () => Promise<unknown>) => {
+    service.child.kill('SIGSTOP');
+    await work().finally(() => service.child.kill('SIGCONT'));
+  };
   const untilOneWaits = (table: string) =>
     vi.waitFor(async () => expect(await database.em.execute(waitingFor(table))).toHaveLength(1), SOON);
 
@@ -95,6 +106,8 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
   return {
     env,
     url: () => service.url,
+    whileRowsLocked,
+    whileStopped,
     query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
     aboutUser: (id: string) => database.em.execute(ABOUT_USER, [id, id, id, id, id]),
     kill: (victim: Victim) => kill[victim](),

@@ -11,6 +11,7 @@ import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf, type PresentedDevice } from '../request/client.ts';
 import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../request/cookies.ts';
+import { clientOf } from '../request/hang-up.ts';
 import { acceptedLocales } from '../request/language.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
@@ -166,7 +167,8 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
       },
       async ({ body, signal }, ctx) => {
         const tokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
-        const asked = { cancellation: signal, origin: originOf(ctx), presented: device(ctx, body?.proof) };
+        const client = await clientOf(ctx);
+        const asked = { cancellation: signal, client, origin: originOf(ctx), presented: device(ctx, body?.proof) };
         const { refreshToken, accessToken, provenByBrowser } = await useCases.refresh(tokens, asked);
         if (provenByBrowser) ctx.state.binding = 'browser';
         cookie.set(ctx, { refreshToken, accessToken });

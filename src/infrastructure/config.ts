@@ -1,6 +1,7 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { accountSettings } from './config/accounts.ts';
 import { brandSettings } from './config/brand.ts';
+import { markedNames, withoutQuotes } from './config/environment-files.ts';
 import { readSecretFiles } from './config/secret-files.ts';
 import { renderingSettings } from './config/server-rendering.ts';
 import { serviceSettings } from './config/service.ts';
@@ -65,7 +66,7 @@ export type ReadConfig = {
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
 export const readConfig = (given: Env): ReadConfig => {
-  const { env, problems: fileProblems } = readSecretFiles(given);
+  const { env, problems: fileProblems } = readSecretFiles(withoutQuotes(given));
   const texts = withDefaults(env);
   const { values: valid, invalid } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
@@ -75,6 +76,7 @@ export const readConfig = (given: Env): ReadConfig => {
     ...configErrors(valid),
     ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
     ...removedVariables(env),
+    ...markedNames(env),
   ];
   const defaults = readValues(withDefaults({ NODE_ENV: valid.NODE_ENV })).values;
   // All defaults are valid, so no variable is missing.

@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
+import { KEEP_ALIVE_TIMEOUT } from '../../src/infrastructure/http-server/server.ts';
 import { readText } from '../support/checkout/repository.ts';
-import { PRODUCTION } from '../support/processes/environments.ts';
+import { NO_WARNINGS, PRODUCTION } from '../support/processes/environments.ts';
 
 type Container = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly networks: readonly string[];
   readonly ports?: readonly string[];
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
 };
 type Compose = {
   readonly services: Readonly<Record<string, Container>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+  readonly configs: Readonly<Record<string, { readonly content: string }>>;
 };
 
 /** Characters with a special meaning in a URL, in YAML or in a shell. */
@@ -24,7 +27,8 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 
 const text = readText('compose.yaml');
-const { services, networks }: Compose = parse(text, { merge: true });
+const deploy = readText('docs/deploy.md');
+const { services, networks, configs }: Compose = parse(text, { merge: true });
 const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
 
 /** Interpolates `${NAME:-default}` and `${NAME:?message}` in a value after the YAML was parsed, as Compose does. */
@@ -60,6 +64,11 @@ describe('compose.yaml', () => {
     expect([...named, ...advised].filter((name) => !known.includes(name))).toEqual([]);
   });
 
+  it('bounds the log of every container', () => {
+    for (const [name, { logging }] of Object.entries(services))
+      expect(logging?.options, name).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
+  });
+
   it('lets only the instances reach the stores, and publishes only the proxy', () => {
     const { proxy, postgres, redis } = services;
     const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined);
@@ -71,17 +80,61 @@ describe('compose.yaml', () => {
   });
 });
 
+describe('a proxy of the documentation', () => {
+  const seconds = (pattern: RegExp, within: string) => Number(pattern.exec(within)?.[1]);
+
+  it.each([
+    ['Caddy', () => seconds(/keepalive (\d+)s/, configs.proxy?.content ?? '')],
+    // 60 s unless `keepalive_timeout` of the upstream says otherwise.
+    ['nginx', () => seconds(/keepalive_timeout (\d+)s/, deploy) || 60],
+  ])('%s closes idle connections to the service before the service does', (_proxy, idle) => {
+    expect(idle()).toBeGreaterThan(0);
+    expect(idle() * 1000).toBeLessThan(KEEP_ALIVE_TIMEOUT);
+  });
+});
+
 describe('the manifest for Kubernetes in docs/deploy.md', () => {
-  const [, manifest = ''] = /```yaml\n([\s\S]*?)```/.exec(readText('docs/deploy.md')) ?? [];
-  const { spec } = parse(manifest);
+  const [, manifest = ''] = /```yaml\n(apiVersion: apps[\s\S]*?)```/.exec(deploy) ?? [];
+  const objects = parseAllDocuments(manifest).map((document) => document.toJS());
+  const { spec } = objects.find(({ kind }) => kind === 'Deployment');
   const [container] = spec.template.spec.containers;
+  type Setting = { readonly name: string; readonly value: string };
+  const settings: readonly Setting[] = container.env;
 
   it('sets variables of the service alone, and all that production requires', () => {
-    const names: string[] = container.env.map(({ name }: { readonly name: string }) => name);
+    const names = settings.map(({ name }) => name);
     const known = CONFIG_VARIABLES.flatMap(({ name }) => [name, `${name}_FILE`]);
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
     const given = names.map((name) => name.replace(/_FILE$/, ''));
     expect(given).toEqual(expect.arrayContaining(Object.keys(PRODUCTION).filter((name) => name.startsWith('JWT_'))));
+  });
+
+  it('starts without a problem or a warning, with its secrets', () => {
+    const ofFiles: Readonly<Record<string, string>> = NO_WARNINGS;
+    const given = settings.map(({ name, value }) => {
+      const secret = name.replace(/_FILE$/, '');
+      return secret === name ? [name, value] : [secret, ofFiles[secret] ?? expect.unreachable(name)];
+    });
+    const config = parseConfig({ NODE_ENV: 'production', ...Object.fromEntries(given) });
+    expect([...config.warnings, ...config.databaseWarnings]).toEqual([]);
+    expect(config).toMatchObject({ issuer: expect.any(String), audience: expect.any(String) });
+    const ports = container.ports.map(({ containerPort }: { readonly containerPort: number }) => containerPort);
+    expect(ports).toEqual([config.port, config.metrics?.port]);
+    expect(container.resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '768Mi' } });
+  });
+
+  it('leads requests to the pods, and keeps one of them', () => {
+    const labels = spec.template.metadata.labels;
+    const selecting = objects.filter(({ kind }) => kind !== 'Deployment');
+    expect(selecting.map(({ kind }) => kind)).toEqual(['Service', 'Service', 'PodDisruptionBudget']);
+    for (const { spec: other } of selecting) expect(other.selector.matchLabels ?? other.selector).toEqual(labels);
+    const named = container.ports.map(({ name }: { readonly name: string }) => name);
+    expect(
+      selecting.flatMap(({ spec: { ports = [] } }) =>
+        ports.map(({ targetPort }: { targetPort: string }) => targetPort),
+      ),
+    ).toEqual(named);
+    expect(spec.replicas).toBeGreaterThan(selecting.at(-1).spec.maxUnavailable);
   });
 
   it('gives the service the time that it takes to stop', () => {

@@ -386,12 +386,19 @@ const FORMS: Readonly<Record<string, Form>> = {
         database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgres://u:p%40@db:5432/tandem' },
       },
       'postgresql://db/tandem': { database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgresql://db/tandem' } },
+      'postgresql://u:p@/db?host=/cloudsql/p:r:i': {
+        database: { url: 'postgresql://u:p@localhost/db?host=/cloudsql/p:r:i' },
+      },
+      'postgres:///db?sslmode=disable&host=/run': {
+        database: { url: 'postgres://localhost/db?sslmode=disable&host=/run' },
+      },
     },
     unfit: [
       'mysql://db/x',
       'db',
       'memory:',
       'postgres://db:port/x',
+      'postgres://u:p@/x',
       'postgresql',
       'postgres://u:%zz@db/x',
       'postgres://d\nb/x',

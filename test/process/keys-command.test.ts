@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,6 +63,12 @@ describe('keys page-server', () => {
   });
 });
 
+/** The names and values, as programs read them that know neither quotes nor escapes. */
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+
 describe('keys generate', () => {
   let printed: ReturnType<typeof spawnKeys>;
   beforeAll(() => {
@@ -76,6 +82,25 @@ describe('keys generate', () => {
     expect(Object.keys(variables).sort()).toEqual(VARIABLES);
     expect(parseConfig({ ...PRODUCTION, ...variables }).keys).not.toBeNull();
     for (const name of VARIABLES) expect(printed.stdout).toMatch(new RegExp(`^${name}="-----BEGIN [^"\n]+"$`, 'm'));
+  });
+
+  it.each<[string, (text: string) => Record<string, string | undefined>]>([
+    ['Node', parseEnv],
+    ['Docker and kubectl, which keep quotes', (text) => Object.fromEntries(linesOf(text))],
+    [
+      'a shell',
+      (text) => {
+        const show = linesOf(text).map(([name]) => `printf '%s\\0' "$${name}"`);
+        const shown = execFileSync('bash', ['-c', [text, ...show].join('\n')], { encoding: 'utf8' });
+        return Object.fromEntries(linesOf(text).map(([name], index) => [name, shown.split('\0')[index]]));
+      },
+    ],
+  ])('prints lines that are read by %s', (_reader, read) => {
+    const lines = printed.stdout.split('\n').filter((line) => line.startsWith('JWT_'));
+    const { keys: pairs } = parseConfig({ ...PRODUCTION, ...read(lines.join('\n')) });
+    const { keys: expected } = parseConfig(variablesIn(printed.stdout));
+    for (const kind of ['access', 'refresh'] as const)
+      expect(pairs?.[kind].privateKey.equals(expected?.[kind].privateKey ?? expect.unreachable())).toBe(true);
   });
 
   it('prints the same pairs as PEM', () => {

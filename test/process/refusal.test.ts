@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -76,14 +76,32 @@ describe('the service refuses to start', () => {
     expect(stderr).toEqual([expect.stringContaining('DATA_DIR')]);
   });
 
-  it('with an invalid `.env` in the working directory', async () => {
-    const workingDirectory = join(directory.path, 'with-env');
-    mkdirSync(workingDirectory);
-    writeFileSync(join(workingDirectory, '.env'), 'TRUST_PROXY=marker\n');
-    const within = ['bash', '-c', 'cd "$0"; exec "$@"', workingDirectory];
-    expect(await refusalOf({}, within)).toMatchObject({
+  /** Of a start in a directory with this `.env`. */
+  const refusalWith = (content: Buffer) => {
+    const workingDirectory = mkdtempSync(join(directory.path, 'with-env-'));
+    writeFileSync(join(workingDirectory, '.env'), content);
+    return refusalOf({}, ['bash', '-c', 'cd "$0"; exec "$@"', workingDirectory]);
+  };
+  const INVALID = 'TRUST_PROXY=marker\nBASE_URL=ftp://é\n';
+
+  it.each([
+    ['UTF-8', Buffer.from(INVALID)],
+    ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${INVALID}`)],
+    ['UTF-16', Buffer.from(`\uFEFF${INVALID}`, 'utf16le')],
+    ['UTF-16, big-endian', Buffer.from(`\uFEFF${INVALID}`, 'utf16le').swap16()],
+  ])('with an invalid `.env` in the working directory, in %s', async (_encoding, content) => {
+    const { code, stderr } = await refusalWith(content);
+    expect({ code, names: stderr.map((line) => line.split(':')[0]) }).toEqual({
       code: 1,
-      stderr: ['The configuration is invalid.', expect.stringMatching(/^TRUST_PROXY: /)],
+      names: ['The configuration is invalid.', 'BASE_URL', 'TRUST_PROXY'],
+    });
+  });
+
+  it('with a `.env` in another encoding', async () => {
+    expect(await refusalWith(Buffer.from(INVALID, 'latin1'))).toEqual({
+      code: 1,
+      stdout: [],
+      stderr: ['.env cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark'],
     });
   });
 

@@ -5,9 +5,14 @@ import { systemReason } from '../../adapters/redaction/redact-error.ts';
 /** A text that is printed or written to a file. */
 export type Page = { readonly name: string; readonly text: string };
 
-/** A line of an environment file. */
-export const envLine = (name: string, pem: string): string =>
-  `${name}="${pem.trimEnd().replaceAll('\n', String.raw`\n`)}"`;
+/**
+ * A line of an environment file that Node, Docker, Compose, Kubernetes, systemd and shells read alike. A PEM needs the quotes for systemd and
+ * shells; the service leaves them out where Docker and Kubernetes keep them.
+ */
+export const envLine = (name: string, value: string): string => {
+  const line = value.trimEnd().replaceAll('\n', String.raw`\n`);
+  return /^[\w:,-]*$/.test(line) ? `${name}=${line}` : `${name}="${line}"`;
+};
 
 /**
  * Writes all pages to a new directory that only its owner can read, or none of them.

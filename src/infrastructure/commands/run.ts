@@ -1,7 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { asTyped } from '../as-typed.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
+import { decodeText } from '../decode-text.ts';
 import { print, printError } from '../printable.ts';
 import { serve } from '../serve.ts';
 import { manageUsers } from './manage-users.ts';
@@ -15,9 +18,20 @@ const fail = (error: unknown, status = 1): never => {
 /** The exit status of a command that could not run. Not 1 for the doctor, for which that means a problem was found. */
 const failureOf = (name: string): number => (name === 'doctor' ? 2 : 1);
 
-/** Like Node's `--env-file-if-exists`, but silent without the file. Variables of the environment take precedence. */
-const readEnvFile = (): void => {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+/**
+ * Like Node's `--env-file-if-exists`, but silent without the file, and for UTF-16 and byte order marks as well. Variables of the environment take
+ * precedence.
+ */
+const readEnvFile = (env: NodeJS.ProcessEnv): void => {
+  if (existsSync('.env')) Object.assign(env, { ...parseEnv(envText()), ...env });
+};
+
+const envText = (): string => {
+  try {
+    return decodeText(readFileSync('.env'));
+  } catch (error) {
+    throw new Error(`.env cannot be read: ${systemReason(error)}`);
+  }
 };
 
 /**
@@ -83,7 +97,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
   ]);
   try {
     makeFilesPrivate();
-    readEnvFile();
+    readEnvFile(env);
     const known = `The commands are ${[...commands.keys()].join(', ')}. Each has --help.`;
     if (name === '--help') return await print(`${known}\n`);
     const command = commands.get(name);

@@ -19,3 +19,10 @@ export const isPlainHttp = (text: string): boolean => {
   const url = new URL(text);
   return url.protocol === 'http:' && !isLoopback(hostOf(url));
 };
+
+/**
+ * The URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`, with a host before the path: without one, a
+ * URL (WHATWG) has neither user nor password. `localhost` is not asked, since the driver prefers the parameter.
+ */
+export const withHost = (text: string): string =>
+  /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { decodeText } from '../decode-text.ts';
+import { withHost } from './hosts.ts';
 import { KEY_NAMES } from './token-keys.ts';
 import type { Env } from './variable.ts';
 
@@ -22,7 +24,7 @@ export const readSecretFiles = (env: Env): { readonly env: Env; readonly problem
     if (!path) continue;
     if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
     try {
-      values[name] = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+      values[name] = decodeText(readFileSync(path)).replace(/[\r\n]+$/, '');
       if (values[name] === '') problems.push(`${name}_FILE: the file is empty`);
     } catch (error) {
       problems.push(`${name}_FILE: the file cannot be read: ${systemReason(error)}`);
@@ -33,8 +35,9 @@ export const readSecretFiles = (env: Env): { readonly env: Env; readonly problem
 
 /** The driver reads PGPASSWORD from the environment of the process alone, so the password of a file becomes that of the URL. */
 const withPassword = (env: Env, password: string | undefined): Env => {
-  if (!password || !URL.canParse(env.DATABASE_URL ?? '')) return env;
-  const url = new URL(env.DATABASE_URL ?? '');
+  const text = withHost(env.DATABASE_URL ?? '');
+  if (!password || !URL.canParse(text)) return env;
+  const url = new URL(text);
   if (url.password === '') url.password = encodeURIComponent(password);
   return { ...env, DATABASE_URL: url.href };
 };

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { hostOf, isFar, isLoopback } from './hosts.ts';
+import { hostOf, isFar, isLoopback, withHost } from './hosts.ts';
 import { redisUrls, sentinelErrors } from './redis-url.ts';
 import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
@@ -16,9 +16,9 @@ export const STORE_VARIABLES = {
       'The directory of the embedded database and of the keys that are generated outside production. Access by other users is removed from both.',
   },
   DATABASE_URL: {
-    schema: v.optional(v.pipe(v.string(), v.check(isPostgresql))),
+    schema: v.optional(v.pipe(v.string(), v.transform(withHost), v.check(isPostgresql))),
     expected:
-      'a postgres:// or postgresql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers',
+      'a postgres:// or postgresql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers, or with the directory of a socket as ?host=',
     unset: 'an embedded database in DATA_DIR',
     meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
   },

@@ -33,13 +33,17 @@ const PREFIX =
 /** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{5,63}$/;
-const KNOWN: ReadonlySet<string> = new Set([...VARIABLE_NAMES, ...SECRET_VARIABLES.map((name) => `${name}_FILE`)]);
+/** The variables of the service, those of files included. */
+export const KNOWN_NAMES: ReadonlySet<string> = new Set([
+  ...VARIABLE_NAMES,
+  ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
+]);
 
 /** A warning for each unknown name that resembles a variable of the service. Contains names, but no values. */
 export const unknownVariables = (env: Env): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
-    .filter((name) => !(name in REMOVED) && !KNOWN.has(name))
+    .filter((name) => !(name in REMOVED) && !KNOWN_NAMES.has(name))
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
       const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 4);

@@ -47,7 +47,7 @@ export type RunningServer = {
 /** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
 /** Milliseconds. Longer than the idle time-out of most proxies, which is a minute, so that the proxy closes first. */
-const KEEP_ALIVE_TIMEOUT = 65_000;
+export const KEEP_ALIVE_TIMEOUT = 65_000;
 /** Milliseconds between two checks of the time-outs. */
 const CHECKING_INTERVAL = 1_000;
 /** Bytes that are buffered on either side of a socket before it is paused. */

@@ -5,6 +5,7 @@ import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { TemplateFiles } from '../../application/mail/kinds.ts';
 import { BUILT_IN_LOCALES, fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
+import { decodeText } from '../decode-text.ts';
 
 const BUILT_IN = fileURLToPath(new URL('../../application/mail/templates', import.meta.url));
 
@@ -30,10 +31,19 @@ export const readTemplates = async (directory: string): Promise<TemplateFiles> =
     // Follows links, which a mounted volume may have.
     if (!(await stat(path)).isDirectory()) {
       if (/\.(?:txt|html)$/.test(name)) files.set(name, '');
-    } else
-      for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readFile(join(path, file), 'utf8'));
+    } else for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readTemplate(join(path, file)));
   }
   return files;
+};
+
+/** @throws Error that names the file */
+const readTemplate = async (path: string): Promise<string> => {
+  const bytes = await readFile(path);
+  try {
+    return decodeText(bytes);
+  } catch (error) {
+    throw new Error(`${path}: ${systemReason(error)}`);
+  }
 };
 
 const visibleIn = async (directory: string): Promise<string[]> =>

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 let count = 0;
-const fileWith = (content: string): string => {
+const fileWith = (content: string | Buffer): string => {
   count += 1;
   const path = join(directory.path, `secret-${count}`);
   writeFileSync(path, content);
@@ -42,6 +42,15 @@ describe('a secret in a file', () => {
     });
     expect(config.keys?.access.privateKey.type).toBe('private');
     expect(config.warnings.filter((warning) => warning.includes('_FILE'))).toEqual([]);
+  });
+
+  it('may be written by an editor on Windows, and is refused in an encoding of its own', () => {
+    const url = 'redis://:p%C3%A9@r';
+    for (const content of [Buffer.from(`\uFEFF${url}\r\n`), Buffer.from(`\uFEFF${url}`, 'utf16le')])
+      expect(parseConfig({ ...DEVELOPMENT, REDIS_URL_FILE: fileWith(content) }).redisUrls).toEqual([url]);
+    expect(problemsOf({ REDIS_URL_FILE: fileWith(Buffer.from('redis://:é@r', 'latin1')) })).toEqual([
+      'REDIS_URL_FILE: the file cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark',
+    ]);
   });
 
   it('is the password of a URL without one, whatever letters it has', () => {

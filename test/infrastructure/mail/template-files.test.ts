@@ -32,6 +32,14 @@ describe('MAIL_TEMPLATES', () => {
     expect(files.get('en/password-reset.txt')).toContain('Reset your password');
   });
 
+  it('may be written by an editor on Windows, and is refused in an encoding of its own', async () => {
+    const directory = directoryWith({ 'de/password-reset.txt': `\uFEFF${RESET}` });
+    const { templates } = await opened(directory);
+    expect((await templates()).get('de/password-reset.txt')).toBe(RESET);
+    writeFileSync(join(directory, 'de/password-reset.txt'), Buffer.from(`Grüße\n\n${RESET}`, 'latin1'));
+    await expect(opened(directory)).rejects.toThrow(/password-reset\.txt: it is neither UTF-8/);
+  });
+
   it('may be a mounted volume: hidden files, links and notes beside the languages do no harm', async () => {
     const directory = directoryWith({ '..data/de/password-reset.txt': RESET, '.keep': '', 'README.md': '# Notes' });
     symlinkSync('..data/de', join(directory, 'de'));

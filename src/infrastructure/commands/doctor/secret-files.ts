@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { decodeText } from '../../decode-text.ts';
 import { ALL_KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
@@ -43,7 +44,7 @@ const URL_WITH_PASSWORD = /^[a-z]+:\/\/[^/]*:[^/]+@/;
 /** A file that cannot be read counts as one with secrets. */
 const hasSecrets = async (path: string): Promise<boolean> => {
   try {
-    const variables = Object.entries(parseEnv(await readFile(path, 'utf8')));
+    const variables = Object.entries(parseEnv(decodeText(await readFile(path))));
     return variables.some(
       ([name, value = '']) => value !== '' && (SECRET_NAME.test(name) || URL_WITH_PASSWORD.test(value)),
     );

@@ -1,0 +1,19 @@
+/** What a byte order mark says about the bytes after it. */
+const UTF_16 = new Map([
+  [0xfffe, 'utf-16le'],
+  [0xfeff, 'utf-16be'],
+]);
+
+/**
+ * The text of a file that a person wrote: UTF-8 or, with a byte order mark, UTF-16, as editors on Windows write it. The mark is left out.
+ * @throws Error for any other text
+ */
+export const decodeText = (bytes: Uint8Array): string => {
+  const [first = 0, second = 0] = bytes;
+  const encoding = UTF_16.get(first * 256 + second) ?? 'utf-8';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
+  }
+};

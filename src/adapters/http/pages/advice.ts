@@ -42,7 +42,8 @@ type StatusAdvice = { readonly status: number; readonly cause: string; readonly 
 export const STATUS_ADVICE: readonly StatusAdvice[] = [
   {
     status: 400,
-    cause: 'The request is not valid HTTP, or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
+    cause:
+      'The request is not valid HTTP, or the client hung up while it sent the body, or before a refresh was answered: its token stays valid.',
     advice: 'Correct the client.',
   },
   {

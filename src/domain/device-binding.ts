@@ -33,6 +33,8 @@ export type Evidence = {
   readonly proof: DeviceProof | null;
   /** The key that a live bound cookie of this session names. */
   readonly browserKey: string | null;
+  /** The key that has signed a proof for this request, also one that cannot be used any more, or not yet. Only to choose among sessions. */
+  readonly signer?: string | null;
 };
 
 /** For sessions that are judged by their tokens alone. */
@@ -74,6 +76,18 @@ export const deviceStatus = (
   if (!required || bindingOf(keys) === 'none') return 'unbound';
   if (browserKey !== null && browserKey === keys.browserKey) return 'proven';
   return proof !== null && withProof(keys, proof) !== null ? 'proven' : 'unproven';
+};
+
+/**
+ * How strongly a request points at a session: by a signature of its page's key, by the bound cookie of its browser, or only by a refresh
+ * token. Another host of the domain can add cookies to a request, and no signature.
+ */
+export const pointsAt = (
+  keys: DeviceKeys,
+  { signer = null, ...evidence }: Evidence,
+): 'signature' | 'bound' | 'token' => {
+  if (evidence.required && signer !== null && signer === keys.deviceKey) return 'signature';
+  return deviceStatus(keys, evidence) === 'proven' ? 'bound' : 'token';
 };
 
 /** Whether a request would be refused without the proof that it may have. */

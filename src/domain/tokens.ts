@@ -48,7 +48,14 @@ const authenticationClaims = ({ authenticatedAt, amr }: Authenticated): Authenti
 });
 
 /** What access tokens say about a user. */
-export type ClaimedUser = PublicUser & Pick<User, 'attributes'>;
+export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
+
+/**
+ * Whether a user may have tokens: who exists, and is not disabled. Log-ins ask for more (`assertMayLogIn`); nothing asks for less.
+ * @param user as stored; `null` when there is none.
+ */
+export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
+  user !== null && user.disabledAt === null;
 
 /**
  * @param lifetime in milliseconds.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenPair } from '../../src/application/steps/open-session.ts';
+import type { TokenPair } from '../../src/application/steps/issue-tokens.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../support/account.ts';

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { NOTICES_PER_HOUR } from '../../src/application/steps/record.ts';
+import { continueNavigation } from '../../src/application/use-cases/continue-navigation.ts';
+import { mintAccessToken } from '../../src/application/use-cases/mint-access-token.ts';
 import { stepUp } from '../../src/application/use-cases/step-up.ts';
 import { PROOFS_KEPT } from '../../src/domain/device-binding.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
-import { inShort, ORIGIN } from '../support/account.ts';
+import { BOB, inShort, ORIGIN } from '../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../support/application.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
@@ -156,6 +158,43 @@ describe('a session with a key of its device', () => {
       app.clock.advance(MINUTE);
       expect((await open(await refresh(unbound.refreshToken, tokens[0] ?? ''))).sessionId).toBe((await session()).id);
       expect(await app.sessions.find({ id: unbound.sessionId, userId: (await session()).userId })).toBeNull();
+    });
+
+    it('wins over a current cookie of a session without a key, with any of its own', async () => {
+      const { app, key, tokens, newest, open, refresh, logIn, happened } = await rotated();
+      const { user, ...other } = await app.register(BOB);
+      expect(user.id).not.toBe(key.userId);
+      for (const own of [tokens[0] ?? '', newest]) {
+        for (const cookies of [
+          [other.refreshToken, own],
+          [own, other.refreshToken],
+        ])
+          expect((await open(await refresh(...cookies))).sessionId).toBe(key.id);
+      }
+      const unbound = await logIn();
+      expect((await open(await refresh(unbound.refreshToken, tokens[0] ?? ''))).sessionId).toBe(key.id);
+      const repeated = by('ada');
+      await app.refresh([tokens[0] ?? ''], repeated);
+      await expect(app.refresh([other.refreshToken, tokens[0] ?? ''], repeated)).rejects.toMatchObject(EXPIRED);
+      const untimely = presented(`${proofOf('ada')}!`);
+      await expect(app.refresh([other.refreshToken, newest], untimely)).rejects.toMatchObject(EXPIRED);
+      expect(await happened()).not.toContain('device-unproven');
+      // Without a proof, the other one is all that can be renewed.
+      const { refreshToken } = await app.refresh([newest, other.refreshToken]);
+      expect((await open(refreshToken)).sessionId).toBe(other.sessionId);
+    });
+
+    it('lets no other session answer a request that cannot show the key: only a page can', async () => {
+      const { app, newest } = await rotated();
+      const { refreshToken } = await app.register(BOB);
+      for (const cookies of [
+        [refreshToken, newest],
+        [newest, refreshToken],
+      ]) {
+        await expect(mintAccessToken(app)(cookies)).rejects.toMatchObject(UNPROVEN);
+        expect(await continueNavigation(app)(cookies)).toEqual({ next: 'proof' });
+      }
+      expect(await continueNavigation(app)([refreshToken])).toMatchObject({ next: 'target' });
     });
 
     it('is recovered when the store has forgotten rotations', async () => {

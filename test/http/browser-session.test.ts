@@ -196,6 +196,15 @@ describe('a browser that holds a key', () => {
     expect(codeOf(late)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
   });
 
+  it('wins over the cookie of another session without a key, which comes first', async () => {
+    const [owner, other] = [await bound(), await signUp(service)];
+    const both = `${other.cookie}; ${owner.cookie}`;
+    expect((await renew({ ...owner, cookie: both })).status).toBe(200);
+    const { body } = await refresh(`${both}; ${owner.boundCookie}`).expect(200);
+    expect(opened(body.data.accessToken).claims.sub).toBe(owner.id);
+    await refresh(`${both}; ${owner.boundCookie}`).expect(200);
+  });
+
   it('is told of a copied cookie, and stays logged in', async () => {
     const owner = await bound();
     expect(codeOf(await refresh(owner.cookie))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);

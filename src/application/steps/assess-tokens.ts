@@ -1,4 +1,4 @@
-import { type DeviceBinding, type Evidence, noEvidence } from '../../domain/device-binding.ts';
+import { type DeviceBinding, type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -17,6 +17,8 @@ export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;
   readonly status: TokenStatus;
+  /** What the request shows of a live session. */
+  readonly shows: ReturnType<typeof pointsAt>;
 };
 
 /** The key of the session that a token belongs to. */
@@ -34,7 +36,9 @@ export const assessTokens = (
   Promise.all(
     verified.map(async (token) => {
       const session = await sessions.find(keyOf(token));
-      return { token, session, status: tokenStatus(session, token, { now: clock.now(), policy, evidence }) };
+      const status = tokenStatus(session, token, { now: clock.now(), policy, evidence });
+      const shows = session === null || status === 'ended' ? 'token' : pointsAt(session, evidence);
+      return { token, session, status, shows };
     }),
   );
 
@@ -48,12 +52,26 @@ const RANKS: Readonly<Record<TokenStatus, number>> = {
   ended: 6,
 };
 
-/** The token that decides the response when a request has several. ADR 0003. */
+const STRENGTHS: Readonly<Record<AssessedToken['shows'], number>> = { signature: 0, bound: 1, token: 2 };
+
+/**
+ * The token that decides the response when a request has several: of the session whose key the request shows, however good the tokens of
+ * others are (ADR 0057); among equals, the best one (ADR 0003).
+ */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
-  const [first] = assessed.toSorted((a, b) => RANKS[a.status] - RANKS[b.status]);
+  const [first] = assessed.toSorted(
+    (a, b) => STRENGTHS[a.shows] - STRENGTHS[b.shows] || RANKS[a.status] - RANKS[b.status],
+  );
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;
 };
+
+/**
+ * Whether a request that can show no key has a token of a session with one. It is not answered by the token of another session: a page has
+ * to show the key first.
+ */
+export const hasUnproven = (assessed: readonly AssessedToken[]): boolean =>
+  assessed.some(({ status }) => status === 'unproven');
 
 /** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0003. */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {

@@ -3,16 +3,15 @@ import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
-import { accessClaims, type ClaimedUser, refreshClaims } from '../../domain/tokens.ts';
+import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSession } from './end-sessions.ts';
+import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 import { isRemembered } from './remember-device.ts';
 
-export type PrepareSessionDeps = IssueTokenPairDeps &
+export type PrepareSessionDeps = IssueTokensDeps &
   SecondFactorPolicy & {
     /** Milliseconds. */
     readonly refreshLifetime: number;
@@ -91,7 +90,8 @@ type Opening = {
 /**
  * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
  * no way in can skip a second factor.
- * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not shown it, and the device is not remembered.
+ * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not shown it, and
+ *   the device is not remembered.
  */
 export const storeSession = async (
   deps: RecordDeps & SecondFactorPolicy,
@@ -99,6 +99,8 @@ export const storeSession = async (
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
+  // The tokens were signed before, for the user as they were then.
+  if (!mayHaveTokens(user)) throw refusedTokens();
   const isExempt = deviceId !== null && (await isRemembered(deps, stores.devices, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
@@ -157,44 +159,4 @@ export const raiseSession = async (
   await stores.sessions.authenticate(key, authenticated);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
   return authenticated;
-};
-
-export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
-
-export type IssueTokenPairDeps = {
-  readonly tokens: TokenSigner;
-  readonly ids: IdGenerator;
-  /** Milliseconds. */
-  readonly accessLifetime: number;
-  /** Whether access tokens say how and when the user has authenticated. */
-  readonly authenticationClaims: boolean;
-};
-
-/** The parts of a session that its tokens contain. */
-type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'> &
-  Authenticated;
-
-/** Signs a new access token, and the session's current refresh token. */
-export const issueTokenPair = async (
-  deps: IssueTokenPairDeps,
-  user: ClaimedUser,
-  session: CurrentToken,
-  now: number,
-): Promise<TokenPair> => {
-  const [accessToken, refreshToken] = await Promise.all([
-    issueAccessToken(deps, user, session, now),
-    deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
-  ]);
-  return { accessToken, refreshToken };
-};
-
-export const issueAccessToken = (
-  { tokens, ids, accessLifetime: lifetime, authenticationClaims }: IssueTokenPairDeps,
-  user: ClaimedUser,
-  session: Pick<Session, 'id'> & Authenticated,
-  now: number,
-): Promise<string> => {
-  const authenticated = authenticationClaims ? session : null;
-  const claims = accessClaims({ user, tokenId: ids.next(), now, lifetime, authenticated });
-  return tokens.signAccess({ claims, sessionId: session.id });
 };

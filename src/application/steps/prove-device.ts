@@ -61,7 +61,12 @@ export const shownBy = async (
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
   return {
-    evidence: { required: deps.deviceBinding !== 'off', proof, browserKey: browserKeyOf(deps, presented, verified) },
+    evidence: {
+      required: deps.deviceBinding !== 'off',
+      proof,
+      browserKey: browserKeyOf(deps, presented, verified),
+      signer: signerOf(outcome),
+    },
     refusal: ({ deviceKey }) => {
       if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
       if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
@@ -69,6 +74,13 @@ export const shownBy = async (
       return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };
+};
+
+/** The key of a proof that verifies but for its time, too. */
+const signerOf = (outcome: ProofOutcome | null): string | null => {
+  if (outcome === null) return null;
+  if (outcome.ok) return outcome.proof.key;
+  return outcome.reason === 'untimely' ? outcome.key : null;
 };
 
 /** The key in a live bound cookie of the user. Not of the session: one that replaces another keeps its key. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
-import type { BrowserProofs } from '../ports/browser-proofs.ts';
+import type { BrowserProof, BrowserProofs } from '../ports/browser-proofs.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals, SealPurpose } from '../ports/device-seals.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
@@ -92,11 +92,7 @@ type Renewal = { readonly challenge: string; readonly cookie: string | null };
 export const renewBrowser =
   (deps: BindBrowserDeps) =>
   async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
-    const session = await sessionOf(deps, refreshTokens);
-    const key = session.browserKey ?? registeredKey(deps, session, identifier);
-    if (key === null) throw unproven('the browser has no key of this session');
-    const proof = text === null ? null : await deps.browserProofs.verify(text, key);
-    if (text !== null && proof === null) throw unproven('the proof of the browser is not valid');
+    const { session, key, proof } = await signed(deps, await keyedSessions(deps, refreshTokens, identifier), text);
     const owner = ownerOf(session);
     if (proof === null || !isChallenged(deps, session, proof.challenge))
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
@@ -108,12 +104,39 @@ export const renewBrowser =
 
 const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
 
-const sessionOf = async (deps: BindBrowserDeps, refreshTokens: readonly string[]): Promise<Session> => {
-  for (const { sessionId: id, claims } of await verifiedTokens(deps, refreshTokens)) {
-    const session = await deps.sessions.find({ id, userId: claims.sub });
-    if (session !== null && isLive(session, deps.clock.now())) return session;
+type KeyedSession = { readonly session: Session; readonly key: string };
+
+/** The live sessions of the refresh tokens for which the browser may have a key. A sibling host can add the token of another session. */
+const keyedSessions = async (
+  deps: BindBrowserDeps,
+  refreshTokens: readonly string[],
+  identifier: string,
+): Promise<readonly KeyedSession[]> => {
+  const verified = await verifiedTokens(deps, refreshTokens);
+  const found = await Promise.all(
+    verified.map(({ sessionId: id, claims }) => deps.sessions.find({ id, userId: claims.sub })),
+  );
+  const live = found.filter((session) => session !== null && isLive(session, deps.clock.now()));
+  if (live.length === 0) throw ended();
+  const keyed = live.flatMap((session) => {
+    const key = session.browserKey ?? registeredKey(deps, session, identifier);
+    return key === null ? [] : [{ session, key }];
+  });
+  if (keyed.length === 0) throw unproven('the browser has no key of this session');
+  return keyed;
+};
+
+/** The session whose key has signed a proof; the first one, without a proof. */
+const signed = async (
+  { browserProofs }: BindBrowserDeps,
+  keyed: readonly KeyedSession[],
+  text: string | null,
+): Promise<KeyedSession & { readonly proof: BrowserProof | null }> => {
+  for (const each of keyed) {
+    const proof = text === null ? null : await browserProofs.verify(text, each.key);
+    if (text === null || proof !== null) return { ...each, proof };
   }
-  throw ended();
+  throw unproven('the proof of the browser is not valid');
 };
 
 /** The key that a browser has registered for a session that has none yet. */

@@ -8,9 +8,10 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../steps/assert-password-allowed.ts';
 import { comparePassword, deviceAttempt } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import type { TokenPair } from '../steps/issue-tokens.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { type CallerWithToken, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
-import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, replaceSession } from '../steps/open-session.ts';
 import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../steps/record.ts';
 import { lockedUserWithPassword } from '../steps/user-with-password.ts';
 

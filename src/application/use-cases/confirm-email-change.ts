@@ -8,6 +8,7 @@ import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
+import type { TokenPair } from '../steps/issue-tokens.ts';
 import {
   assertNotReserved,
   findLink,
@@ -18,7 +19,7 @@ import {
   takeLink,
   withdrawLinks,
 } from '../steps/links.ts';
-import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, replaceSession } from '../steps/open-session.ts';
 import { type ChangeDeps, enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../steps/record.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 

@@ -1,7 +1,14 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { wasRotatedWithin } from '../../domain/session.ts';
-import { type AssessedToken, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
-import { issueAccessToken, type TokenPair } from '../steps/open-session.ts';
+import { mayHaveTokens } from '../../domain/tokens.ts';
+import {
+  type AssessedToken,
+  assessTokens,
+  hasUnproven,
+  mostFavorable,
+  verifiedTokens,
+} from '../steps/assess-tokens.ts';
+import { issueAccessToken, type TokenPair } from '../steps/issue-tokens.ts';
 import { NOTHING_PRESENTED, shownBy } from '../steps/prove-device.ts';
 import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 
@@ -27,9 +34,10 @@ export type Continuation =
 export const continueNavigation = (deps: RefreshDeps) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
-    const best = await assessed(deps, presented, options);
-    // Only a page can show the device. A refresh would record an attempt without a proof.
-    if (best?.status === 'unproven') return { next: 'proof' };
+    const tokens = await assessed(deps, presented, options);
+    // Only a page can show the device. A refresh would record an attempt without a proof, or renew another session.
+    if (hasUnproven(tokens)) return { next: 'proof' };
+    const best = tokens.length === 0 ? null : mostFavorable(tokens);
     // With several tokens, one of another session may be reused: a refresh ends that.
     const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
@@ -49,12 +57,11 @@ const assessed = async (
   deps: RefreshDeps,
   presented: readonly string[],
   { presented: device = NOTHING_PRESENTED }: RefreshOptions,
-): Promise<AssessedToken | null> => {
+): Promise<readonly AssessedToken[]> => {
   const verified = await verifiedTokens(deps, presented);
-  if (verified.length === 0) return null;
   const { browserKey } = (await shownBy(deps, device, verified)).evidence;
   const required = deps.deviceBinding !== 'off';
-  return mostFavorable(await assessTokens(deps, verified, { required, proof: null, browserKey }));
+  return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
 
 /**
@@ -67,5 +74,5 @@ const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: Assess
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
     return null;
   const user = await deps.users.findById(session.userId);
-  return user === null || user.disabledAt !== null ? null : issueAccessToken(deps, user, session, now);
+  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now) : null;
 };

@@ -103,7 +103,7 @@ const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
-    if (locked.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+    assertMayLogIn(deps, locked);
     assertSamePassword(user, locked);
     await storeLogin(deps, stores, { user: locked, ...login });
   });

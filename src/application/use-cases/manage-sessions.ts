@@ -9,8 +9,9 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
 import { endSession, endSessionsOf } from '../steps/end-sessions.ts';
+import type { TokenPair } from '../steps/issue-tokens.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
-import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, replaceSession } from '../steps/open-session.ts';
 import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 import { forgetDevice } from '../steps/remember-device.ts';
 

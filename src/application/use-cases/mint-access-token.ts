@@ -1,11 +1,17 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { TokenStatus } from '../../domain/tokens.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
-import { type IssueTokenPairDeps, issueAccessToken } from '../steps/open-session.ts';
+import {
+  type AssessTokensDeps,
+  assessTokens,
+  hasUnproven,
+  mostFavorable,
+  verifiedTokens,
+} from '../steps/assess-tokens.ts';
+import { type IssueTokensDeps, issueAccessToken } from '../steps/issue-tokens.ts';
 import { unproven } from '../steps/prove-device.ts';
 
-export type MintAccessTokenDeps = AssessTokensDeps & IssueTokenPairDeps & { readonly users: UserRepository };
+export type MintAccessTokenDeps = AssessTokensDeps & IssueTokensDeps & { readonly users: UserRepository };
 
 /** The token of a page that is loading may have been rotated since by the browser itself. */
 const ACCEPTED: ReadonlySet<TokenStatus> = new Set(['current', 'recoverable', 'replayable', 'raced']);
@@ -23,9 +29,7 @@ export const mintAccessToken =
     const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
     if (assessed.length === 0) throw refused('no refresh token verifies');
     const { session, status } = mostFavorable(assessed);
-    if (status === 'unproven') throw unproven('the session has a key of its device');
+    if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
     if (session === null || !ACCEPTED.has(status)) throw refused(`the token is not current: ${status}`);
-    const user = await deps.users.findById(session.userId);
-    if (user === null || user.disabledAt !== null) throw refused('the user does not exist, or is disabled');
-    return issueAccessToken(deps, user, session, deps.clock.now());
+    return issueAccessToken(deps, await deps.users.findById(session.userId), session, deps.clock.now());
   };

@@ -1,8 +1,8 @@
 import { NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { nextNumber, type Rotation, type Session } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
+import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
+import { continuesRun, mayHaveTokens, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -17,7 +17,8 @@ import {
   verifiedTokens,
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { issueTokenPair, type PrepareSessionDeps, type TokenPair } from '../steps/open-session.ts';
+import { issueTokenPair, refusedTokens, type TokenPair } from '../steps/issue-tokens.ts';
+import type { PrepareSessionDeps } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Shown, shownBy } from '../steps/prove-device.ts';
 import { type NoticeDeps, notifyOfReplay, record, recordUnprovenDevice } from '../steps/record.ts';
 
@@ -123,7 +124,7 @@ const rotate = async (
   if (rotated === 'too-late') throw new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
   if (rotated === 'stale') return rotated;
   const { user, ...session } = rotated;
-  if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin);
+  if (!mayHaveTokens(user)) return refuseUser(deps, { id: rotation.sessionId, userId: rotation.userId }, origin);
   try {
     await afterRotation();
     const issued = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, rotation.at);
@@ -218,7 +219,7 @@ const issueAgain = async (
     return handleUnproven(deps, token, session, request);
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
-  if (user === null) throw authFailed('the user does not exist');
+  if (!mayHaveTokens(user)) return refuseUser(deps, session, request.origin);
   return issueTokenPair(deps, user, session, deps.clock.now());
 };
 
@@ -290,8 +291,7 @@ const endReused = async (
 };
 
 /** Ends a session that was opened while its account was being disabled. */
-const refuseDisabled = async (deps: RefreshDeps, rotation: Rotation, origin: Origin): Promise<never> => {
-  const key = { id: rotation.sessionId, userId: rotation.userId };
+const refuseUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
-  throw authFailed('the account is disabled');
+  throw refusedTokens();
 };

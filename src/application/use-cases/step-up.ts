@@ -7,8 +7,9 @@ import type { User } from '../../domain/user.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { deviceCodeAttempt } from '../steps/compare-password.ts';
+import { type IssueTokensDeps, issueAccessToken } from '../steps/issue-tokens.ts';
 import { type CallerWithToken, type LiveUserDeps, liveSession, liveUser, lockedLiveUser } from '../steps/live-user.ts';
-import { type IssueTokenPairDeps, issueAccessToken, raiseSession } from '../steps/open-session.ts';
+import { raiseSession } from '../steps/open-session.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
 import { type PresentedFactor, type ShowFactorDeps, showFactor } from '../steps/show-factor.ts';
@@ -27,7 +28,7 @@ export const assertSteppedUp =
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
   };
 
-export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokenPairDeps & ShowFactorDeps;
+export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokensDeps & ShowFactorDeps;
 
 type StepUpInput = CallerWithToken & {
   readonly shown: { readonly password: string } | PresentedFactor;
@@ -46,20 +47,19 @@ export const stepUp =
   async (input: StepUpInput): Promise<string> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const key = { id: sessionId, userId };
-    const { user, method, use } = await shownAgain(deps, input);
+    const { method, use } = await shownAgain(deps, input);
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
-    const authenticated = await deps.unitOfWork.run(async (stores) => {
+    const { user, authenticated } = await deps.unitOfWork.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) await bindPage(deps, stores, key, proof, origin);
-      return raiseSession(deps, stores, key, [{ method, at: now }], origin);
+      return { user: locked, authenticated: await raiseSession(deps, stores, key, [{ method, at: now }], origin) };
     });
     return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
   };
 
 type ShownAgain = {
-  readonly user: User;
   readonly method: Method;
   /** Uses it up, or checks it again, in a unit of work that has locked the user. */
   readonly use: (stores: Stores, locked: User) => Promise<void>;
@@ -71,11 +71,11 @@ const shownAgain = async (
 ): Promise<ShownAgain> => {
   if ('password' in shown) {
     const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: shown.password });
-    return { user, method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
+    return { method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
   }
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
-  return { user, ...(await showFactor(deps, shown, { user, attempts, origin })) };
+  return showFactor(deps, shown, { user, attempts, origin });
 };
 
 const bindPage = async (

@@ -1,6 +1,6 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
-import type { TokenPair } from '../../../application/steps/open-session.ts';
+import type { TokenPair } from '../../../application/steps/issue-tokens.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../application/steps/pending-login.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';

@@ -1,0 +1,181 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { issueAccessToken, issueTokenPair } from '../../src/application/steps/issue-tokens.ts';
+import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
+import { continueNavigation } from '../../src/application/use-cases/continue-navigation.ts';
+import { finishLogin } from '../../src/application/use-cases/finish-login.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../src/application/use-cases/log-in-with-passkey.ts';
+import { login } from '../../src/application/use-cases/login.ts';
+import { confirmApp, startApp } from '../../src/application/use-cases/manage-factors.ts';
+import { addPasskey, invitePasskey } from '../../src/application/use-cases/manage-passkeys.ts';
+import { mintAccessToken } from '../../src/application/use-cases/mint-access-token.ts';
+import { refresh } from '../../src/application/use-cases/refresh.ts';
+import { requestEmailChange } from '../../src/application/use-cases/request-email-change.ts';
+import { stepUp } from '../../src/application/use-cases/step-up.ts';
+import { registeredAda } from '../support/account.ts';
+import { ADA, MINUTE, SECOND } from '../support/application.ts';
+import { authenticator } from '../support/authenticator.ts';
+import { codeAt } from '../support/authenticator-app.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
+import { tokenIn } from '../support/mail/sender.ts';
+
+/*
+ * One step issues all tokens, and one rule says who may have some. Each way to it is tried by a user who was disabled a moment before,
+ * while the session is still there.
+ */
+
+const setUp = async () => {
+  const { app, user, session } = await registeredAda();
+  const userId = user.id;
+  const caller = { userId, sessionId: session.sessionId };
+  const request = () => ({ ...caller, tokenIssuedAt: app.clock.now() / SECOND });
+  return { app, userId, session, caller, request };
+};
+type Ada = Awaited<ReturnType<typeof setUp>>;
+
+const replaying = ({ app }: Ada) => ({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 10 * SECOND } });
+
+const withApp = async ({ app, caller, request }: Ada) => {
+  const { id, secret } = await startApp(app, app.factorSecrets)(caller);
+  await confirmApp(app)({ ...request(), id, code: codeAt(secret, app.clock.now()) });
+  app.clock.advance(MINUTE);
+  return () => codeAt(secret, app.clock.now());
+};
+
+const withPasskey = async ({ app, caller }: Ada) => {
+  const key = authenticator({ rpId: 'localhost', origin: 'http://localhost' });
+  const { challenge, userHandle } = await invitePasskey(app)(caller);
+  const options = { challenge: Buffer.from(challenge).toString('base64url'), user: { id: userHandle } };
+  await addPasskey(app)(caller, { credential: key.create(options) });
+  return () => {
+    const use = passkeyChallenge(app)().challenge;
+    return key.get({ challenge: Buffer.from(use).toString('base64url') }, { isUserVerified: true });
+  };
+};
+
+/** Prepares a way to tokens. @returns what takes it. */
+type Way = (ada: Ada) => Promise<() => Promise<unknown>>;
+
+/** Every file that issues tokens, with its ways. A new one is added here with a way, or with why it has none. */
+const WAYS: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
+  'steps/open-session.ts': 'the use cases below call it',
+  'use-cases/register.ts': 'it makes its user, in the unit of work that stores the session',
+  'use-cases/login.ts': {
+    'a log-in':
+      async ({ app }) =>
+      () =>
+        login(app)({ account: ADA.username, password: ADA.password }),
+  },
+  'use-cases/finish-login.ts': {
+    'a second factor': async (ada) => {
+      const code = await withApp(ada);
+      const pending = await login(ada.app)({ account: ADA.username, password: ADA.password });
+      const pendingLogins = 'pendingLogin' in pending ? [pending.pendingLogin] : expect.unreachable();
+      return () => finishLogin(ada.app)({ pendingLogins, factor: { code: code() } });
+    },
+  },
+  'use-cases/log-in-with-passkey.ts': {
+    'a passkey': async (ada) => {
+      const credential = await withPasskey(ada);
+      return () => logInWithPasskey(ada.app)({ credential: credential() });
+    },
+  },
+  'use-cases/refresh.ts': {
+    'a refresh':
+      async ({ app, session }) =>
+      () =>
+        app.refresh([session.refreshToken]),
+    'a refresh that gets the current token again': async (ada) => {
+      await ada.app.refresh([ada.session.refreshToken]);
+      return () => refresh(replaying(ada))([ada.session.refreshToken]);
+    },
+  },
+  'use-cases/continue-navigation.ts': {
+    'a navigation':
+      async ({ app, session }) =>
+      () =>
+        tokensOf(continueNavigation(app)([session.refreshToken])),
+    'a navigation after a refresh': async ({ app, session }) => {
+      const { refreshToken } = await app.refresh([session.refreshToken]);
+      return () => tokensOf(continueNavigation(app)([refreshToken]));
+    },
+  },
+  'use-cases/mint-access-token.ts': {
+    'a server that renders a page':
+      async ({ app, session }) =>
+      () =>
+        mintAccessToken(app)([session.refreshToken]),
+  },
+  'use-cases/step-up.ts': {
+    'a step-up':
+      async ({ app, request }) =>
+      () =>
+        stepUp(app)({ ...request(), shown: { password: ADA.password }, presented: { proof: null } }),
+  },
+  'use-cases/change-password.ts': {
+    'a new password':
+      async ({ app, request }) =>
+      () =>
+        app.changePassword({ ...request(), currentPassword: ADA.password, newPassword: 'staple battery' }),
+  },
+  'use-cases/manage-sessions.ts': {
+    'the end of other sessions':
+      async ({ app, caller, session }) =>
+      () =>
+        app.endOtherSessions({ ...caller, presented: [session.refreshToken] }),
+  },
+  'use-cases/confirm-email-change.ts': {
+    'a new address': async ({ app, caller, request, userId }) => {
+      await requestEmailChange(app)({ ...request(), password: ADA.password, email: 'new@example.org' });
+      const token = tokenIn((await app.sendAll()).at(-1) ?? { text: 'nothing' }, 'email-change');
+      const session = { id: caller.sessionId, userId };
+      return () => confirmEmailChange(app)({ token, session });
+    },
+  },
+};
+
+/** Rejects without tokens: a navigation says by its result that it has none. */
+const tokensOf = async (work: ReturnType<ReturnType<typeof continueNavigation>>) => {
+  const { next } = await work;
+  if (next !== 'target') throw new Error(next);
+};
+
+const FOLDER = `${ROOT}src/application/`;
+const FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const having = (sign: RegExp) => FILES.filter((file) => sign.test(readText(`src/application/${file}`))).toSorted();
+
+const CASES = Object.values(WAYS).flatMap((ways) => (typeof ways === 'string' ? [] : Object.entries(ways)));
+
+describe('tokens', () => {
+  it('are signed by one step', () => {
+    expect(having(/\.sign(?:Access|Refresh)\(/)).toEqual(['steps/issue-tokens.ts']);
+  });
+
+  it('are issued by these files alone', () => {
+    const issuing = having(/\b(?:issueTokenPair|issueAccessToken|prepareSession|replaceSession)\(/);
+    expect(issuing).toEqual([...Object.keys(WAYS), 'steps/issue-tokens.ts'].toSorted());
+  });
+
+  it.each(CASES)('are for an enabled user: %s', async (_what, prepare) => {
+    const ada = await setUp();
+    const take = await prepare(ada);
+    await take();
+  });
+
+  it.each(CASES)('are not for a disabled one: %s', async (_what, prepare) => {
+    const ada = await setUp();
+    const take = await prepare(ada);
+    const now = ada.app.clock.now();
+    await ada.app.users.update(ada.userId, { disabledAt: now, now });
+    await expect(take()).rejects.toThrow();
+  });
+
+  it('are refused by the step itself, whatever its caller has asked', async () => {
+    const { app, userId, session } = await setUp();
+    const stored = (await app.sessions.find({ id: session.sessionId, userId })) ?? expect.unreachable();
+    const user = (await app.users.findById(userId)) ?? expect.unreachable();
+    for (const refused of [null, { ...user, disabledAt: 1 }])
+      for (const issue of [issueAccessToken, issueTokenPair])
+        await expect(issue(app, refused, stored, app.clock.now())).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+});

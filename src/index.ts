@@ -84,6 +84,7 @@ export type { RememberedDevice, RememberedDeviceKey } from './domain/remembered-
 export {
   byLastUse,
   isLive,
+  type PartWithUser,
   partWithUser,
   type RotatedSession,
   type Rotation,

@@ -14,6 +14,12 @@ import type {
   User,
 } from './types.ts';
 
+/** What a challenge says is missing (RFC 9470), in the order in which the user is asked. */
+const missingIn = (challenge: string): StepUpReason[] => [
+  ...(challenge.includes('max_age') ? (['recent'] as const) : []),
+  ...(challenge.includes('acr_values') ? (['second-factor'] as const) : []),
+];
+
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
   const { origin, isOurs } = http;
@@ -31,21 +37,18 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   };
 
   const prompts: { [Reason in StepUpReason]?: Promise<unknown> } = {};
-  /** Calls at once share a prompt, and wait for one that asks for less. */
+  /** Calls at once share a prompt, and one prompt waits for the other. */
   const prompt = (reason: StepUpReason): Promise<unknown> => {
-    const open = prompts['second-factor'] ?? prompts[reason];
-    if (open) return open;
-    const asked = Promise.resolve(prompts.recent)
+    prompts[reason] ??= Promise.resolve(prompts[reason === 'recent' ? 'second-factor' : 'recent'])
       .catch(ignore)
       .then(() => options.onStepUp?.(reason))
       .finally(() => {
         delete prompts[reason];
       });
-    prompts[reason] = asked;
-    return asked;
+    return prompts[reason];
   };
 
-  const authorized = async (request: Request, transport = http.send): Promise<Response> => {
+  const authorized = (request: Request, transport = http.send): Promise<Response> => {
     let user = userOf(current());
     /** What one user has asked for is not sent as another one, who has logged in meanwhile. */
     const send = (copy: Request, token: Token | null | undefined): Promise<Response> => {
@@ -53,21 +56,28 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       if (token && token.user.id === user?.id) copy.headers.set('Authorization', `Bearer ${token.value}`);
       return transport(copy);
     };
-    const first = await fresh();
-    // A body can be read once, so the first attempt gets a copy.
-    const response = await send(request.clone(), first);
-    // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
-    if (!first || response.status !== 401) return response;
-    const challenge = response.headers.get('WWW-Authenticate');
-    if (options.onStepUp && challenge?.includes('insufficient_user')) {
-      // The user may have stepped up for another call meanwhile.
-      if (current() !== first && userOf(current())?.id === user?.id) return authorized(request, transport);
-      await prompt(challenge.includes('acr_values') ? 'second-factor' : 'recent');
-    } else if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/))
-      return response;
-    else if (current() === first) await renew(first.value);
-    const second = current();
-    return second ? send(request, second) : response;
+    /** @param asked for what the user was asked for this request. */
+    const attempt = async (asked: readonly StepUpReason[]): Promise<Response> => {
+      const first = await fresh();
+      // A body can be read once, so all attempts but the last get a copy.
+      const response = await send(request.clone(), first);
+      // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
+      if (!first || response.status !== 401) return response;
+      const challenge = response.headers.get('WWW-Authenticate');
+      if (options.onStepUp && challenge?.includes('insufficient_user')) {
+        // The user may have stepped up for another call meanwhile.
+        if (current() !== first && userOf(current())?.id === user?.id) return attempt(asked);
+        const reason = missingIn(challenge).find((each) => !asked.includes(each));
+        if (!reason) return response;
+        await prompt(reason);
+        return current() ? attempt([...asked, reason]) : response;
+      }
+      if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
+      if (current() === first) await renew(first.value);
+      const second = current();
+      return second ? send(request, second) : response;
+    };
+    return attempt([]);
   };
 
   const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>

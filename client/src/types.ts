@@ -190,6 +190,8 @@ export type AccountExport = {
     readonly expiresAt: string;
     readonly authenticatedAt: string;
     readonly amr: readonly Amr[];
+    readonly knownAt: string | null;
+    readonly heldAt: string | null;
     readonly userAgent: string | null;
     readonly address: string | null;
     readonly binding: Binding;
@@ -357,8 +359,9 @@ export type AuthClientOptions = {
    */
   readonly ignoreHint?: boolean | undefined;
   /**
-   * Called when a response says that the user has to show more: `recent`, something again; `second-factor`, that. The request is repeated
-   * once when it has settled, so a form that was filled in is not lost. If it rejects, the request does. Requests at once share a call. What it
+   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey.
+   * The request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the
+   * other. If it rejects, the request does. Requests at once share a call. What it
    * requests itself must not need a step-up: that would wait for it.
    */
   readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;

@@ -603,12 +603,10 @@ const DONE = "done";
 /** The dialog in which the user shows something again. */
 const showStepUp = (auth, passkeys) => {
 	const dialog = byId("step-up");
-	let asked;
 	let closing = new AbortController();
 	dialog.addEventListener("close", () => closing.abort());
 	onSubmit("step-up-form", async ({ password = "", code = "" }) => {
-		const byCode = code !== "" || byId("step-up-password-part").hidden;
-		await auth.stepUp(byCode ? { code } : { password });
+		await auth.stepUp(byId("step-up-password-part").hidden ? { code } : { password });
 		dialog.close(DONE);
 	});
 	onClick(byId("step-up-passkey"), async () => {
@@ -628,6 +626,7 @@ const showStepUp = (auth, passkeys) => {
 		byId("step-up-form").reset();
 		byId("step-up-status").replaceChildren();
 		byId("step-up-password-part").hidden = needsFactor;
+		byId("step-up-code-part").hidden = !needsFactor;
 		byId("step-up-reason").textContent = REASONS[reason];
 		dialog.returnValue = "";
 		dialog.showModal();
@@ -640,18 +639,13 @@ const showStepUp = (auth, passkeys) => {
 		});
 	};
 	return {
-		ask: (reason) => {
-			asked ??= open(reason).finally(() => {
-				asked = void 0;
-			});
-			return asked;
-		},
+		ask: open,
 		cancel
 	};
 };
 const REASONS = {
-	recent: "You were last asked some minutes ago. Enter the password or a code, or use a passkey.",
-	"second-factor": "This session was opened without the second factor. Enter a code, or use a passkey."
+	recent: "You were last asked for the password some minutes ago. Enter it, or use a passkey.",
+	"second-factor": "The second factor was not shown in this session, or some minutes ago. Enter a code, or use a passkey."
 };
 /** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
 const countdown = (milliseconds) => {

@@ -4,7 +4,7 @@ import type { createPasskeyClient } from './client-passkeys.js';
 import { byId } from './dom.ts';
 
 type StepUp = {
-  /** Asks the user. For all requests that are refused meanwhile, once. @throws AuthError when the user does not want to */
+  /** Asks the user. The client asks for one thing at a time, once for all requests. @throws AuthError when the user does not want to */
   readonly ask: (reason: StepUpReason) => Promise<void>;
   readonly cancel: () => void;
 };
@@ -14,13 +14,11 @@ const DONE = 'done';
 /** The dialog in which the user shows something again. */
 export const showStepUp = (auth: AuthClient, passkeys: ReturnType<typeof createPasskeyClient>): StepUp => {
   const dialog = byId<HTMLDialogElement>('step-up');
-  let asked: Promise<void> | undefined;
   let closing = new AbortController();
   dialog.addEventListener('close', () => closing.abort());
 
   onSubmit('step-up-form', async ({ password = '', code = '' }) => {
-    const byCode = code !== '' || byId('step-up-password-part').hidden;
-    await auth.stepUp(byCode ? { code } : { password });
+    await auth.stepUp(byId('step-up-password-part').hidden ? { code } : { password });
     dialog.close(DONE);
   });
   onClick(byId('step-up-passkey'), async () => {
@@ -41,6 +39,7 @@ export const showStepUp = (auth: AuthClient, passkeys: ReturnType<typeof createP
     byId<HTMLFormElement>('step-up-form').reset();
     byId('step-up-status').replaceChildren();
     byId('step-up-password-part').hidden = needsFactor;
+    byId('step-up-code-part').hidden = !needsFactor;
     byId('step-up-reason').textContent = REASONS[reason];
     dialog.returnValue = '';
     dialog.showModal();
@@ -53,17 +52,13 @@ export const showStepUp = (auth: AuthClient, passkeys: ReturnType<typeof createP
     });
   };
   return {
-    ask: (reason) => {
-      asked ??= open(reason).finally(() => {
-        asked = undefined;
-      });
-      return asked;
-    },
+    ask: open,
     cancel,
   };
 };
 
 const REASONS: Readonly<Record<StepUpReason, string>> = {
-  recent: 'You were last asked some minutes ago. Enter the password or a code, or use a passkey.',
-  'second-factor': 'This session was opened without the second factor. Enter a code, or use a passkey.',
+  recent: 'You were last asked for the password some minutes ago. Enter it, or use a passkey.',
+  'second-factor':
+    'The second factor was not shown in this session, or some minutes ago. Enter a code, or use a passkey.',
 };

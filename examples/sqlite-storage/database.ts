@@ -38,7 +38,9 @@ const SCHEMA = `
     browserKey text,
     proofs text not null,
     authenticatedAt integer not null,
-    amr text not null
+    amr text not null,
+    knownAt integer,
+    heldAt integer
   ) strict;
 
   create index if not exists sessionsByUser on sessions (userId);

@@ -38,7 +38,7 @@ export const sqliteSessionRepository = (
   const insert = database.prepare(`
     insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :rotation,
       :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address, :deviceKey, :browserKey, :proofs, :authenticatedAt,
-      :amr)`);
+      :amr, :knownAt, :heldAt)`);
   const select = database.prepare('select * from sessions where id = :id and userId = :userId');
   const selectLive = database.prepare(`
     select * from sessions where userId = :userId and expiresAt > :now order by rotatedAt desc, id desc`);
@@ -51,7 +51,7 @@ export const sqliteSessionRepository = (
     update sessions set currentTokenId = :currentTokenId, previousTokenId = :previousTokenId, rotatedAt = :rotatedAt,
       rotation = :rotation, runStartedAt = :runStartedAt, runFirst = :runFirst, expiresAt = :expiresAt,
       userAgent = :userAgent, address = :address, deviceKey = :deviceKey, browserKey = :browserKey, proofs = :proofs,
-      authenticatedAt = :authenticatedAt, amr = :amr
+      authenticatedAt = :authenticatedAt, amr = :amr, knownAt = :knownAt, heldAt = :heldAt
     where id = :id`);
   const selectUser = database.prepare('select * from users where id = ?');
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');

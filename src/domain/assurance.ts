@@ -45,39 +45,83 @@ export type Assurance = 'aal1' | 'aal2';
 
 export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mfa') ? 'aal2' : 'aal1');
 
-/** What a session remembers of its user's authentication. A refresh changes neither. */
-export type Authenticated = {
-  /** When the user has shown something last. Epoch milliseconds. */
-  readonly authenticatedAt: number;
-  readonly amr: readonly Amr[];
+/** The kinds of factors: what the user knows, and what the user has. A verified passkey is one of each: a PIN or a finger opens its device. */
+const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: boolean }>> = {
+  password: { known: true, held: false },
+  registration: { known: true, held: false },
+  totp: { known: false, held: true },
+  'recovery-code': { known: false, held: true },
+  passkey: { known: false, held: true },
+  'verified-passkey': { known: true, held: true },
 };
 
-export const authenticatedBy = (authentications: Authentications, amr: readonly Amr[] = []): Authenticated => ({
-  authenticatedAt: Math.max(...authentications.map(({ at }) => at)),
-  amr: amrAfter(
-    amr,
-    authentications.map(({ method }) => method),
-  ),
-});
+/** What a session remembers of its user's authentication. A refresh changes none of it. Times are epoch milliseconds. */
+export type Authenticated = {
+  /** When the user has shown something last. */
+  readonly authenticatedAt: number;
+  readonly amr: readonly Amr[];
+  /** When the user has last shown something that they know; `null`: not in this session. */
+  readonly knownAt: number | null;
+  /** When the user has last shown something that they have; `null`: not in this session. */
+  readonly heldAt: number | null;
+};
+
+const NOTHING_SHOWN: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
+
+const latest = (times: readonly (number | null)[]): number | null =>
+  times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
+
+/** @param before what the session remembers. */
+export const authenticatedBy = (authentications: Authentications, before = NOTHING_SHOWN): Authenticated => {
+  const timesOf = (kind: 'known' | 'held') =>
+    authentications.filter(({ method }) => KINDS[method][kind]).map(({ at }) => at);
+  return {
+    authenticatedAt: Math.max(...authentications.map(({ at }) => at)),
+    amr: amrAfter(
+      before.amr,
+      authentications.map(({ method }) => method),
+    ),
+    knownAt: latest([before.knownAt, ...timesOf('known')]),
+    heldAt: latest([before.heldAt, ...timesOf('held')]),
+  };
+};
+
+/**
+ * When the user has last shown all that the assurance of the session takes: for `aal2`, both kinds of factors. Also the value of the claim
+ * `auth_time`: a token of `aal2` must not have the time of a mere password.
+ */
+export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
+  assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : authenticatedAt;
 
 /** What a route requires of the session of its request. */
 export type StepUp = {
-  /** The user has to have shown something within so many milliseconds. */
+  /** The user has to have shown within so many milliseconds what the assurance takes; without `assurance`, anything. */
   readonly recent?: number;
-  /** A user who has a second factor has to have shown it. */
+  /** A user who has a second factor has to have shown two factors. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
-/** What is missing: the parameters of a challenge (RFC 9470 §3). */
-export type MissingStepUp = { readonly acr: 'aal2' } | { readonly maxAge: number };
+/** Milliseconds for which what a user has shown is recent. */
+const RECENT = 5 * 60_000;
+
+/** What a change of factors takes: a stolen session is not enough, nor one with a stolen password. */
+export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
+
+/**
+ * What is missing: the parameters of a challenge (RFC 9470 §3). `acr`: a second factor. `maxAge`, in milliseconds: the password, or what else
+ * the user knows; of a user without a second factor, anything. Both: both, in any order.
+ */
+export type MissingStepUp = { readonly acr?: 'aal2'; readonly maxAge?: number };
 
 /** What a session misses of a requirement; `null` if nothing. */
 export const missingStepUp = (
   { recent, assurance }: StepUp,
-  { authenticatedAt, amr }: Authenticated,
+  { authenticatedAt, knownAt, heldAt }: Authenticated,
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
-  if (assurance === 'aal2-if-enrolled' && isEnrolled && assuranceOf(amr) !== 'aal2') return { acr: 'aal2' };
-  if (recent !== undefined && now - authenticatedAt >= recent) return { maxAge: recent };
-  return null;
+  const isMissing = (at: number | null) => at === null || (recent !== undefined && now - at >= recent);
+  const maxAge = recent ?? RECENT;
+  if (assurance !== 'aal2-if-enrolled' || !isEnrolled) return isMissing(authenticatedAt) ? { maxAge } : null;
+  const missing = { ...(isMissing(heldAt) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
+  return Object.keys(missing).length === 0 ? null : missing;
 };

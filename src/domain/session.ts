@@ -95,8 +95,11 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
+/** What is read of a session together with its user. */
+export type PartWithUser = Pick<Session, 'expiresAt'> & Authenticated;
+
 /** A session that was rotated, as the claims of its new tokens need it. */
-export type RotatedSession = Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> & { readonly user: UserInTokens };
+export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 /** The result of a rotation: the session with its user, or why it was not rotated. */
 export type RotationOutcome =
@@ -106,8 +109,13 @@ export type RotationOutcome =
   /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */
   | 'too-late';
 
-/** The part of a session that is read together with its user. */
-export const partWithUser = ({ expiresAt, authenticatedAt, amr }: Session) => ({ expiresAt, authenticatedAt, amr });
+export const partWithUser = ({ expiresAt, authenticatedAt, amr, knownAt, heldAt }: Session): PartWithUser => ({
+  expiresAt,
+  authenticatedAt,
+  amr,
+  knownAt,
+  heldAt,
+});
 
 /** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);

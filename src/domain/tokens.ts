@@ -1,4 +1,4 @@
-import { type Amr, type Assurance, type Authenticated, assuranceOf } from './assurance.ts';
+import { type Amr, type Assurance, type Authenticated, assuranceOf, assuredAt } from './assurance.ts';
 import { type Attributes, hasAttributes } from './attributes.ts';
 import { deviceStatus, type Evidence } from './device-binding.ts';
 import { isLive, type Session } from './session.ts';
@@ -24,7 +24,7 @@ export type AccessClaims = RegisteredClaims & {
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */
 export type AuthenticationClaims = {
-  /** NumericDate. */
+  /** NumericDate: when the user has last shown all that `acr` takes. */
   readonly auth_time: number;
   readonly amr: readonly Amr[];
   readonly acr: Assurance;
@@ -41,10 +41,10 @@ const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 
  */
 export const isIssuedAfter = ({ iat }: { readonly iat: number }, time: number): boolean => iat * 1000 > time;
 
-const authenticationClaims = ({ authenticatedAt, amr }: Authenticated): AuthenticationClaims => ({
-  auth_time: numericDate(authenticatedAt),
-  amr,
-  acr: assuranceOf(amr),
+const authenticationClaims = (authenticated: Authenticated): AuthenticationClaims => ({
+  auth_time: numericDate(assuredAt(authenticated)),
+  amr: authenticated.amr,
+  acr: assuranceOf(authenticated.amr),
 });
 
 /** What access tokens say about a user. */

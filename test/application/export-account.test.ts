@@ -44,6 +44,8 @@ describe('exportAccount', () => {
           expiresAt: now + 7 * DAY,
           authenticatedAt: createdAt,
           amr: ['pwd'],
+          knownAt: createdAt,
+          heldAt: null,
           ...nowhere,
           binding: 'none',
         },

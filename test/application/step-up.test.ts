@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { lockedFactorOwner } from '../../src/application/steps/live-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../src/application/steps/open-session.ts';
 import { assertSteppedUp, stepUp } from '../../src/application/use-cases/step-up.ts';
-import type { Method } from '../../src/domain/assurance.ts';
+import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../src/domain/device-binding.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, application, DAY, MINUTE } from '../support/application.ts';
@@ -10,6 +11,12 @@ import { memoryStores } from '../support/memory/stores.ts';
 const REQUIRED = { code: 'AUTH_SECOND_FACTOR_REQUIRED' };
 const AAL2 = { assurance: 'aal2-if-enrolled' } as const;
 const RECENT = { recent: 5 * MINUTE };
+
+const twoFactorsAt = (at: number) =>
+  authenticatedBy([
+    { method: 'password', at },
+    { method: 'totp', at },
+  ]);
 
 /** Ada with one session. */
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
@@ -162,8 +169,31 @@ describe('assertSteppedUp', () => {
     await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
     await step();
     await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
-    await app.sessions.authenticate(key, { authenticatedAt: app.clock.now(), amr: ['pwd', 'otp', 'mfa'] });
+    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
     await assertWith(AAL2);
+  });
+
+  it('refuses a change of factors in a session of two that were shown long ago, also after the password alone', async () => {
+    const { app, key, assertWith, enrol, step, tokenOf, session } = await setUp({ authenticationClaims: true });
+    await enrol();
+    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
+    await assertWith(FACTOR_CHANGE);
+    const shownAt = app.clock.now() / 1000;
+    app.clock.advance(5 * MINUTE);
+    const missing = (stepUp: object) => ({ code: 'AUTH_STEP_UP_REQUIRED', stepUp });
+    await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2', maxAge: 5 * MINUTE }));
+    const raised = await tokenOf(await step());
+    await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2' }));
+    // The token does not say that two factors were shown now.
+    expect(raised.claims).toMatchObject({ acr: 'aal2', auth_time: shownAt });
+    const change = async () => {
+      const caller = { userId: key.userId, sessionId: key.id };
+      return app.unitOfWork.run((stores) => lockedFactorOwner(app, stores, caller));
+    };
+    await expect(change()).rejects.toMatchObject(missing({ acr: 'aal2' }));
+    await app.sessions.authenticate(key, authenticatedBy([{ method: 'totp', at: app.clock.now() }], await session()));
+    await assertWith(FACTOR_CHANGE);
+    await change();
   });
 
   it('refuses a session that has ended', async () => {
@@ -216,7 +246,7 @@ describe('for a user who has a second factor', () => {
       app.unitOfWork.run((stores) => replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN }));
     await expect(replace(key.id)).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } });
     expect(await app.sessions.find(key)).not.toBeNull();
-    const shown = { authenticatedAt: app.clock.now() - MINUTE, amr: ['pwd', 'otp', 'mfa'] } as const;
+    const shown = twoFactorsAt(app.clock.now() - MINUTE);
     await app.sessions.authenticate(key, shown);
     await replace(key.id);
     const [replaced] = await app.sessions.listByUser(user.id, app.clock.now());

@@ -458,6 +458,39 @@ describe('fetch', () => {
       expect(changes.at(-1)).toEqual(['ada', 'refresh']);
     });
 
+    it.each([
+      ['by an API that repeats its challenge', 'acr_values="aal2", max_age=300'],
+      ['by the service', 'acr_values="aal2"'],
+    ])('asks for the password and for a second factor, if both are missing: %s', async (_whom, then) => {
+      const onStepUp = vi.fn(async () => auth.stepUp({ password: 'correct horse' }));
+      const { auth, sent, requests } = await restored(
+        {
+          [ME]: [asked('acr_values="aal2", max_age=300'), asked(then), ok],
+          '/auth/step-up': [() => success({ accessToken: anAccessToken() })],
+        },
+        { onStepUp },
+      );
+      const response = await auth.fetch(`${BASE_URL}${ME}`, { method: 'PUT', body: 'a form' });
+      expect(response.status).toBe(200);
+      expect(onStepUp.mock.calls).toEqual([['recent'], ['second-factor']]);
+      const step = ['POST /auth/step-up', `PUT ${ME}`];
+      expect(sent().slice(1)).toEqual([`PUT ${ME}`, ...step, ...step]);
+      expect(await requests.at(-1)?.text()).toBe('a form');
+    });
+
+    it('asks for each once, whatever the answers are', async () => {
+      const onStepUp = vi.fn(async () => auth.stepUp({ password: 'correct horse' }));
+      const { auth } = await restored(
+        {
+          [ME]: [asked('acr_values="aal2", max_age=300')],
+          '/auth/step-up': [() => success({ accessToken: anAccessToken() })],
+        },
+        { onStepUp },
+      );
+      expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
+      expect(onStepUp.mock.calls).toEqual([['recent'], ['second-factor']]);
+    });
+
     it('repeats it once alone', async () => {
       const onStepUp = vi.fn(async () => undefined);
       const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });

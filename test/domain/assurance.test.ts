@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Amr,
+  type Authentications,
   amrAfter,
   assuranceOf,
+  assuredAt,
   authenticatedBy,
+  FACTOR_CHANGE,
   type Method,
+  type MissingStepUp,
   missingStepUp,
 } from '../../src/domain/assurance.ts';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 const NOW = Date.UTC(2026, 0, 1);
 
 describe('what a user has shown', () => {
@@ -55,38 +60,104 @@ describe('what a user has shown', () => {
     }
   });
 
-  it('counts from the last time', () => {
+  it('counts each kind from its last time', () => {
     const shown = [
       { method: 'password', at: NOW },
       { method: 'totp', at: NOW + MINUTE },
     ] as const;
-    expect(authenticatedBy(shown)).toEqual({ authenticatedAt: NOW + MINUTE, amr: ['pwd', 'otp', 'mfa'] });
-    expect(authenticatedBy([shown[1]], ['pwd'])).toEqual(authenticatedBy(shown));
+    const both = {
+      authenticatedAt: NOW + MINUTE,
+      amr: ['pwd', 'otp', 'mfa'],
+      knownAt: NOW,
+      heldAt: NOW + MINUTE,
+    } as const;
+    expect(authenticatedBy(shown)).toEqual(both);
+    expect(authenticatedBy([shown[1]], authenticatedBy([shown[0]]))).toEqual(both);
+    const again = { method: 'password', at: NOW + 2 * MINUTE } as const;
+    expect(authenticatedBy([again], both)).toEqual({ ...both, authenticatedAt: again.at, knownAt: again.at });
+    // A machine whose clock is behind takes nothing back.
+    expect(authenticatedBy([{ ...again, at: NOW - 1 }], both)).toMatchObject({ knownAt: NOW });
+  });
+
+  it.each<[Method, { known: boolean; held: boolean }]>([
+    ['password', { known: true, held: false }],
+    ['registration', { known: true, held: false }],
+    ['totp', { known: false, held: true }],
+    ['recovery-code', { known: false, held: true }],
+    ['passkey', { known: false, held: true }],
+    ['verified-passkey', { known: true, held: true }],
+  ])('%s is of these kinds: %j', (method, { known, held }) => {
+    const { knownAt, heldAt } = authenticatedBy([{ method, at: NOW }]);
+    expect({ known: knownAt === NOW, held: heldAt === NOW }).toEqual({ known, held });
+  });
+});
+
+describe('the time of an assurance', () => {
+  const password = (at: number) => ({ method: 'password', at }) as const;
+  const code = (at: number) => ({ method: 'totp', at }) as const;
+
+  it('is that of two factors in a session of two, whatever one of them was shown later', () => {
+    const opened = authenticatedBy([password(NOW), code(NOW + 1)]);
+    expect(assuredAt(opened)).toBe(NOW);
+    const byPassword = authenticatedBy([password(NOW + MINUTE)], opened);
+    expect(assuredAt(byPassword)).toBe(NOW + 1);
+    expect(assuredAt(authenticatedBy([code(NOW + 2 * MINUTE)], byPassword))).toBe(NOW + MINUTE);
+    expect(assuredAt(authenticatedBy([{ method: 'verified-passkey', at: NOW + MINUTE }], opened))).toBe(NOW + MINUTE);
+  });
+
+  it('is that of the last factor in a session of one kind', () => {
+    const opened = authenticatedBy([password(NOW)]);
+    expect(assuredAt(authenticatedBy([password(NOW + MINUTE)], opened))).toBe(NOW + MINUTE);
   });
 });
 
 describe('a step-up', () => {
-  const session = (age: number, amr: readonly Amr[] = ['pwd']) => ({ authenticatedAt: NOW - age, amr });
+  type Ages = { readonly known?: number; readonly held?: number };
+  /** A session in which each kind was shown so long ago, or never. */
+  const session = ({ known, held }: Ages) =>
+    authenticatedBy([
+      ...(known === undefined ? [] : [{ method: 'password', at: NOW - known } as const]),
+      ...(held === undefined ? [] : [{ method: 'totp', at: NOW - held } as const]),
+    ] as unknown as Authentications);
   const of = (isEnrolled: boolean) => ({ isEnrolled, now: NOW });
+  const maxAge = 5 * MINUTE;
 
   it('is missing when the user has shown nothing recently', () => {
-    const required = { recent: 5 * MINUTE };
-    expect(missingStepUp(required, session(5 * MINUTE - 1), of(true))).toBeNull();
-    expect(missingStepUp(required, session(5 * MINUTE), of(true))).toEqual({ maxAge: 5 * MINUTE });
+    const required = { recent: maxAge };
+    expect(missingStepUp(required, session({ known: maxAge - 1 }), of(true))).toBeNull();
+    expect(missingStepUp(required, session({ known: maxAge }), of(true))).toEqual({ maxAge });
     // Another instance, whose clock is ahead, has stored the time.
-    expect(missingStepUp(required, session(-MINUTE), of(true))).toBeNull();
+    expect(missingStepUp(required, session({ known: -MINUTE }), of(true))).toBeNull();
   });
 
-  it('is missing when a user who has a second factor has not shown it', () => {
+  it('is missing when a user who has a second factor has not shown two', () => {
     const required = { assurance: 'aal2-if-enrolled' } as const;
-    expect(missingStepUp(required, session(0), of(false))).toBeNull();
-    expect(missingStepUp(required, session(0), of(true))).toEqual({ acr: 'aal2' });
-    expect(missingStepUp(required, session(0, ['pwd', 'otp', 'mfa']), of(true))).toBeNull();
+    expect(missingStepUp(required, session({ known: 0 }), of(false))).toBeNull();
+    expect(missingStepUp(required, session({ known: 0 }), of(true))).toEqual({ acr: 'aal2' });
+    expect(missingStepUp(required, session({ held: 0 }), of(true))).toEqual({ maxAge });
+    expect(missingStepUp(required, session({ known: DAY, held: DAY }), of(true))).toBeNull();
   });
 
-  it('asks for the second factor first: it is recent then, too', () => {
-    const required = { recent: 5 * MINUTE, assurance: 'aal2-if-enrolled' } as const;
-    expect(missingStepUp(required, session(6 * MINUTE), of(true))).toEqual({ acr: 'aal2' });
-    expect(missingStepUp(required, session(6 * MINUTE), of(false))).toEqual({ maxAge: 5 * MINUTE });
+  // Proves: nist-10
+  it.each<[Ages, MissingStepUp | null]>([
+    [{ known: 0, held: 0 }, null],
+    [{ known: maxAge - 1, held: maxAge - 1 }, null],
+    [{ known: 0, held: maxAge }, { acr: 'aal2' }],
+    [{ known: 0 }, { acr: 'aal2' }],
+    [{ known: maxAge, held: 0 }, { maxAge }],
+    [{ held: 0 }, { maxAge }],
+    [
+      { known: maxAge, held: maxAge },
+      { acr: 'aal2', maxAge },
+    ],
+    [{ known: maxAge }, { acr: 'aal2', maxAge }],
+  ])('for a change of factors, after %j, is missing: %j', (ages, missing) => {
+    expect(missingStepUp(FACTOR_CHANGE, session(ages), of(true))).toEqual(missing);
+  });
+
+  it('for a change of factors by a user without a second one, takes anything recent', () => {
+    for (const ages of [{ known: 0 }, { held: 0 }, { known: 0, held: DAY }, { known: DAY, held: 0 }])
+      expect(missingStepUp(FACTOR_CHANGE, session(ages), of(false))).toBeNull();
+    expect(missingStepUp(FACTOR_CHANGE, session({ known: maxAge, held: DAY }), of(false))).toEqual({ maxAge });
   });
 });

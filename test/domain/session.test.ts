@@ -13,7 +13,7 @@ const SESSION = newSession({
   lifetime: LIFETIME,
   device: DEVICE,
   keys: NO_KEYS,
-  authenticated: { authenticatedAt: START, amr: ['pwd'] },
+  authenticated: { authenticatedAt: START, amr: ['pwd'], knownAt: START, heldAt: null },
 });
 
 const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
@@ -50,6 +50,8 @@ describe('newSession', () => {
       ...DEVICE,
       authenticatedAt: START,
       amr: ['pwd'],
+      knownAt: START,
+      heldAt: null,
     });
   });
 });

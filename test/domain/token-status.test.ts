@@ -14,7 +14,7 @@ const SESSION = newSession({
   lifetime: LIFETIME,
   device: { userAgent: null, address: null },
   keys: NO_KEYS,
-  authenticated: { authenticatedAt: START, amr: ['pwd'] },
+  authenticated: { authenticatedAt: START, amr: ['pwd'], knownAt: START, heldAt: null },
 });
 const STRICT = { raceWindow: 10_000, replayWindow: 0 };
 const KIND = { raceWindow: 10_000, replayWindow: 5_000 };

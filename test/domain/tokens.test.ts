@@ -44,7 +44,7 @@ describe('refreshClaims', () => {
     lifetime: LIFETIME,
     device: UNKNOWN_DEVICE,
     keys: NO_KEYS,
-    authenticated: { authenticatedAt: NOW, amr: ['pwd'] },
+    authenticated: { authenticatedAt: NOW, amr: ['pwd'], knownAt: NOW, heldAt: null },
   });
 
   // Proves: refresh-token-7

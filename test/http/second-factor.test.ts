@@ -155,6 +155,39 @@ describe('an authenticator app', () => {
     expect(opened(raised.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
     await as(raised.body.data.accessToken)('delete', `/users/me/factors/${id}`).expect(200);
   });
+
+  // Somebody with the password and a stolen session could remove it otherwise.
+  // Proves: asvs-7.5.1, nist-10
+  it('is not removed after a step-up by the password alone, once both factors were shown long ago', async () => {
+    const { person, me, id, secret, accessToken } = await enrolled();
+    const shownAt = opened(accessToken).claims.iat;
+    clock.advance(5 * MINUTE);
+    const remove = (token: string) => as(token)('delete', `/users/me/factors/${id}`);
+    const challengeOf = async (token: string) => (await remove(token).expect(401)).get('WWW-Authenticate');
+    const asked = 'Bearer error="insufficient_user_authentication"';
+    expect(await challengeOf(accessToken)).toBe(`${asked}, acr_values="aal2", max_age=300`);
+    const byPassword = await me('post', '/auth/step-up', { password: person.password }).expect(200);
+    const token: string = byPassword.body.data.accessToken;
+    expect(await challengeOf(token)).toBe(`${asked}, acr_values="aal2"`);
+    const { acr, auth_time } = opened(token).claims;
+    expect({ acr, auth_time }).toEqual({ acr: 'aal2', auth_time: shownAt });
+    const more = [
+      ['post', '/users/me/factors/totp'],
+      ['post', '/users/me/factors/recovery-codes'],
+      ['post', '/users/me/passkeys/options'],
+    ] as const;
+    for (const [method, path] of more) await as(token)(method, path).expect(401);
+    await as(token)('post', '/auth/step-up', { code: codeAt(secret, clock.now()) }).expect(200);
+    await remove(token).expect(200);
+  });
+
+  it('is not removed after a step-up by a code alone, either', async () => {
+    const { me, id, secret, accessToken } = await enrolled();
+    clock.advance(5 * MINUTE);
+    await me('post', '/auth/step-up', { code: codeAt(secret, clock.now()) }).expect(200);
+    const response = await as(accessToken)('delete', `/users/me/factors/${id}`).expect(401);
+    expect(response.get('WWW-Authenticate')).toBe('Bearer error="insufficient_user_authentication", max_age=300');
+  });
 });
 
 describe('a log-in of a user with a second factor', () => {
@@ -300,20 +333,24 @@ describe('a log-in of a user with a second factor', () => {
 });
 
 describe('a step-up of a user with a second factor', () => {
-  it('takes a code once, and a passkey', async () => {
-    const { accessToken, secret, me } = await enrolled();
+  it('takes the password with a code, which counts once, and a passkey', async () => {
+    const { accessToken, person, secret, me } = await enrolled();
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
     const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
     await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
     clock.advance(6 * MINUTE);
     await me('get', '/users/me/factors').expect(401);
     const code = codeAt(secret, clock.now());
+    await me('post', '/auth/step-up', { password: person.password }).expect(200);
     const raised = await as(accessToken)('post', '/auth/step-up', { code }).expect(200);
     await as(raised.body.data.accessToken)('get', '/users/me/factors').expect(200);
     expect((await me('post', '/auth/step-up', { code }).expect(401)).body).toMatchObject(refused);
+    clock.advance(6 * MINUTE);
+    await me('get', '/users/me/factors').expect(401);
     const use = (await service.http.post('/auth/passkey/options').expect(200)).body.data;
     const credential = key.get(use);
     await me('post', '/auth/step-up', { credential }).expect(200);
+    await me('get', '/users/me/factors').expect(200);
     expect((await me('post', '/auth/step-up', { credential }).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
   });
 

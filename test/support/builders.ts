@@ -57,6 +57,8 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...NO_KEYS,
   authenticatedAt: NOW,
   amr: ['pwd'],
+  knownAt: NOW,
+  heldAt: null,
   ...given,
 });
 

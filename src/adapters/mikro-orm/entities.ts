@@ -64,10 +64,12 @@ export const SessionEntity = defineEntity({
     browserKey: p.text().nullable(),
     /** Sorted, the greatest first. */
     proofs: p.array(Number, String).columnType('bigint[]').defaultRaw("'{}'"),
-    /** Null in rows of the previous version, as the next one. */
+    /** Null in rows of earlier versions, as the next one. */
     authenticatedAt: p.bigint('number').nullable(),
     /** Separated by spaces. */
     amr: p.text().nullable(),
+    knownAt: p.bigint('number').nullable(),
+    heldAt: p.bigint('number').nullable(),
   },
 });
 

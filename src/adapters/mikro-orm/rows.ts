@@ -63,14 +63,28 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   locale: row.locale,
 });
 
-/** Sessions of the previous version have neither column, and were opened with a password. In a remembered device, nothing was shown. */
-export const toAuthenticated = (
-  { authenticatedAt, amr }: { readonly authenticatedAt: number | string | null; readonly amr: string | null },
-  createdAt: number | string,
-): Authenticated => ({
-  authenticatedAt: Number(authenticatedAt ?? createdAt),
-  amr: amr === '' ? [] : ((amr ?? 'pwd').split(' ') as Amr[]),
-});
+type AuthenticatedRow = { readonly [Name in 'authenticatedAt' | 'knownAt' | 'heldAt']: number | string | null } & {
+  readonly amr: string | null;
+};
+
+/**
+ * What a row says about the authentication of its session. Earlier versions wrote neither `knownAt` nor `heldAt`: of two factors they do not
+ * know when which was shown, but it was when the session was opened, or later. The first version did not write the others either, and all
+ * its sessions were opened with a password.
+ */
+export const toAuthenticated = (row: AuthenticatedRow, createdAt: number | string): Authenticated => {
+  const authenticatedAt = Number(row.authenticatedAt ?? createdAt);
+  const amr = row.amr === '' ? [] : ((row.amr ?? 'pwd').split(' ') as Amr[]);
+  const hasBoth = amr.includes('mfa');
+  const unknown = hasBoth ? Math.min(Number(createdAt), authenticatedAt) : authenticatedAt;
+  const timeOf = (at: number | string | null, wasShown: boolean) => toTime(at) ?? (wasShown ? unknown : null);
+  return {
+    authenticatedAt,
+    amr,
+    knownAt: timeOf(row.knownAt, hasBoth || amr.includes('pwd')),
+    heldAt: timeOf(row.heldAt, hasBoth || amr.includes('otp') || amr.includes('pop')),
+  };
+};
 
 export const toFields = ({
   username,

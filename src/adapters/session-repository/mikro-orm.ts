@@ -1,6 +1,6 @@
 import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { RotatedSession, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import { isId } from '../../domain/user.ts';
 import { readTime } from '../mikro-orm/clock.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
@@ -101,8 +101,8 @@ export const mikroOrmSessionRepository = (
       const isFree = { id, userId, $or: [{ browserKey: null }, { browserKey }] };
       return (await translated(() => db.em.nativeUpdate(SessionEntity, isFree, { browserKey }))) > 0;
     },
-    async authenticate({ id, userId }, { authenticatedAt, amr }) {
-      const written = { authenticatedAt, amr: amr.join(' ') };
+    async authenticate({ id, userId }, { authenticatedAt, amr, knownAt, heldAt }) {
+      const written = { authenticatedAt, amr: amr.join(' '), knownAt, heldAt };
       return (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, written))) > 0;
     },
     async end({ id, userId }) {
@@ -136,15 +136,18 @@ export const mikroOrmSessionRepository = (
   };
 };
 
-type SessionRow = Pick<Row<'sessions'>, 'authenticated_at' | 'amr'> & {
+type SessionRow = Pick<Row<'sessions'>, 'authenticated_at' | 'amr' | 'known_at' | 'held_at'> & {
   readonly session_expires_at: number | string;
   readonly session_created_at: number | string;
 };
 
 /** The part of a session that is read with its user. */
-const toPartOfSession = (row: SessionRow): Omit<RotatedSession, 'user'> => ({
+const toPartOfSession = (row: SessionRow): PartWithUser => ({
   expiresAt: Number(row.session_expires_at),
-  ...toAuthenticated({ authenticatedAt: row.authenticated_at, amr: row.amr }, row.session_created_at),
+  ...toAuthenticated(
+    { authenticatedAt: row.authenticated_at, amr: row.amr, knownAt: row.known_at, heldAt: row.held_at },
+    row.session_created_at,
+  ),
 });
 
 /** `runStartedAt` is null until an instance of this version rotates the session. */
@@ -159,11 +162,13 @@ const toSession = ({
   browserKey = null,
   authenticatedAt = null,
   amr = null,
+  knownAt = null,
+  heldAt = null,
   ...session
 }: InferEntity<typeof SessionEntity>): Session => {
   return {
     ...session,
-    ...toAuthenticated({ authenticatedAt, amr }, session.createdAt),
+    ...toAuthenticated({ authenticatedAt, amr, knownAt, heldAt }, session.createdAt),
     previousTokenId,
     userAgent,
     address,

@@ -37,6 +37,8 @@ const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens' | 'p
   browser_key: session.browserKey,
   authenticated_at: session.authenticatedAt,
   amr: session.amr.join(' '),
+  known_at: session.knownAt,
+  held_at: session.heldAt,
 });
 
 /** Inserts a session, and returns how many others its user has in the snapshot of this statement, expired ones included. */
@@ -145,8 +147,17 @@ const SESSION_COLUMNS = [
   'created_at as session_created_at',
   'authenticated_at',
   'amr',
+  'known_at',
+  'held_at',
 ] as const;
-const OF_SESSION = ['session_expires_at', 'session_created_at', 'authenticated_at', 'amr'] as const;
+const OF_SESSION = [
+  'session_expires_at',
+  'session_created_at',
+  'authenticated_at',
+  'amr',
+  'known_at',
+  'held_at',
+] as const;
 
 /** When a session expires that is rotated (`expiryAfter`). `null` has no effect in `least`. */
 const expiryAfter = ({ expiresAt, maxAge }: RotationValues) =>

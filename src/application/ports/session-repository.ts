@@ -1,13 +1,13 @@
 import type { Authenticated } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
-import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 
 /** A user, and the session that was looked for. */
 export type UserInSession = {
   readonly user: User;
   /** `null` when the user has no such session. */
-  readonly session: Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> | null;
+  readonly session: PartWithUser | null;
 };
 
 /**

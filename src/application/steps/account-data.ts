@@ -27,6 +27,8 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
       expiresAt: session.expiresAt,
       authenticatedAt: session.authenticatedAt,
       amr: [...session.amr],
+      knownAt: session.knownAt,
+      heldAt: session.heldAt,
       userAgent: session.userAgent,
       address: session.address,
       binding: bindingOf(session),

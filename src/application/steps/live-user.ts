@@ -1,4 +1,4 @@
-import { assuranceOf } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
@@ -54,7 +54,7 @@ export const lockedLiveUser = async (
 };
 
 /**
- * The same in a unit of work that changes factors. The session has to have shown two, if the user has a second factor, or a passkey that log-ins
+ * The same in a unit of work that changes factors. Two have to have been shown recently, if the user has a second factor, or a passkey that log-ins
  * need: the guard has read it before the body of the request, and the user may have got the factor since.
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
@@ -65,10 +65,10 @@ export const lockedFactorOwner = async (
 ): Promise<User> => {
   await users.lock(caller.userId);
   const { user, session } = await liveSession({ sessions, clock }, caller);
-  if (assuranceOf(session.amr) === 'aal2') return user;
-  const needsPasskey = secondFactor === 'required' && (await passkeys.listByUser(user.id)).length > 0;
-  if (user.secondFactorAt !== null || needsPasskey)
-    throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+  const needsPasskey = async () => secondFactor === 'required' && (await passkeys.listByUser(user.id)).length > 0;
+  if (user.secondFactorAt === null && !(await needsPasskey())) return user;
+  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
+  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
   return user;
 };
 

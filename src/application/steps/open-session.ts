@@ -134,7 +134,7 @@ export const replaceSession = async (
     throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
   const { deviceKey, browserKey, proofs } = former;
   const keys = { deviceKey, browserKey, proofs };
-  const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former.amr);
+  const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
@@ -155,7 +155,7 @@ export const raiseSession = async (
 ): Promise<Authenticated> => {
   const session = await stores.sessions.find(key);
   if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
-  const authenticated = authenticatedBy(authentications, session.amr);
+  const authenticated = authenticatedBy(authentications, session);
   await stores.sessions.authenticate(key, authenticated);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
   return authenticated;

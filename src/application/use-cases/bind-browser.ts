@@ -116,7 +116,7 @@ const keyedSessions = async (
   const found = await Promise.all(
     verified.map(({ sessionId: id, claims }) => deps.sessions.find({ id, userId: claims.sub })),
   );
-  const live = found.filter((session) => session !== null && isLive(session, deps.clock.now()));
+  const live = found.filter((session) => session !== null).filter((session) => isLive(session, deps.clock.now()));
   if (live.length === 0) throw ended();
   const keyed = live.flatMap((session) => {
     const key = session.browserKey ?? registeredKey(deps, session, identifier);

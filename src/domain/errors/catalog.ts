@@ -57,7 +57,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The user has to authenticate again.',
     description:
-      'The access token is valid, but the route requires that the user has authenticated recently, or with a second factor: the header WWW-Authenticate says which (`max_age` in seconds, or `acr_values`). Ask the user, send the answer to POST /auth/step-up, and repeat the request with the access token that it returns.',
+      'The access token is valid, but the route requires that the user has authenticated recently, or with a second factor: the header WWW-Authenticate says which (`max_age` in seconds, `acr_values`, or both). Ask the user, send the answer to POST /auth/step-up, and repeat the request with the access token that it returns.',
   },
   AUTH_SECOND_FACTOR_REQUIRED: {
     status: 401,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { amrAfter } from '../../../src/domain/assurance.ts';
+import { authenticatedBy } from '../../../src/domain/assurance.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { expectTranslated } from '../hooks.ts';
@@ -57,10 +57,10 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
 
   it('returns the session that it rotates, with its user', async ({ store, sessions, stored }) => {
     for (const [at, user] of store.users.entries()) {
-      const authenticated = {
-        authenticatedAt: NOW - at,
-        amr: amrAfter([], at === 0 ? ['password'] : ['password', 'totp']),
-      };
+      const authenticated = authenticatedBy([
+        { method: 'password', at: NOW - 2 },
+        { method: at === 0 ? 'password' : 'totp', at: NOW - at },
+      ]);
       const session = await stored({ userId: user.id, ...authenticated });
       const rotation = aRotation(session);
       const expected = { user: inTokens(user), expiresAt: rotation.expiresAt, ...authenticated };
@@ -92,7 +92,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     otherUser,
   }) => {
     const session = await stored();
-    const raised = { authenticatedAt: NOW + 7, amr: amrAfter(session.amr, ['totp']) };
+    const raised = authenticatedBy([{ method: 'totp', at: NOW + 7 }], session);
     for (const key of [
       { id: session.id, userId: otherUser },
       { id: anId(), userId: session.userId },

@@ -38,10 +38,12 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
 };
 
 /** RFC 9470 §3: what the user has to show. */
-const stepUpChallenge = (missing: MissingStepUp): string => {
-  const parameter = 'acr' in missing ? `acr_values="${missing.acr}"` : `max_age=${missing.maxAge / 1000}`;
-  return `Bearer error="insufficient_user_authentication", ${parameter}`;
-};
+const stepUpChallenge = ({ acr, maxAge }: MissingStepUp): string =>
+  [
+    'Bearer error="insufficient_user_authentication"',
+    ...(acr === undefined ? [] : [`acr_values="${acr}"`]),
+    ...(maxAge === undefined ? [] : [`max_age=${maxAge / 1000}`]),
+  ].join(', ');
 
 /** The header fields of an error response. `Retry-After` (RFC 9110 §10.2.3) is part of every 503. */
 export const errorHeaders = (error: AppError): Headers => {

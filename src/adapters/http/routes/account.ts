@@ -42,6 +42,8 @@ const Export = v.object({
       expiresAt: Timestamp,
       authenticatedAt: Timestamp,
       amr: v.array(v.picklist(AMR_VALUES)),
+      knownAt: NullableTimestamp,
+      heldAt: NullableTimestamp,
       userAgent: Text,
       address: Text,
       binding: v.picklist(['none', 'device', 'browser']),

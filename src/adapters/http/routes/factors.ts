@@ -9,13 +9,14 @@ import {
   startApp,
 } from '../../../application/use-cases/manage-factors.ts';
 import { listPasskeys, type ManagePasskeysDeps } from '../../../application/use-cases/manage-passkeys.ts';
+import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import { totpUri } from '../../../domain/totp.ts';
 import { PasskeyJson } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmAppBody, IdParams } from '../routing/schemas.ts';
-import { STEPPED_UP, shownPasskey } from './passkeys.ts';
+import { shownPasskey } from './passkeys.ts';
 
 type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
 
@@ -68,7 +69,7 @@ export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: 
         summary: 'Return what the user can log in with besides the password',
         method: 'GET',
         path: '/users/me/factors',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         response: { data: FactorsJson },
       },
       async ({ caller }) => {
@@ -96,7 +97,7 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
         method: 'POST',
         path: '/users/me/factors/totp',
         throttle: 'strict',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
@@ -110,7 +111,7 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
         method: 'POST',
         path: '/users/me/factors/totp/confirm',
         throttle: 'strict',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         request: { body: ConfirmAppBody },
         response: { data: RecoveryCodesJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
@@ -134,7 +135,7 @@ const ownFactorRoutes = (deps: FactorDeps): Route[] => {
         method: 'POST',
         path: '/users/me/factors/recovery-codes',
         throttle: 'strict',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         response: { data: RecoveryCodesJson },
       },
       async ({ caller }, ctx) => ({
@@ -148,7 +149,7 @@ const ownFactorRoutes = (deps: FactorDeps): Route[] => {
         summary: 'Remove an authenticator app',
         method: 'DELETE',
         path: '/users/me/factors/:id',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         request: { params: IdParams },
         response: { data: v.null() },
       },

@@ -12,7 +12,7 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../../application/use-cases/manage-passkeys.ts';
-import type { StepUp } from '../../../domain/assurance.ts';
+import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import {
   AcceptedPasskeysJson,
   acceptedPasskeys,
@@ -32,9 +32,6 @@ import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS }
 export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
 
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
-
-/** A stolen session is not enough to add or remove a factor. Five minutes. */
-export const STEPPED_UP: StepUp = { recent: 300_000, assurance: 'aal2-if-enrolled' };
 
 export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
   ...passkey,
@@ -64,7 +61,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Return the options with which a browser makes a passkey',
         method: 'POST',
         path: '/users/me/passkeys/options',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         response: { data: CreationOptionsJson },
       },
       async ({ caller }) => creationOptions(deps.webauthn, await useCases.invitePasskey(caller)),
@@ -77,7 +74,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         method: 'POST',
         path: '/users/me/passkeys',
         throttle: 'strict',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         request: { body: NewPasskeyBody },
         response: { status: 201, data: PasskeyJson },
         errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
@@ -91,7 +88,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Change the name of a passkey',
         method: 'PATCH',
         path: '/users/me/passkeys/:id',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         request: { params: IdParams, body: PasskeyNameBody },
         response: { data: PasskeyJson },
       },
@@ -104,7 +101,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         summary: 'Remove a passkey, and return which are left',
         method: 'DELETE',
         path: '/users/me/passkeys/:id',
-        stepUp: STEPPED_UP,
+        stepUp: FACTOR_CHANGE,
         request: { params: IdParams },
         response: { data: AcceptedPasskeysJson },
       },

@@ -169,6 +169,12 @@ export const ROTATING: Faults = {
     }),
     caughtBy: AUTHENTICATED,
   },
+  'takes each authentication for one with all that was shown before': {
+    wrong: (_connection, correct) => ({
+      authenticate: (key, shown) => correct.authenticate(key, { ...shown, knownAt: shown.authenticatedAt }),
+    }),
+    caughtBy: AUTHENTICATED,
+  },
   'forgets what a user has shown with a rotation': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {

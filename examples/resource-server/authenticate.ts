@@ -22,7 +22,8 @@ const invalid = (cause?: unknown) => new Refused(401, { 'WWW-Authenticate': 'Bea
 export const verifier = ({ keySet, issuer, audience }: Trust) => {
   const keys = createRemoteJWKSet(keySet, { cacheMaxAge: 300_000 });
   const requiredClaims = ['sub', 'iat', 'exp', 'jti'];
-  const rules = { algorithms: ['ES256'], typ: 'JWT', issuer, audience, requiredClaims };
+  // Clocks differ by some seconds.
+  const rules = { algorithms: ['ES256'], typ: 'JWT', issuer, audience, requiredClaims, clockTolerance: 5 };
   return async (authorization = ''): Promise<JWTPayload> => {
     const [, token] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
     if (token === undefined) throw new Refused(401, { 'WWW-Authenticate': 'Bearer' });

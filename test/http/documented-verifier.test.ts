@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -68,11 +70,86 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     expect(await statusOf(authenticate, bearer((await signUp(early)).accessToken))).toBe(401);
   });
 
+  it('accepts a token for five seconds after it has expired, since clocks differ', async () => {
+    const token = ada.accessToken;
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    onTestFinished(() => void vi.useRealTimers());
+    for (const [seconds, status] of [
+      [4, 200],
+      [6, 401],
+    ] as const) {
+      vi.useFakeTimers({ toFake: ['Date'], now: (exp + seconds) * 1_000 });
+      expect(await statusOf(authenticate, bearer(token))).toBe(status);
+    }
+  });
+
   it.each([
     ['cannot be reached', () => 'http://127.0.0.1:1/jwks.json'],
     ['does not exist', () => `${service.url}/nothing`],
     ['is not a key set', () => `${service.url}/health/live`],
   ])('answers 503 while the key set %s', async (_what, address) => {
     expect(await statusOf(verifierFor(address()), bearer(ada.accessToken))).toBe(503);
+  });
+});
+
+/** A Python with PyJWT: that of the PATH, or that of the system (Debian's python3-jwt). */
+const PYTHON = ['python3', '/usr/bin/python3'].find(
+  (python) => spawnSync(python, ['-c', 'import jwt, cryptography']).status === 0,
+);
+
+/** The printed code with other addresses, and a program that prints the status of each header. */
+const programFor = (keySet: string): string => {
+  const [, printed = ''] = /```python\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
+  return `${printed.replace('https://auth.example.com/.well-known/jwks.json', keySet)}
+import json, sys
+
+def status_of(authorization):
+    try:
+        authenticate(authorization)
+        return 200
+    except Refused as refused:
+        return refused.status
+
+print(json.dumps([status_of(each) for each in json.load(sys.stdin)]))
+`;
+};
+
+const statusesIn = async (python: string, keySet: string, headers: readonly (string | null)[]): Promise<unknown> => {
+  const run = promisify(execFile)(python, ['-c', programFor(keySet)]);
+  run.child.stdin?.end(JSON.stringify(headers));
+  return JSON.parse((await run).stdout);
+};
+
+describe.runIf(PYTHON !== undefined)('the Python code that docs/verify-tokens.md prints', () => {
+  it('accepts what it should, and refuses the rest', async () => {
+    const made = async (difference: number) => {
+      const off = fixedClock(Date.now() + difference);
+      return bearer(
+        (await signUp(await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: off })))).accessToken,
+      );
+    };
+    const other = await signUp(await start(PARTIES));
+    const expected: readonly (readonly [number, string | null])[] = [
+      [200, bearer(ada.accessToken)],
+      // Issued in the future.
+      [200, await made(4_000)],
+      [401, await made(-3_600_000)],
+      [401, null],
+      [401, 'Basic YTpi'],
+      [401, bearer('none')],
+      [401, bearer(tampered(ada.accessToken))],
+      [401, bearer(tokenIn(ada.cookie))],
+      // Its key is unknown.
+      [401, bearer(other.accessToken)],
+    ];
+    const headers = expected.map(([, header]) => header);
+    expect(await statusesIn(PYTHON ?? '', `${service.url}/.well-known/jwks.json`, headers)).toEqual(
+      expected.map(([status]) => status),
+    );
+  });
+
+  it('answers 503 while the key set cannot be reached', async () => {
+    const unreachable = 'http://127.0.0.1:1/jwks.json';
+    expect(await statusesIn(PYTHON ?? '', unreachable, [bearer(ada.accessToken)])).toEqual([503]);
   });
 });

@@ -16,6 +16,12 @@ const ACTIONS: Readonly<Record<string, (value: string, token: string) => Promise
   'undo-email-change': (_, token) => account.undoEmailChange(token),
 };
 
+/** What a link does, to be filled in, by the `data-action` of its form. */
+const PREVIEWS: Readonly<Record<string, (token: string) => Promise<Readonly<Record<string, string | null>>>>> = {
+  'reset-password': account.previewPasswordReset,
+  'confirm-email-change': account.previewEmailChange,
+};
+
 const find = (selector: string): HTMLElement | null => document.querySelector(selector);
 
 /** Texts by a code; `other` for the codes that have none. */
@@ -59,12 +65,21 @@ const sayAndFocus = (text: string): void => {
   find('[role=status]')?.focus();
 };
 
-const inputOf = (form: HTMLFormElement): HTMLInputElement | null => form.querySelector('input');
+const inputOf = (form: HTMLFormElement): HTMLInputElement | null =>
+  form.querySelector('input:not([hidden], [type=checkbox])');
+
+/** The texts that screen readers read with a field: its rules, and what is wrong with it. */
+const describe = (input: HTMLInputElement, problem?: string): void => {
+  const ids = [find(`#${input.id}-rules`)?.id, problem].filter((id) => id !== undefined);
+  if (ids.length > 0) input.setAttribute('aria-describedby', ids.join(' '));
+  else input.removeAttribute('aria-describedby');
+};
 
 const clearProblem = (form: HTMLFormElement): void => {
   form.querySelector('.problem')?.remove();
-  inputOf(form)?.removeAttribute('aria-invalid');
-  inputOf(form)?.removeAttribute('aria-describedby');
+  const input = inputOf(form);
+  input?.removeAttribute('aria-invalid');
+  if (input) describe(input);
 };
 
 const showProblem = (input: HTMLInputElement, codes: readonly string[]): void => {
@@ -76,7 +91,7 @@ const showProblem = (input: HTMLInputElement, codes: readonly string[]): void =>
   text.append([...new Set(codes.map((code) => `${textOf(texts, code)}.`))].join(' '));
   input.after(text);
   input.ariaInvalid = 'true';
-  input.setAttribute('aria-describedby', text.id);
+  describe(input, text.id);
   input.focus();
 };
 
@@ -106,10 +121,13 @@ const showFailure = (form: HTMLFormElement, error: Partial<AuthError>): void => 
 /** Fills in what the link does, where the form has a place for it. A paragraph without a value stays hidden. */
 const fillIn = async (form: HTMLFormElement, token: string): Promise<void> => {
   const places = [...form.querySelectorAll<HTMLElement>('[data-value]')];
-  if (places.length === 0) return;
-  const preview: Readonly<Record<string, string | null>> = await account.previewEmailChange(token);
+  const preview = (await PREVIEWS[form.dataset.action ?? '']?.(token)) ?? {};
   for (const place of places) {
     const value = preview[place.dataset.value ?? ''];
+    if (place instanceof HTMLInputElement) {
+      place.value = value ?? '';
+      continue;
+    }
     if (value)
       place.append(
         place.tagName === 'TIME' ? new Date(value).toLocaleString(document.documentElement.lang, LONG) : value,
@@ -138,21 +156,34 @@ const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
   form.ariaBusy = 'false';
 };
 
+/** Shows a form when it says what the link does. A name for password managers is not waited for: the form works without it. */
+const begin = (form: HTMLFormElement, token: string): void => {
+  const isForManagers = form.querySelector('input[data-value]') !== null;
+  show(form, isForManagers);
+  fillIn(form, token).then(
+    () => show(form, true),
+    (error: Partial<AuthError>) => {
+      if (!isForManagers) showFailure(form, error);
+    },
+  );
+};
+
 /** With a token the page shows the form for it, and without one the form that asks for a link. */
 const token = takeToken();
 find('#not-loaded')?.remove();
 for (const form of document.querySelectorAll('form')) {
   if (!form.hasAttribute('data-with-token')) show(form, token === null);
-  else if (token !== null)
-    fillIn(form, token).then(
-      () => show(form, true),
-      (error: Partial<AuthError>) => showFailure(form, error),
-    );
+  else if (token !== null) begin(form, token);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit(form, token ?? '');
   });
 }
+for (const box of document.querySelectorAll<HTMLInputElement>('[data-shows]'))
+  box.addEventListener('change', () => {
+    const field = find(`#${box.dataset.shows}`);
+    if (field instanceof HTMLInputElement) field.type = box.checked ? 'text' : 'password';
+  });
 if (token === null && !find('[data-without-token]')) say(TEXTS.noToken);
 
 // Another link to the page that is open changes the fragment alone.

@@ -12,6 +12,7 @@ import type {
   Factors,
   FinishedLogin,
   PasswordReset,
+  PasswordResetPreview,
   PendingLogin,
   PendingLoginOptions,
   RecoveryCodes,
@@ -36,6 +37,9 @@ export const createAccountClient = (options: AccountClientOptions) => {
     me: (): Promise<CurrentUser> => ask('GET', '/users/me'),
     /** Sends a link to the address, if it has an account. The answer is the same if not. */
     requestPasswordReset: (email: string): Promise<null> => post('/auth/password-reset')({ email }),
+    /** Whose password the link sets. Does not use it up. */
+    previewPasswordReset: (token: string): Promise<PasswordResetPreview> =>
+      ask('POST', '/auth/password-reset/preview', { token }),
     /** Sets a new password with the token of the link, and ends all sessions. */
     resetPassword: (reset: PasswordReset): Promise<null> => post('/auth/password-reset/confirm')(reset),
     /** Sends another link to the address, if it has an account that is not verified. The answer is the same if not. */

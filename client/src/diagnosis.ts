@@ -2,6 +2,9 @@ import { AuthError } from './auth-error.ts';
 import { browser, ignore } from './host.ts';
 import type { AuthErrorCode } from './types.ts';
 
+/** Those that the service always allows, and those that need no permission (Fetch standard, "CORS-safelisted"). */
+const ALLOWED = /^(authorization|svc-request-id|accept|(accept|content)-language|content-type|range)$/;
+
 /** Why something has failed, as far as a page may know it. */
 export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const host = browser();
@@ -43,22 +46,32 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
      * Of a request without a response. A browser hides the reason; but if there is a response without CORS, and none with it, that is the
      * reason. The service lets pages load one path without CORS.
      */
-    noResponse: async (url: string, isOurs: boolean, cause: unknown): Promise<AuthError> => {
-      const answers = (mode: 'no-cors' | 'cors') =>
-        get(isOurs ? `${baseUrl}/client.js` : url, {
+    noResponse: async ({ url, headers }: Request, isOurs: boolean, cause: unknown): Promise<AuthError> => {
+      /** Headers that need a permission, with those that a library for tracing adds to what it is given. */
+      const names = new Set(['authorization', ...headers.keys()]);
+      const answers = async (mode: 'no-cors' | 'cors') => {
+        // Not sent without CORS; with CORS, the target has to allow them.
+        const init = {
           mode,
-          cache: 'no-store',
-          // Not sent without CORS; with CORS, the target has to allow it.
-          headers: { Authorization: '' },
-        }).catch(ignore);
-      if (location && (await answers('no-cors')) && !(await answers('cors')))
+          cache: 'no-store' as const,
+          headers: Object.fromEntries([...names].map((name) => [name, ''])),
+        };
+        const answer = await get(isOurs ? `${baseUrl}/client.js` : url, init).catch(ignore);
+        for (const name of new Headers(init.headers).keys()) names.add(name);
+        return answer;
+      };
+      if (location && (await answers('no-cors')) && !(await answers('cors'))) {
+        const others = [...names].filter((name) => !ALLOWED.test(name)).join(', ');
         return fail(
           'CLIENT_ORIGIN_REFUSED',
           `${new URL(url).origin} refuses ${location.origin}.${
-            isOurs ? `${advice} List the page in ALLOWED_ORIGINS_DEV or _PROD.` : ' Allow it and Authorization by CORS.'
+            isOurs
+              ? `${advice} List the page in ALLOWED_ORIGINS_DEV or _PROD.${others && ` List ${others} in ALLOWED_HEADERS.`}`
+              : ' Allow it and Authorization by CORS.'
           }`,
           cause,
         );
+      }
       const code = host?.navigator.onLine === false ? 'CLIENT_NETWORK_OFFLINE' : 'CLIENT_NETWORK_FAILED';
       return new AuthError(code, `No response: ${url}`, { cause, retryable: true });
     },

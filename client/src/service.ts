@@ -27,7 +27,7 @@ export const service = (options: AuthClientOptions) => {
   /** @returns the response, whatever its status. */
   const send = (request: Request): Promise<Response> =>
     get(request).catch(async (cause: unknown) => {
-      throw request.signal.aborted ? cause : await noResponse(request.url, isOurs(request), cause);
+      throw request.signal.aborted ? cause : await noResponse(request, isOurs(request), cause);
     });
 
   const request = (method: string, path: string, body?: object): Request =>

@@ -333,6 +333,9 @@ export type UsernameChange = { readonly username: string };
 export type EmailChangeConfirmation = { readonly token: string; readonly password?: string | undefined };
 
 /** What the link of a change of the email does. */
+/** Whose password a link sets. */
+export type PasswordResetPreview = { readonly username: string };
+
 export type EmailChangePreview = {
   readonly username: string;
   /** When the account was registered. */

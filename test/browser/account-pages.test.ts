@@ -78,7 +78,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await press('Set the password');
     await page.locator('.problem').waitFor();
     expect(await field('New password').getAttribute('aria-invalid')).toBe('true');
-    expect(await field('New password').getAttribute('aria-describedby')).toBe(
+    expect((await field('New password').getAttribute('aria-describedby'))?.split(' ')).toContain(
       await page.locator('.problem').getAttribute('id'),
     );
     expect(await page.locator('.problem').textContent()).toMatch(/^must .*\.$/);
@@ -231,7 +231,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
   });
 
   // Proves: mail-5, asvs-14.2.1
-  it('takes the token from the address, and sends it in one body alone', async () => {
+  it('takes the token from the address, and sends it in bodies alone', async () => {
     const { person } = await signUp(service());
     const link = await resetLink(person.email);
     const token = link.split('=')[1] ?? '';
@@ -260,6 +260,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     expect(heads.filter((head) => head.includes(token))).toEqual([]);
     expect(heads.filter((head) => /"referer":"[^"]/i.test(head))).toEqual([]);
     expect(posts().map((sent) => [new URL(sent.url()).pathname, sent.postDataJSON()])).toEqual([
+      ['/auth/password-reset/preview', { token }],
       ['/auth/password-reset/confirm', { token, newPassword: NEW_PASSWORD }],
     ]);
     expect(JSON.stringify(service().logs)).not.toContain(token);
@@ -275,6 +276,42 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await field('New password').fill(NEW_PASSWORD);
     await press('Set the password');
     await hears('The password is changed.');
+  });
+
+  it('says the rules of a password before the first try, shows it if asked to, and names the account to password managers', async () => {
+    const { person } = await signUp(service());
+    const { page, open, field, press, hears, faults } = await tab();
+    await open(await resetLink(person.email));
+    await field('New password').waitFor();
+    const [username, password] = [page.locator('[autocomplete=username]'), field('New password')];
+    await expect.poll(() => username.inputValue()).toBe(person.username);
+    expect(await username.isVisible()).toBe(false);
+    const described = async () => (await password.getAttribute('aria-describedby'))?.split(' ');
+    expect(await described()).toEqual(['newPassword-rules']);
+    expect(await page.locator('#newPassword-rules').textContent()).toMatch(/^At least 8 characters/);
+    await page.getByLabel('Show the password').check();
+    await password.fill('short');
+    expect(await password.getAttribute('type')).toBe('text');
+    await page.getByLabel('Show the password').uncheck();
+    expect(await password.getAttribute('type')).toBe('password');
+    await press('Set the password');
+    await page.getByText('must have at least 8 characters.').waitFor();
+    expect(await described()).toEqual(['newPassword-rules', 'newPassword-problem']);
+    expect(await axeFaultsOf(page)).toEqual([]);
+    await password.fill(NEW_PASSWORD);
+    await press('Set the password');
+    await hears('The password is changed.');
+    // The status of the refused password.
+    expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
+  });
+
+  it('names no account to those who do not have the link', async () => {
+    const { page, open, field } = await tab();
+    const answered = page.waitForResponse('**/preview');
+    await open(linkWith('password-reset', 'abc'));
+    expect((await answered).status()).toBe(400);
+    expect(await page.locator('[autocomplete=username]').inputValue()).toBe('');
+    await field('New password').fill(NEW_PASSWORD);
   });
 
   it('sends once, however often somebody clicks', async () => {
@@ -294,7 +331,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await hears('Please wait…');
     held.resolve();
     await hears('The password is changed.');
-    expect(posts()).toHaveLength(1);
+    expect(posts().filter((sent) => sent.url().endsWith('/confirm'))).toHaveLength(1);
     expect(await focused()).toBe('status');
   });
 
@@ -306,6 +343,8 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
       await page.keyboard.press('Tab');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     await page.keyboard.type(NEW_PASSWORD);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.parentElement.textContent')).toBe(' Show the password');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Set the password');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');

@@ -55,6 +55,38 @@ describe.runIf(canBrowse())('the client', () => {
     });
   });
 
+  describe('whose requests are traced', () => {
+    const PATH = '/users/me';
+    const refused = (names: string) => ({
+      code: 'CLIENT_ORIGIN_REFUSED',
+      message: `${world().service} refuses ${world().app.origin}. List the page in ALLOWED_ORIGINS_DEV or _PROD. List ${names} in ALLOWED_HEADERS.`,
+      retryable: false,
+    });
+
+    it('says which headers of a request the service does not allow', async () => {
+      const { open } = await visit();
+      const tab = await open(world().app.publish(importing(world().service)));
+      await restoredIn(tab);
+      const headers = { traceparent: '00-1-2-01', Accept: 'application/json' };
+      expect(await fetchErrorIn(tab, world().service + PATH, 'GET', headers)).toEqual(refused('traceparent'));
+    });
+
+    it('says which headers a library adds to each request', async () => {
+      const { open } = await visit();
+      // As libraries do: they change what `fetch` is given.
+      const tracing = `<script>
+        const plain = globalThis.fetch;
+        globalThis.fetch = (input, init = {}) => {
+          init.headers = { ...Object.fromEntries(new Headers(init.headers ?? input.headers)), 'sentry-trace': '1-2', baggage: 'a=b' };
+          return plain(input, init);
+        };
+      </script>`;
+      const tab = await open(world().app.publish(tracing + importing(world().service)));
+      await restoredIn(tab);
+      expect(await fetchErrorIn(tab, world().service + PATH)).toEqual(refused('baggage, sentry-trace'));
+    });
+  });
+
   describe('whose request has no response', () => {
     /** A page of a user who is logged in, which sends its token to that origin, too. */
     const openFor = async (origin: string) => {

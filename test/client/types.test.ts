@@ -23,6 +23,7 @@ import type {
   PasskeyRequestOptions,
   PasswordChange,
   PasswordReset,
+  PasswordResetPreview,
   PendingLogin,
   RecoveryCodes,
   RefreshResult,
@@ -39,6 +40,7 @@ import type * as auth from '../../src/adapters/http/routes/auth.ts';
 import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/email.ts';
 import type * as events from '../../src/adapters/http/routes/events.ts';
 import type * as factors from '../../src/adapters/http/routes/factors.ts';
+import type { PasswordResetPreviewJson } from '../../src/adapters/http/routes/password-reset.ts';
 import type { PendingLoginJson } from '../../src/adapters/http/routes/second-factor.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
 import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
@@ -94,6 +96,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<
       v.InferInput<typeof accounts.ConfirmEmailChangeBody>
     >();
+    expectTypeOf<Plain<PasswordResetPreview>>().toEqualTypeOf<v.InferOutput<typeof PasswordResetPreviewJson>>();
     expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof EmailChangePreviewJson>>();
     expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
@@ -158,7 +161,7 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(28);
+    expect(direct).toHaveLength(29);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(4);
     expect(posts).toHaveLength(6);

@@ -59,6 +59,21 @@ describe('a forgotten password', () => {
     await logIn(service, person.username, NEW_PASSWORD).expect(200);
   });
 
+  it('says whose password the link sets, to those who have the link', async () => {
+    const { person } = await signUp(service);
+    const token = await askFor(service, person.email);
+    const preview = (sent: string) => service.http.post('/auth/password-reset/preview').send({ token: sent });
+    for (let times = 0; times < 2; times += 1)
+      expect((await preview(token).expect(200)).body.data).toEqual({ username: person.username });
+    for (const sent of [token.slice(1), 'x', '\0']) {
+      const { body, text } = await preview(sent).expect(400);
+      expect(body.code).toBe('AUTH_LINK_INVALID');
+      expect(text).not.toContain(person.username);
+    }
+    await confirm(service, token).expect(200);
+    expect((await preview(token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+  });
+
   it('answers without a log-in: neither a token nor a cookie', async () => {
     const { person } = await signUp(service);
     const response = await confirm(service, await askFor(service, person.email)).expect(200);

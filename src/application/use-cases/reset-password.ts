@@ -39,6 +39,16 @@ export type ResetPasswordDeps = ChangeDeps &
     readonly hasher: PasswordHasher;
   };
 
+export type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'linkTokens' | 'clock'>;
+
+/** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
+export const previewPasswordReset =
+  (deps: PreviewPasswordResetDeps) =>
+  async (token: string): Promise<Pick<User, 'username'>> => {
+    const { username } = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
+    return { username };
+  };
+
 type ResetPasswordInput = {
   readonly token: string;
   /** Validated against the limits of the domain. */

@@ -152,12 +152,12 @@ export const loginErrorIn = (tab: Page | Frame, credentials: { account: string; 
   );
 
 /** With what a request of the client is rejected. */
-export const fetchErrorIn = (tab: Page, url: string, method = 'GET') =>
+export const fetchErrorIn = (tab: Page, url: string, method = 'GET', headers: Record<string, string> = {}) =>
   tab.evaluate(
-    ([address, given]) =>
-      globalThis.page?.auth.fetch(address, { method: given }).then(
+    ([address, init]) =>
+      globalThis.page?.auth.fetch(address, init).then(
         () => null,
         ({ code, message, retryable }: Failure) => ({ code, message, retryable }),
       ),
-    [url, method] as const,
+    [url, { method, headers }] as const,
   );

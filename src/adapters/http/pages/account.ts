@@ -14,7 +14,7 @@ type Form = {
 
 type AccountPage = {
   /** Shown when the link has a token. */
-  readonly withToken: Form & { readonly shows?: 'emailChange' };
+  readonly withToken: Form & { readonly shows?: 'emailChange'; readonly namesAccount?: true };
   /** Shown without a token, and when the link is no longer valid. */
   readonly without?: Form;
 };
@@ -28,7 +28,7 @@ const FIELDS: Readonly<Record<FieldName, { readonly type: string; readonly autoc
 /** The pages for links in mail. Opening one has no effect, since mail scanners follow links. */
 const ACCOUNT_PAGES: Readonly<Record<AccountPageName, AccountPage>> = {
   'password-reset': {
-    withToken: { action: 'reset-password', field: 'newPassword' },
+    withToken: { action: 'reset-password', field: 'newPassword', namesAccount: true },
     without: { action: 'request-password-reset', field: 'email' },
   },
   'email-verification': {
@@ -49,7 +49,8 @@ export const accountPage = (site: AccountSite, name: AccountPageName, locale: Pa
   const texts = PAGE_TEXTS[locale];
   const { title, lead, afterwards, ...ofPage } = texts.pages[name];
   const { withToken, without }: AccountPage = ACCOUNT_PAGES[name];
-  const preview = withToken.shows === undefined ? NOTHING : html`${texts[withToken.shows].map(previewOf)}`;
+  const shown = withToken.shows === undefined ? NOTHING : html`${texts[withToken.shows].map(previewOf)}`;
+  const preview = withToken.namesAccount ? USERNAME : shown;
   return layout(site, {
     title,
     forUsers: { ...site, locale },
@@ -75,6 +76,9 @@ ${
 const linkBack = (text: string, application: string): Html =>
   html`<p hidden data-when-done><a href="${application}">${text}</a></p>`;
 
+/** The script fills it in. Password managers store the new password under this name. */
+const USERNAME = html`<input hidden name="username" autocomplete="username" data-value="username">`;
+
 /** A paragraph that `account-page.js` completes before it shows it: `data-value` names a member of the preview. */
 const previewOf = (text: string): Html => {
   const parts = text.split(/\{(\w+)\}/).map((part, at) => {
@@ -90,16 +94,23 @@ type FormContent = Form & { readonly button: string; readonly done: string; read
 
 /** Hidden until the script knows whether the URL of the page has a token. The service validates the fields. */
 const formOf = (
-  { labels }: PageTextsOfLanguage,
+  { labels, rules, showPassword }: PageTextsOfLanguage,
   { action, button, done, field, preview = NOTHING }: FormContent,
   attributes: Html,
 ): Html =>
   html`<form hidden novalidate data-action="${action}" data-done="${done}" ${attributes}>
 ${preview}
-${field === undefined ? NOTHING : fieldOf(field, labels[field])}
+${field === undefined ? NOTHING : fieldOf(field, labels[field], { rules: rules[field], showPassword })}
 <button>${button}</button>
 </form>`;
 
-const fieldOf = (name: FieldName, label: string): Html =>
-  html`<p class="field"><label for="${name}">${label}</label>
-<input id="${name}" name="${name}" type="${FIELDS[name].type}" autocomplete="${FIELDS[name].autocomplete}"></p>`;
+type FieldTexts = { readonly rules: string | undefined; readonly showPassword: string };
+
+const fieldOf = (name: FieldName, label: string, { rules, showPassword }: FieldTexts): Html => {
+  const { type, autocomplete } = FIELDS[name];
+  const described = rules === undefined ? NOTHING : html` aria-describedby="${name}-rules"`;
+  const attributes = html`id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${described}`;
+  return html`<p class="field"><label for="${name}">${label}</label>
+${rules === undefined ? NOTHING : html`<span class="rules" id="${name}-rules">${rules}</span>\n`}<input ${attributes}></p>
+${type === 'password' ? html`<p><label><input type="checkbox" data-shows="${name}"> ${showPassword}</label></p>` : NOTHING}`;
+};

@@ -140,6 +140,7 @@ export const CLIENT_CALLS: Readonly<Record<string, string>> = {
   'change-username': 'account.changeUsername({ username })',
   'change-email': 'account.changeEmail({ email, password })',
   'preview-email-change': 'account.previewEmailChange(token)',
+  'preview-password-reset': 'account.previewPasswordReset(token)',
   'confirm-email-change': 'account.confirmEmailChange({ token, password })',
   'undo-email-change': 'account.undoEmailChange(token)',
   'request-password-reset': 'account.requestPasswordReset(email)',

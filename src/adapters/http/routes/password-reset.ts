@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Mailer } from '../../../application/ports/mailer.ts';
 import {
+  previewPasswordReset,
   type RequestPasswordResetDeps,
   type ResetPasswordDeps,
   requestPasswordReset,
@@ -8,7 +9,7 @@ import {
 } from '../../../application/use-cases/reset-password.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { AddressBody, ConfirmPasswordResetBody } from '../routing/schemas.ts';
+import { AddressBody, ConfirmPasswordResetBody, LinkBody } from '../routing/schemas.ts';
 
 /** For users who do not know their password any more (ADR 0048). */
 export const passwordResetRoutes = (
@@ -16,6 +17,7 @@ export const passwordResetRoutes = (
 ): Route[] => [
   // Without mail, an operator can still make a link.
   ...(deps.mailer === null ? [] : [requestRoute(requestPasswordReset(deps))]),
+  previewRoute(previewPasswordReset(deps)),
   confirmRoute(resetPassword(deps)),
 ];
 
@@ -37,6 +39,29 @@ const requestRoute = (request: ReturnType<typeof requestPasswordReset>): Route =
       await request(body.email, originOf(ctx));
       return null;
     },
+  );
+
+export const PasswordResetPreviewJson = v.pipe(
+  v.object({ username: v.string() }),
+  v.title('PasswordResetPreview'),
+  v.examples([{ username: 'ada' }]),
+);
+
+const previewRoute = (preview: ReturnType<typeof previewPasswordReset>): Route =>
+  route(
+    {
+      name: 'preview-password-reset',
+      tag: 'account',
+      summary: 'Return whose password a link sets, without using it up',
+      method: 'POST',
+      path: '/auth/password-reset/preview',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: LinkBody },
+      response: { data: PasswordResetPreviewJson },
+      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+    },
+    ({ body }) => preview(body.token),
   );
 
 const confirmRoute = (reset: ReturnType<typeof resetPassword>): Route =>

@@ -53,6 +53,10 @@ export const DE: PageTextsOfLanguage = {
     },
   },
   labels: { email: 'E-Mail-Adresse', newPassword: 'Neues Passwort', password: 'Passwort des Kontos' },
+  rules: {
+    newPassword: `Mindestens ${PASSWORD_MIN_CODE_POINTS} Zeichen, höchstens ${PASSWORD_MAX_BYTES} Bytes (UTF-8). Alle Zeichen, auch Leerzeichen. Kein verbreitetes Passwort und weder Ihr Benutzername noch Ihre E-Mail-Adresse.`,
+  },
+  showPassword: 'Passwort anzeigen',
   emailChange: [
     'Das Konto ist {username}, registriert am {createdAt}.',
     'Wenn Sie bestätigen, kann eine frühere Adresse das Konto noch bis zum {undoUntil} zurückholen.',

@@ -50,6 +50,10 @@ export const EN: PageTextsOfLanguage = {
     },
   },
   labels: { email: 'Email', newPassword: 'New password', password: 'Password of the account' },
+  rules: {
+    newPassword: `At least ${PASSWORD_MIN_CODE_POINTS} characters, at most ${PASSWORD_MAX_BYTES} bytes (UTF-8). Any characters, also blanks. Not a common password, and not your username or email address.`,
+  },
+  showPassword: 'Show the password',
   emailChange: [
     'The account is {username}, registered on {createdAt}.',
     'If you confirm, a former address of the account can take it back until {undoUntil}.',

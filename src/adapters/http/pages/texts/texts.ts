@@ -42,6 +42,9 @@ type ScriptTexts = {
 export type PageTextsOfLanguage = {
   readonly pages: Readonly<Record<AccountPageName, PageTexts>>;
   readonly labels: Readonly<Record<FieldName, string>>;
+  /** What a field accepts, where that is said before the first try. */
+  readonly rules: Readonly<Partial<Record<FieldName, string>>>;
+  readonly showPassword: string;
   /** Paragraphs. `{username}`, `{createdAt}` and `{undoUntil}` are filled in by the script. */
   readonly emailChange: readonly string[];
   readonly noScript: string;

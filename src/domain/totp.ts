@@ -32,12 +32,13 @@ export const randomText = (token: string, alphabet: string, length: number): str
 /** A secret in Base32. @param token 256 random bits in base64url. */
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
-/** The address that an app reads from a QR code (Google Authenticator, "Key URI Format"). */
+/** The address that an app reads from a QR code (Google Authenticator, "Key URI Format"): a colon ends the name of the service. */
 export const totpUri = (
   secret: string,
   { service, account }: { readonly service: string; readonly account: string },
 ) => {
-  const label = `${encodeURIComponent(service)}:${encodeURIComponent(account)}`;
-  const parameters = `secret=${secret}&issuer=${encodeURIComponent(service)}`;
+  const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
+  const label = `${issuer}:${encodeURIComponent(account)}`;
+  const parameters = `secret=${secret}&issuer=${issuer}`;
   return `otpauth://totp/${label}?${parameters}&algorithm=SHA1&digits=${CODE_DIGITS}&period=${STEP_SECONDS}`;
 };

@@ -6,11 +6,18 @@ import { asText, currentDocument, DOCUMENT } from '../support/openapi/current-do
 
 const document = await currentDocument();
 
-/** Problems that the linter reports, with every rule of its strictest set and no exceptions. It reads no file and no network. */
+/** A route that does nothing but lead to another page has no success of its own. */
+const REDIRECTING = '#/paths/~1.well-known~1change-password/get/responses';
+
+/** Problems that the linter reports, with every rule of its strictest set and that one exception. It reads no file and no network. */
 const problemsOf = async (source: string): Promise<string[]> => {
   const config = await createConfig({ extends: ['recommended-strict'] });
   const problems = await lintFromString({ source, absoluteRef: DOCUMENT, config });
-  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
+  const isException = ({ ruleId, location }: (typeof problems)[number]) =>
+    ruleId === 'operation-2xx-response' && location[0]?.pointer === REDIRECTING;
+  return problems
+    .filter((problem) => !isException(problem))
+    .map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 };
 
 const operations = Object.entries(document.paths as Record<string, Record<string, Json>>).flatMap(([path, item]) =>

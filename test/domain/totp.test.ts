@@ -30,11 +30,12 @@ describe('a secret', () => {
     expect([uri.protocol, uri.host, decodeURIComponent(uri.pathname)]).toEqual([
       'otpauth:',
       'totp',
-      '/A & B: 1?:ada@example.org',
+      '/A & B 1?:ada@example.org',
     ]);
     expect(Object.fromEntries(uri.searchParams)).toEqual({
       secret: 'GEZDGNBV',
-      issuer: 'A & B: 1?',
+      // A colon ends the name of the issuer, also one that is percent-encoded.
+      issuer: 'A & B 1?',
       algorithm: 'SHA1',
       digits: '6',
       period: '30',

@@ -14,7 +14,12 @@ const ORIGIN = 'https://app.example.org';
 const STEP = 30_000;
 let service: TestService;
 beforeAll(async () => {
-  const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN, JWT_AUTHENTICATION_CLAIMS: 'true' };
+  const env = {
+    WEBAUTHN_RP_ID: 'example.org',
+    ALLOWED_ORIGINS_DEV: ORIGIN,
+    JWT_AUTHENTICATION_CLAIMS: 'true',
+    BRAND_NAME: 'Ex: Auth',
+  };
   service = await start(env, () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) }));
 });
 
@@ -62,7 +67,8 @@ describe('an authenticator app', () => {
     const { id, secret, uri, qr } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
     expect(uri).toContain(`otpauth://totp/`);
     expect(new URL(uri).searchParams.get('secret')).toBe(secret);
-    expect(decodeURIComponent(uri)).toContain(`:${person.username}?`);
+    expect(decodeURIComponent(uri)).toContain(`/Ex Auth:${person.username}?`);
+    expect(new URL(uri).searchParams.get('issuer')).toBe('Ex Auth');
     expect(qr).toMatch(/^<svg /);
     expect((await me('get', '/users/me/factors').expect(200)).body.data).toEqual({
       passkeys: [],

@@ -63,6 +63,7 @@ describe('without any variable', () => {
       allowedOrigins: [],
       allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
       allowedHeaders: [],
+      passkeysPageUrl: null,
       application: null,
       console: true,
       ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
@@ -252,6 +253,10 @@ const FORMS: Readonly<Record<string, Form>> = {
       'https://app.example/',
       Array.from({ length: 51 }, (_, at) => `https://a${at}.example`).join(','),
     ],
+  },
+  PASSKEYS_PAGE_URL: {
+    fits: { 'https://app.example/me?tab=keys': { passkeysPageUrl: 'https://app.example/me?tab=keys' } },
+    unfit: ['app.example/me', '/me', 'https://u:p@app.example/', 'https://app.example/#keys', 'javascript:1'],
   },
   ALLOWED_HEADERS: {
     fits: { 'traceparent, baggage,sentry-trace': { allowedHeaders: ['traceparent', 'baggage', 'sentry-trace'] } },

@@ -134,7 +134,7 @@ export const CreationOptionsJson = v.pipe(
   v.title('PasskeyCreationOptions'),
   v.examples([
     {
-      rp: { id: 'example.org', name: 'example.org' },
+      rp: { id: 'example.org', name: 'Example' },
       user: { id: EXAMPLE_HANDLE, name: 'ada', displayName: 'ada' },
       challenge: EXAMPLE_CHALLENGE,
       pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
@@ -180,11 +180,12 @@ const TIMEOUT = 300_000;
 
 const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
 
+/** @param name of the product, for people. */
 export const creationOptions = (
-  { rpId }: RelyingParty,
+  { rpId, name }: RelyingParty & { readonly name: string },
   { challenge, userHandle, username, existing }: PasskeyInvitation,
 ): v.InferInput<typeof CreationOptionsJson> => ({
-  rp: { id: rpId, name: rpId },
+  rp: { id: rpId, name },
   user: { id: userHandle, name: username, displayName: username },
   challenge: encoded(challenge),
   pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),

@@ -26,6 +26,7 @@ import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/se
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
+import { wellKnownRoutes } from '../../adapters/http/routes/well-known.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
@@ -61,7 +62,7 @@ export const declareRoutes = (
 ): Route[] => {
   const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins, application } =
     config;
-  const settings = { baseUrl, version: VERSION };
+  const settings = { baseUrl, version: VERSION, brand };
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
@@ -75,15 +76,10 @@ export const declareRoutes = (
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []
-      : continueRoutes(
-          deps,
-          access,
-          { ...settings, ...navigation, brand, defaultLocale },
-          readClient('continue-page.js'),
-        )),
+      : continueRoutes(deps, access, { ...settings, ...navigation, defaultLocale }, readClient('continue-page.js'))),
     ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
-    ...passkeyRoutes(deps, access),
+    ...passkeyRoutes(deps, access, settings),
     ...sessionRoutes(deps, cookie),
     ...stepUpRoutes(deps, cookie, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
@@ -94,6 +90,10 @@ export const declareRoutes = (
     ...(deps.mailer === null ? [] : emailRoutes(deps, cookie)),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
+    ...wellKnownRoutes({
+      passwordPage: deps.mailer === null ? null : `${config.accountPagesUrl}/password-reset`,
+      passkeysPage: config.passkeysPageUrl,
+    }),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -101,14 +101,13 @@ export const declareRoutes = (
       isOn: hasDeviceKeys(config),
     }),
     ...(hasAccountPages
-      ? accountPageRoutes({ ...settings, application, brand, defaultLocale }, readClient('account-page.js'))
+      ? accountPageRoutes({ ...settings, application, defaultLocale }, readClient('account-page.js'))
       : []),
     ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
     ...openApiRoutes(() => routes, settings),
     ...pageRoutes(() => routes, {
       ...settings,
-      brand,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
     }),

@@ -9,7 +9,8 @@ export const BRAND_VARIABLES = {
     schema: v.optional(form.brandName),
     expected: '1 to 60 visible characters',
     unset: 'the host of BASE_URL',
-    meaning: 'The name of the product, which mails and the pages for their links show.',
+    meaning:
+      'The name of the product, in mails, on the pages for their links, in authenticator apps and in questions for passkeys.',
   },
   BRAND_LOGO_URL: {
     schema: v.optional(form.logoUrl),

@@ -69,6 +69,13 @@ export const SERVICE_VARIABLES = {
     meaning:
       'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps, for example android:apk-key-hash:….',
   },
+  PASSKEYS_PAGE_URL: {
+    schema: v.optional(form.pageUrl),
+    expected: 'an http or https URL without credentials and fragment',
+    unset: 'none',
+    meaning:
+      'The page of your application on which users add and remove passkeys: password managers find it in /.well-known/passkey-endpoints.',
+  },
   ALLOWED_HEADERS: {
     schema: v.optional(headerNames, ''),
     expected: 'names of headers such as traceparent, separated by commas, without *',
@@ -142,6 +149,8 @@ export const serviceSettings = (values: ServiceValues) => {
     /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
     allowedOrigins,
     allowedOriginsSetting,
+    /** `null`: not known. */
+    passkeysPageUrl: values.PASSKEYS_PAGE_URL ?? null,
     /** Names of headers. */
     allowedHeaders: values.ALLOWED_HEADERS,
     /** The page to which users go from those of the service: the first of a website; `null`: none. */

@@ -7,6 +7,7 @@ export const PAGE_SERVER = `Basic ${btoa(`pages:${PAGE_SERVER_SECRET}`)}`;
 /** What the service needs so that it has all routes. */
 export const ALL_ROUTES = {
   JWT_REFRESH_COOKIE_SECURE: 'true',
+  PASSKEYS_PAGE_URL: 'https://app.example.org/passkeys',
   ACCESS_COOKIE: 'true',
   LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
   PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,

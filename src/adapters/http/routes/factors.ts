@@ -13,6 +13,7 @@ import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import { totpUri } from '../../../domain/totp.ts';
 import { PasskeyJson } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
+import type { Brand } from '../pages/layout.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmAppBody, IdParams } from '../routing/schemas.ts';
@@ -58,8 +59,8 @@ export const RecoveryCodesJson = v.object({
   recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
 });
 
-/** The second factors of a user. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
-export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: string }): Route[] => {
+/** The second factors of a user. ADR 0058. @param brand its name is that of the service in authenticator apps. */
+export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Brand }): Route[] => {
   const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
   return [
     route(
@@ -78,7 +79,7 @@ export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: 
         return { passkeys: (await useCases.listPasskeys(caller)).map(shownPasskey), totp, recoveryCodes };
       },
     ),
-    ...enrolmentRoutes(deps, new URL(baseUrl).host),
+    ...enrolmentRoutes(deps, brand.name),
     ...ownFactorRoutes(deps),
   ];
 };

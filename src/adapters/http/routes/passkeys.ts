@@ -24,6 +24,7 @@ import {
   RequestOptionsJson,
   requestOptions,
 } from '../../json/passkeys.ts';
+import type { UserSite } from '../pages/layout.ts';
 import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { IdParams, PasskeyLoginBody } from '../routing/schemas.ts';
@@ -40,13 +41,13 @@ export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passke
 });
 
 /** Users register passkeys, and log in with them. ADR 0059. */
-export const passkeyRoutes = (deps: PasskeyDeps, access: DeviceAccess): Route[] => [
-  ...ownPasskeyRoutes(deps),
+export const passkeyRoutes = (deps: PasskeyDeps, access: DeviceAccess, { brand }: UserSite): Route[] => [
+  ...ownPasskeyRoutes(deps, brand.name),
   ...passkeyLoginRoutes(deps, access),
   relatedOriginsRoute(deps),
 ];
 
-const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
+const ownPasskeyRoutes = (deps: PasskeyDeps, name: string): Route[] => {
   const useCases = {
     invitePasskey: invitePasskey(deps),
     addPasskey: addPasskey(deps),
@@ -64,7 +65,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         stepUp: FACTOR_CHANGE,
         response: { data: CreationOptionsJson },
       },
-      async ({ caller }) => creationOptions(deps.webauthn, await useCases.invitePasskey(caller)),
+      async ({ caller }) => creationOptions({ ...deps.webauthn, name }, await useCases.invitePasskey(caller)),
     ),
     route(
       {

@@ -8,6 +8,7 @@ import {
 } from '../../../application/use-cases/finish-login.ts';
 import { RequestOptionsJson, requestOptions } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
+import type { Brand } from '../pages/layout.ts';
 import { originOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cookies.ts';
 import { presentedFactor } from '../request/presented-factor.ts';
@@ -28,11 +29,11 @@ const FinishedLoginJson = v.object({
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
-/** The second half of a log-in whose user needs a second factor. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
+/** The second half of a log-in whose user needs a second factor. ADR 0058. @param brand its name is that of the service in authenticator apps. */
 export const secondFactorRoutes = (
   deps: FinishLoginDeps,
   access: DeviceAccess,
-  { baseUrl }: { readonly baseUrl: string },
+  { brand }: { readonly brand: Brand },
 ): Route[] => {
   const { pendingLogin, rememberedDevice, device } = access;
   const useCases = { showPendingLogin: showPendingLogin(deps), finishLogin: finishLogin(deps) };
@@ -89,7 +90,7 @@ export const secondFactorRoutes = (
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
     ),
-    ...enrolmentRoutes(deps, access, new URL(baseUrl).host),
+    ...enrolmentRoutes(deps, access, brand.name),
   ];
 };
 

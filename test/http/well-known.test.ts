@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { closedServices } from '../support/http/account.ts';
+
+const start = closedServices();
+const PASSWORD = '/.well-known/change-password';
+const PASSKEYS = '/.well-known/passkey-endpoints';
+const BASE_URL = 'https://auth.example.org/tandem';
+const PRODUCT = { BASE_URL, ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
+
+describe('the page for a new password', () => {
+  it.each([
+    ['of the service', { BASE_URL }, `${BASE_URL}/account/password-reset`],
+    ['of the application', PRODUCT, 'https://app.example.org/account/password-reset'],
+  ])('is found by password managers: that %s', async (_whose, env, page) => {
+    const { http } = await start(env);
+    const { headers } = await http.get(PASSWORD).expect(303);
+    expect(headers.location).toBe(page);
+  });
+
+  it('is not found where there is no mail with a link', async () => {
+    const { http } = await start({}, { mailer: null });
+    await http.get(PASSWORD).expect(404);
+  });
+});
+
+describe('the page for passkeys', () => {
+  it('is found by password managers if the service knows it', async () => {
+    const page = 'https://app.example.org/settings?tab=passkeys';
+    const { http } = await start({ PASSKEYS_PAGE_URL: page });
+    const { body, headers } = await http.get(PASSKEYS).expect(200);
+    expect(headers['content-type']).toBe('application/json');
+    expect(body).toEqual({ enroll: page, manage: page });
+  });
+
+  it('is not found otherwise', async () => {
+    const { http } = await start();
+    await http.get(PASSKEYS).expect(404);
+  });
+});

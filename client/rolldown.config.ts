@@ -16,29 +16,31 @@ const minify = {
 };
 const output = { format: 'esm', comments: false } as const;
 
-/** The files for the package; the service sends all but the server's under the same names. They use the AuthError of the first. */
+/** The modules of the package. They use the AuthError of the first; that for servers needs jose, and those of frameworks theirs. */
+const MODULES = [
+  { input: 'src/index.ts', file: 'client.js', minify },
+  { input: 'src/account.ts', file: 'client-account.js', minify: true },
+  { input: 'src/passkeys.ts', file: 'client-passkeys.js', minify: true },
+  { input: 'src/server.ts', file: 'server.js', minify: false },
+  { input: 'src/testing.ts', file: 'testing.js', minify: false },
+  ...['react', 'svelte', 'vue'].map((name) => ({ input: `src/${name}.ts`, file: `${name}.js`, minify: true })),
+];
+const OTHERS = ['jose', 'react', 'svelte/store', 'vue'];
+
+const modules = (format: 'esm' | 'cjs', directory: string) =>
+  MODULES.map(({ input, file, minify }) => ({
+    input,
+    external: input === 'src/index.ts' ? OTHERS : [/auth-error\.ts$/, ...OTHERS],
+    output: {
+      ...{ format, comments: false, minify, file: `${directory}/${file}` },
+      paths: (id: string) => (OTHERS.includes(id) ? id : './client.js'),
+    },
+  }));
+
+/** The files for the package; the service sends those for browsers under the same names. `dist/cjs` has the same for `require`. */
 export default defineConfig([
-  { input: 'src/index.ts', output: { ...output, minify, file: 'dist/client.js' } },
-  {
-    input: 'src/account.ts',
-    external: [/auth-error\.ts$/],
-    output: { ...output, minify: true, file: 'dist/client-account.js', paths: () => './client.js' },
-  },
-  {
-    input: 'src/passkeys.ts',
-    external: [/auth-error\.ts$/],
-    output: { ...output, minify: true, file: 'dist/client-passkeys.js', paths: () => './client.js' },
-  },
-  {
-    input: 'src/server.ts',
-    external: [/auth-error\.ts$/, 'jose'],
-    output: { ...output, file: 'dist/server.js', paths: (id) => (id === 'jose' ? id : './client.js') },
-  },
-  ...['react', 'svelte', 'vue'].map((framework) => ({
-    input: `src/${framework}.ts`,
-    external: ['react', 'svelte/store', 'vue'],
-    output: { ...output, minify: true, file: `dist/${framework}.js` },
-  })),
+  ...modules('esm', 'dist'),
+  ...modules('cjs', 'dist/cjs'),
   { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {
     input: 'src/continue-page.ts',

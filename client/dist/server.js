@@ -1,16 +1,19 @@
 import { AuthError } from "./client.js";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+
 // src/base-url.ts
 const baseOf = (baseUrl) => {
 	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
 	return new URL(baseUrl).href.replace(/\/+$/, "");
 };
+
 // src/host.ts
 const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
 	const timer = setTimeout(resolve, milliseconds);
 	if (isIdle) timer.unref?.();
 });
 const ignore = () => void 0;
+
 // src/response.ts
 const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
 const dataOf = async (response) => {
@@ -45,6 +48,7 @@ const withLimit = (detail) => {
 		[name]: Number.parseInt(detail.message.replace(/\D+/, ""), 10)
 	} : detail;
 };
+
 // src/visitors.ts
 const [TIMEOUT, KEYS_AGE, MARGIN] = [
 	5e3,
@@ -141,12 +145,13 @@ const visitors = (base, options) => {
 		});
 		return visitor ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
 	};
-	const known = new WeakMap();
+	const known = /* @__PURE__ */ new WeakMap();
 	return (request) => {
 		if (!known.has(request)) known.set(request, look(request));
 		return known.get(request);
 	};
 };
+
 // src/server.ts
 const [TRIES, PAUSE] = [4, 300];
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})$/;
@@ -203,4 +208,5 @@ const createServerAuth = (options) => {
 		}
 	};
 };
+
 export { createServerAuth };

@@ -9,7 +9,7 @@ const ALLOWED = /^(authorization|svc-request-id|accept|(accept|content)-language
 export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const host = browser();
   /** The global `fetch` of Node keeps no cookie; that of a worker in a browser does. */
-  const keepsNoCookie = !host && get === fetch && 'process' in globalThis;
+  const keepsNoCookie = !host && get === globalThis.fetch && 'process' in globalThis;
   const location = host?.location;
   const { origin, hostname } = new URL(baseUrl);
   /** What a browser needs to keep the cookie, if it may drop it without a word. */

@@ -18,7 +18,7 @@ export type Entered = RefreshResult & { readonly binding?: Binding };
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
   const base = baseOf(options.baseUrl);
-  const get = options.fetch ?? fetch;
+  const get = options.fetch ?? globalThis.fetch;
   const { noResponse, ...known } = diagnosis(base, get);
   const { proofFor, closeFrame } = device(base);
   /** Whether the service gets a request, and not another program at its origin. */

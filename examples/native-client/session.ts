@@ -78,7 +78,7 @@ export const openSession = ({ baseUrl, store }: Options) => {
 
   const forget = (): void => {
     token = undefined;
-    store.keep(['refresh_token=']);
+    store.forget('refresh_token');
   };
 
   const renewal = async (): Promise<void> => {

@@ -44,5 +44,10 @@ export const openStore = (path: string) => {
       }
       kept = save({ ...kept, cookies });
     },
+    /** Forgets a cookie, whatever prefix `JWT_REFRESH_COOKIE_PREFIX` puts before its name. */
+    forget: (name: string): void => {
+      const others = Object.entries(kept.cookies).filter(([each]) => !each.endsWith(name));
+      kept = save({ ...kept, cookies: Object.fromEntries(others) });
+    },
   };
 };

@@ -21,7 +21,7 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
 
 const FILES = [
   ...['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js'],
-  ...['react.js', 'server.js', 'svelte.js', 'vue.js'],
+  ...['react.js', 'server.js', 'svelte.js', 'testing.js', 'vue.js'],
 ];
 const importsOf = (file: string) =>
   [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
@@ -63,6 +63,7 @@ describe('client/dist', () => {
     ['client-passkeys.js', ['./client.js']],
     ['account-page.js', ['./client-account.js']],
     ['server.js', ['./client.js', 'jose']],
+    ['testing.js', ['./client.js']],
     ['react.js', ['react']],
     ['svelte.js', ['svelte/store']],
     ['vue.js', ['vue']],

@@ -19,6 +19,8 @@ afterAll(() => {
 
 /** Those of the frameworks' checkers need a TypeScript that is written in JavaScript. */
 const CHECKERS = { typescript: '6.0.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
+/** Its own release, and the environment of which applications run it in. */
+const JEST = { jest: '30.5.2', 'jest-environment-jsdom': '30.5.2' };
 const { version } = JSON.parse(readText('package.json'));
 /** The commit that is packed. */
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -31,17 +33,16 @@ beforeAll(async () => {
   copyCheckout(checkout.path);
   mkdirSync(join(checkout.path, '.git'), { recursive: true });
   writeFileSync(join(checkout.path, '.git/HEAD'), `${COMMIT}\n`);
-  const pack = async (directory: string, name: string): Promise<string[]> => {
-    const archive = `${archives.path}/${name}-${version}.tgz`;
-    await npmProject(join(checkout.path, directory)).run('npm', 'pack', '--pack-destination', archives.path);
-    const listed = await npmProject(archives.path).run('tar', '-tzf', archive);
-    return listed
+  await npmProject(checkout.path).run('npm', 'pack', '.', './client', '--pack-destination', archives.path);
+  const listed = async (name: string): Promise<string[]> => {
+    const files = await npmProject(archives.path).run('tar', '-tzf', `${archives.path}/${name}-${version}.tgz`);
+    return files
       .trim()
       .split('\n')
       .map((file) => file.replace('package/', ''));
   };
-  service = await pack('.', 'tandem');
-  client = await pack('client', 'tandem-client');
+  service = await listed('tandem');
+  client = await listed('tandem-client');
   await install(
     project,
     {
@@ -50,7 +51,7 @@ beforeAll(async () => {
       ...versionsOf('react', 'react-dom', 'svelte', 'vue'),
       ...versionsOf('@sveltejs/adapter-node', '@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'vite'),
     },
-    { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS },
+    { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS, ...JEST },
   );
   cpSync(join(ROOT, 'examples/sqlite-storage'), join(project.path, 'storage'), { recursive: true });
 });
@@ -68,6 +69,11 @@ const signUp = async (url: string) => {
   expect((await post('/auth/login', { account: username, password })).status).toBe(200);
   return person;
 };
+
+const MODULES = [
+  ...['client', 'client-account', 'client-passkeys'],
+  ...['react', 'server', 'svelte', 'testing', 'vue'],
+];
 
 describe('the archives', () => {
   it('leave the checkout as it was', () => {
@@ -91,9 +97,9 @@ describe('the archives', () => {
     expect(client.toSorted()).toEqual(
       [
         ...['LICENSE', 'README.md', 'package.json'],
-        ...['account', 'passkeys'].map((name) => `dist/client-${name}.js`),
-        ...['client', 'react', 'server', 'svelte', 'vue'].map((name) => `dist/${name}.js`),
-        ...client.filter((file) => /^dist\/types\/[\w-]+\.d\.ts$/.test(file)),
+        'dist/cjs/package.json',
+        ...['dist', 'dist/cjs'].flatMap((directory) => MODULES.map((name) => `${directory}/${name}.js`)),
+        ...client.filter((file) => /^dist\/(?:cjs\/)?types\/[\w-]+\.d\.ts$/.test(file)),
       ].toSorted(),
     );
   });
@@ -258,6 +264,67 @@ describe('tandem-client', () => {
     plant('React', 'plain', 'tsx');
     expect(await problemsOf('tsc', '-p', 'plain')).toEqual([IN_WRONG]);
   });
+
+  it.each([
+    ['node10', { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0' }],
+    ['node16 from CommonJS', { module: 'node16', moduleResolution: 'node16' }],
+    ['bundler', {}],
+  ])('type-checks with exactOptionalPropertyTypes, and modules found as by %s', async (title, more) => {
+    const directory = `resolved/${title.replaceAll(' ', '-')}`;
+    project.write(`${directory}/package.json`, '{ "type": "commonjs" }');
+    project.write(`${directory}/tsconfig.json`, options({ exactOptionalPropertyTypes: true, ...more }));
+    const page = `
+      import { AuthError, createAuthClient, type AuthClientOptions } from 'tandem-client';
+      import { createAccountClient, createPendingLoginClient } from 'tandem-client/account';
+      import { createPasskeyClient } from 'tandem-client/passkeys';
+      import { createServerAuth } from 'tandem-client/server';
+      import { createFakeAuthClient } from 'tandem-client/testing';
+
+      const baseUrl = 'https://auth.example.com';
+      const options: AuthClientOptions = { baseUrl, origins: undefined, fetch: undefined, ignoreHint: undefined, onStepUp: undefined };
+      const auth = createAuthClient(options);
+      export const modules = [
+        createAccountClient({ baseUrl, fetch: undefined }), createPasskeyClient({ baseUrl, auth }), createServerAuth({ baseUrl, fetch: undefined }),
+        createPendingLoginClient({ baseUrl, auth: createFakeAuthClient({ user: undefined, onStepUp: undefined }) }), AuthError,
+      ];
+      export const name: string | undefined = auth.user?.username;`;
+    project.write(`${directory}/page.ts`, page);
+    project.write(`${directory}/Wrong.ts`, page.replace('user?.username', 'user?.nickname'));
+    expect(await problemsOf('tsc', '-p', directory)).toEqual([IN_WRONG]);
+  });
+
+  it('can be loaded by require', async () => {
+    const names = ['', '/account', '/passkeys', '/server', '/testing', '/react', '/svelte', '/vue'];
+    project.write('required/package.json', '{ "type": "commonjs" }');
+    project.write(
+      'required/main.js',
+      `const { AuthError } = require('tandem-client');
+      const { createAccountClient } = require('tandem-client/account');
+      const loaded = ${JSON.stringify(names)}.map((name) => Object.keys(require('tandem-client' + name)));
+      createAccountClient({ baseUrl: 'http://127.0.0.1:1' }).me().catch((error) => {
+        console.log(JSON.stringify({ loaded, same: error instanceof AuthError }));
+      });`,
+    );
+    const { loaded, same } = JSON.parse(await project.run('node', 'required/main.js'));
+    expect(same).toBe(true);
+    expect(loaded.map((exported: string[]) => exported.length)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it.each(['node', 'jsdom'])(
+    'runs in Jest without settings, in its environment %s, as documented',
+    async (environment) => {
+      const [sample = ''] = codeBelow(BROWSER, 'Tests of an application', 'js');
+      const real = `const { createAuthClient } = require('tandem-client');
+      test('makes a client', () => expect(createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull());`;
+      const directory = `jest-${environment}`;
+      project.write(`${directory}/package.json`, '{}');
+      project.write(`${directory}/sample.test.js`, `/** @jest-environment ${environment} */\n${sample}\n${real}`);
+      const args = ['--rootDir', directory, '--json', '--outputFile', `${directory}/report.json`];
+      await project.runInstalled('jest', ...args);
+      const report = JSON.parse(readFileSync(join(project.path, directory, 'report.json'), 'utf8'));
+      expect(report).toMatchObject({ success: true, numPassedTests: 2 });
+    },
+  );
 
   it.each([
     ['Vue', 'vue', ['vue-tsc', '-p', 'vue'], { jsx: 'preserve' }],

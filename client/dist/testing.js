@@ -1,0 +1,102 @@
+import { AuthError } from "./client.js";
+
+// src/testing.ts
+const AT = "2026-01-01T00:00:00.000Z";
+const userOf = (given) => {
+	const { username = "ada" } = given;
+	return {
+		id: `id-of-${username}`,
+		username,
+		email: `${username}@example.org`,
+		createdAt: AT,
+		updatedAt: AT,
+		...given
+	};
+};
+const stepUpResponse = (reason) => {
+	const wanted = reason === "recent" ? "max_age=\"300\"" : "acr_values=\"aal2\"";
+	const code = "AUTH_STEP_UP_REQUIRED";
+	return Response.json({
+		success: false,
+		code,
+		message: code,
+		details: null
+	}, {
+		status: 401,
+		headers: { "WWW-Authenticate": `Bearer error="insufficient_user_authentication", ${wanted}` }
+	});
+};
+const createFakeAuthClient = (options = {}) => {
+	const listeners = /* @__PURE__ */ new Set();
+	const calls = [];
+	const failures = [];
+	const stepUps = [];
+	let user = options.user ? userOf(options.user) : null;
+	const becomes = (next, why = next ? "login" : "logout") => {
+		user = next && userOf(next);
+		for (const listener of listeners) listener(user, why);
+	};
+	const call = async (name, given, result) => {
+		calls.push([name, ...given]);
+		const failure = failures.find(([each]) => each === name);
+		if (failure) failures.splice(failures.indexOf(failure), 1);
+		await void 0;
+		if (failure) throw failure[1];
+		return await result();
+	};
+	const enter = (username) => {
+		becomes(user?.username === username ? user : { username });
+		return user;
+	};
+	const done = () => void 0;
+	return {
+		calls,
+		becomes,
+		failNext: (name, code, more) => {
+			failures.push([name, new AuthError(code, code, more)]);
+		},
+		askStepUp: (reason) => {
+			stepUps.push(reason);
+		},
+		get user() {
+			return user;
+		},
+		binding: "none",
+		ready: Promise.resolve(user),
+		onChange: (listener) => {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
+		},
+		register: (given) => call("register", [given], () => {
+			becomes({
+				username: given.username,
+				email: given.email
+			});
+			return user;
+		}),
+		login: (given) => call("login", [given], () => enter(given.account)),
+		logInAt: (path, body) => call("logInAt", [path, body], () => enter(user?.username ?? "ada")),
+		logout: () => call("logout", [], () => becomes(null)),
+		stepUp: (given) => call("stepUp", [given], done),
+		refresh: () => call("refresh", [], () => user),
+		changePassword: (given) => call("changePassword", [given], done),
+		sessions: {
+			list: () => call("sessions.list", [], () => options.sessions ?? []),
+			end: (id) => call("sessions.end", [id], done),
+			endOthers: () => call("sessions.endOthers", [], done)
+		},
+		fetch: (input, init) => call("fetch", [input, init], async () => {
+			const reason = stepUps.shift();
+			if (reason && !options.onStepUp) return stepUpResponse(reason);
+			if (reason) await options.onStepUp?.(reason);
+			return options.fetch ? options.fetch(input, init) : Response.json({
+				success: true,
+				data: null
+			});
+		}),
+		accessToken: () => call("accessToken", [], () => user ? "a-token" : null),
+		dispose: () => listeners.clear()
+	};
+};
+
+export { createFakeAuthClient };

@@ -1,0 +1,142 @@
+import { AuthError } from './auth-error.ts';
+import type { AuthClient, AuthClientOptions, AuthErrorCode, Change, SessionInfo, StepUpReason, User } from './types.ts';
+
+/** The calls of an AuthClient that a test can see, and let fail. */
+export type FakeCall =
+  | {
+      [Name in keyof AuthClient]: AuthClient[Name] extends (...given: never[]) => Promise<unknown> ? Name : never;
+    }[keyof AuthClient]
+  | `sessions.${keyof AuthClient['sessions']}`;
+
+export type FakeAuthClientOptions = {
+  /** Who is logged in at the beginning; members that are left out have values of an example. By default nobody. */
+  readonly user?: Partial<User> | null | undefined;
+  /** What `sessions.list()` resolves to. */
+  readonly sessions?: readonly SessionInfo[] | undefined;
+  /** What `fetch` answers. By default an empty success. */
+  readonly fetch?: AuthClient['fetch'] | undefined;
+  readonly onStepUp?: AuthClientOptions['onStepUp'];
+};
+
+/** An AuthClient in memory, and what a test does with it. */
+export type FakeAuthClient = AuthClient & {
+  /** The calls so far, each with what it was given. */
+  readonly calls: readonly (readonly [FakeCall, ...unknown[]])[];
+  /** Somebody logs in or out in another tab, or the session ends. */
+  readonly becomes: (user: Partial<User> | null, why?: Change) => void;
+  /** The next call of that name rejects with an AuthError. */
+  readonly failNext: (
+    call: FakeCall,
+    code: AuthErrorCode,
+    more?: Partial<Pick<AuthError, 'retryable' | 'retryAfter' | 'fields'>>,
+  ) => void;
+  /** The next `fetch` asks for a step-up, as the service does. */
+  readonly askStepUp: (reason: StepUpReason) => void;
+};
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** A whole user, of whom a test names what it is about. */
+const userOf = (given: Partial<User>): User => {
+  const { username = 'ada' } = given;
+  return {
+    id: `id-of-${username}`,
+    username,
+    email: `${username}@example.org`,
+    createdAt: AT,
+    updatedAt: AT,
+    ...given,
+  };
+};
+
+const stepUpResponse = (reason: StepUpReason): Response => {
+  const wanted = reason === 'recent' ? 'max_age="300"' : 'acr_values="aal2"';
+  const code = 'AUTH_STEP_UP_REQUIRED';
+  return Response.json(
+    { success: false, code, message: code, details: null },
+    { status: 401, headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", ${wanted}` } },
+  );
+};
+
+/**
+ * An AuthClient in memory, for tests of applications: no service, no browser, no timers. Everybody may log in with any password, unless a test
+ * says otherwise. Listeners are called before a call resolves.
+ * @example
+ * const auth = createFakeAuthClient({ user: { username: 'ada' } });
+ * auth.failNext('logout', 'CLIENT_NETWORK_OFFLINE');
+ */
+export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeAuthClient => {
+  const listeners = new Set<Parameters<FakeAuthClient['onChange']>[0]>();
+  const calls: [FakeCall, ...unknown[]][] = [];
+  const failures: [FakeCall, AuthError][] = [];
+  const stepUps: StepUpReason[] = [];
+  let user: User | null = options.user ? userOf(options.user) : null;
+
+  const becomes: FakeAuthClient['becomes'] = (next, why = next ? 'login' : 'logout') => {
+    user = next && userOf(next);
+    for (const listener of listeners) listener(user, why);
+  };
+  /** A call that is recorded, and rejects if a test has said so. */
+  const call = async <Result>(
+    name: FakeCall,
+    given: readonly unknown[],
+    result: () => Result,
+  ): Promise<Awaited<Result>> => {
+    calls.push([name, ...given]);
+    const failure = failures.find(([each]) => each === name);
+    if (failure) failures.splice(failures.indexOf(failure), 1);
+    await undefined;
+    if (failure) throw failure[1];
+    return await result();
+  };
+  const enter = (username: string): User => {
+    becomes(user?.username === username ? user : { username });
+    return user as User;
+  };
+  const done = (): void => undefined;
+
+  return {
+    calls,
+    becomes,
+    failNext: (name, code, more) => {
+      failures.push([name, new AuthError(code, code, more)]);
+    },
+    askStepUp: (reason) => {
+      stepUps.push(reason);
+    },
+    get user() {
+      return user;
+    },
+    binding: 'none',
+    ready: Promise.resolve(user),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    register: (given) =>
+      call('register', [given], () => {
+        becomes({ username: given.username, email: given.email });
+        return user;
+      }),
+    login: (given) => call('login', [given], () => enter(given.account)),
+    logInAt: (path, body) => call('logInAt', [path, body], () => enter(user?.username ?? 'ada')),
+    logout: () => call('logout', [], () => becomes(null)),
+    stepUp: (given) => call('stepUp', [given], done),
+    refresh: () => call('refresh', [], () => user),
+    changePassword: (given) => call('changePassword', [given], done),
+    sessions: {
+      list: () => call('sessions.list', [], () => options.sessions ?? []),
+      end: (id) => call('sessions.end', [id], done),
+      endOthers: () => call('sessions.endOthers', [], done),
+    },
+    fetch: (input, init) =>
+      call('fetch', [input, init], async () => {
+        const reason = stepUps.shift();
+        if (reason && !options.onStepUp) return stepUpResponse(reason);
+        if (reason) await options.onStepUp?.(reason);
+        return options.fetch ? options.fetch(input, init) : Response.json({ success: true, data: null });
+      }),
+    accessToken: () => call('accessToken', [], () => (user ? 'a-token' : null)),
+    dispose: () => listeners.clear(),
+  };
+};

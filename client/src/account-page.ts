@@ -14,6 +14,7 @@ const ACTIONS: Readonly<Record<string, (value: string, token: string) => Promise
   'refuse-registration': (_, token) => account.refuseRegistration(token),
   'confirm-email-change': (password, token) => account.confirmEmailChange({ token, password }),
   'undo-email-change': (_, token) => account.undoEmailChange(token),
+  'undo-factors': (_, token) => account.undoFactors(token),
 };
 
 /** What a link does, to be filled in, by the `data-action` of its form. */

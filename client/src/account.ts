@@ -56,7 +56,10 @@ export const createAccountClient = (options: AccountClientOptions) => {
      */
     confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<RefreshResult | null> =>
       ask('POST', '/auth/email-change/confirm', confirmation),
+    /** Restores the email, and ends all sessions. The address gets a link for a new password. */
     undoEmailChange: confirm('/auth/email-change/undo'),
+    /** Removes the passkeys and apps that were added since the change that the mail has reported, and does the same. */
+    undoFactors: confirm('/auth/factors/undo'),
     /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: UsernameChange): Promise<User> => ask('PUT', '/users/me/username', change),
     /** The language of the user's mails, such as `de-AT`. */

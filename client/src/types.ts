@@ -126,6 +126,7 @@ export type EventKind =
   | 'email-change-requested'
   | 'email-changed'
   | 'email-change-undone'
+  | 'factors-undone'
   | 'username-changed'
   | 'locale-changed'
   | 'attributes-changed'
@@ -141,6 +142,8 @@ export type SessionEnding =
   | 'password-changed'
   | 'password-reset'
   | 'email-change-undone'
+  | 'factors-undone'
+  | 'address-proven'
   | 'token-replayed'
   | 'evicted'
   | 'expired'
@@ -240,7 +243,13 @@ export type AccountExport = {
   }[];
 };
 
-export type LinkPurpose = 'password-reset' | 'email-verification' | 'not-me' | 'email-change' | 'email-change-undo';
+export type LinkPurpose =
+  | 'password-reset'
+  | 'email-verification'
+  | 'not-me'
+  | 'email-change'
+  | 'email-change-undo'
+  | 'factors-undo';
 
 export type MessageKind =
   | 'password-reset-request'
@@ -252,6 +261,7 @@ export type MessageKind =
   | 'email-changed'
   | 'email-change-final'
   | 'email-change-undone'
+  | 'factors-undone'
   | 'password-changed'
   | 'locale-changed'
   | 'password-was-reset'

@@ -76,9 +76,10 @@ const SCHEMA = `
     purpose text not null,
     tokenHash text not null,
     email text not null,
+    since integer not null,
     createdAt integer not null,
     expiresAt integer not null,
-    primary key (userId, purpose)
+    primary key (userId, purpose, since)
   ) strict;
 
   create index if not exists linksByToken on links (tokenHash);

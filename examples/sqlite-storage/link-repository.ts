@@ -7,7 +7,7 @@ const toLink = (row: Record<string, SQLOutputValue>): Link => ({ ...row }) as Li
 /** Links in the table `links`. */
 export const sqliteLinkRepository = ({ database, read, write }: Connection): LinkRepository => {
   const replace = database.prepare(
-    'insert or replace into links values (:userId, :purpose, :tokenHash, :email, :createdAt, :expiresAt)',
+    'insert or replace into links values (:userId, :purpose, :tokenHash, :email, :since, :createdAt, :expiresAt)',
   );
   const LIVE = 'purpose = :purpose and expiresAt > :now';
   const select = database.prepare(`select * from links where tokenHash = :tokenHash and ${LIVE}`);

@@ -90,6 +90,8 @@ export const EVENT_KINDS = [
   'email-change-requested',
   'email-changed',
   'email-change-undone',
+  /** With a link in mail: passkeys, authenticator apps and recovery codes that were added since. */
+  'factors-undone',
   'username-changed',
   /** The language of mails. */
   'locale-changed',
@@ -111,6 +113,9 @@ export const SESSION_ENDINGS = [
   'password-changed',
   'password-reset',
   'email-change-undone',
+  'factors-undone',
+  /** Somebody has proven the address of the account for the first time. What was opened before may be a stranger's. */
+  'address-proven',
   'token-replayed',
   'evicted',
   'expired',

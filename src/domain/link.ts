@@ -5,10 +5,19 @@ export const LINK_PURPOSES = [
   'not-me',
   'email-change',
   'email-change-undo',
+  /** Undoes what was done to passkeys, authenticator apps and recovery codes. */
+  'factors-undo',
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** A link that was sent by email. A user has one of each purpose at most: a newer one replaces the older. */
+/** The links with which the owner of a mailbox takes an account back from somebody who knows the password. */
+export const UNDO_PURPOSES = ['email-change-undo', 'factors-undo'] as const satisfies readonly LinkPurpose[];
+export type UndoPurpose = (typeof UNDO_PURPOSES)[number];
+
+/**
+ * A link that was sent by email. A user has one of each purpose at most, a newer one replaces the older; but of `factors-undo` one for each
+ * change, since none may undo what came before its own.
+ */
 export type Link = {
   readonly userId: string;
   readonly purpose: LinkPurpose;
@@ -16,6 +25,8 @@ export type Link = {
   readonly tokenHash: string;
   /** The address that the link was sent to, or that an undo restores. Canonical. */
   readonly email: string;
+  /** From when on an undo removes what was added to the account. Epoch milliseconds; 0: everything, and for other purposes. */
+  readonly since: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   /** Epoch milliseconds. */
@@ -28,11 +39,17 @@ export const RESET_LIFETIME = 30 * 60_000;
 /** How long links are valid that verify or change an email address, in milliseconds: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
-/** How long an email address that was given up is reserved for its former user. Milliseconds: seven days. */
+/**
+ * How long a change can be undone by mail, and how long an email address that was given up is reserved for its former user. Milliseconds: seven
+ * days.
+ */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
 /** How long it is reserved at most after a password reset by the new address, so that the former owner can still object. Milliseconds. */
 export const UNDO_AFTER_RESET = 86_400_000;
+
+/** How many live links of one address undo changes of factors. The first ones stay: each undoes all that came after it. */
+export const FACTOR_UNDOS_KEPT = 10;
 
 /**
  * Milliseconds in which no request of a stranger replaces a link that can be used: the owner may be using it. How many links are sent is

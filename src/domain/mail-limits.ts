@@ -53,6 +53,11 @@ const BURSTS: Partial<Record<MessageKind, number>> = {
   'password-was-reset': 6,
   'email-changed': 8,
   'email-change-final': 8,
+  'passkey-added': 8,
+  'passkey-removed': 8,
+  'second-factor-added': 8,
+  'second-factor-removed': 8,
+  'recovery-codes-made': 8,
 };
 
 type Counted = Pick<Message, 'kind' | 'to' | 'origin'>;

@@ -13,6 +13,7 @@ export const MESSAGE_KINDS = [
   'email-changed',
   'email-change-final',
   'email-change-undone',
+  'factors-undone',
   'password-changed',
   'locale-changed',
   'password-was-reset',
@@ -56,7 +57,7 @@ export type Message = {
 
 /** A message as a use case states it. `enqueue` adds the id, the time and the origin. */
 export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
-  Partial<Pick<Message, 'email' | 'locale' | 'wasVerified'>>;
+  Partial<Pick<Message, 'email' | 'locale' | 'wasVerified' | 'createdAt'>>;
 
 type OfRequest = { readonly kind: RequestKind };
 
@@ -74,9 +75,9 @@ export const waitsForPoll = ({ kind, attempts }: Pick<Message, 'kind' | 'attempt
   attempts > 0 || SECRET_KINDS.includes(kind);
 
 export const newMessage = (
-  { kind, userId, to, email = null, locale = null, wasVerified = false }: MessageDraft,
+  { kind, userId, to, email = null, locale = null, wasVerified = false, createdAt }: MessageDraft,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
-): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: at, attempts: 0 });
+): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: createdAt ?? at, attempts: 0 });
 
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;

@@ -47,9 +47,17 @@ describe('confirmEmailChange', () => {
     await changeTo(NEW_EMAIL);
     const { user, events, sessions } = await ofAda();
     expect(user).toMatchObject({ email: NEW_EMAIL, emailVerifiedAt: app.clock.now() });
-    expect(await happened()).toEqual(['email-changed', 'registered']);
+    expect(await happened()).toEqual(['session-ended: address-proven', 'email-changed', 'registered']);
     expect(events[0]).toMatchObject(ORIGIN);
-    expect(sessions).toHaveLength(1);
+    expect(sessions).toEqual([]);
+  });
+
+  it('ends no session when the former address was verified', async () => {
+    const { app, user, ofAda, happened, changeTo } = await setUp();
+    await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
+    await changeTo(NEW_EMAIL);
+    expect(await happened()).toEqual(['email-changed', 'registered']);
+    expect((await ofAda()).sessions).toHaveLength(1);
   });
 
   it('notifies the former address, which was never verified, of the new one', async () => {
@@ -210,7 +218,7 @@ describe('an address that was given up', () => {
     const token = app.linkTokens.next();
     const times = { createdAt: app.clock.now(), expiresAt: app.clock.now() + DAY };
     const tokenHash = app.linkTokens.hashOf(token);
-    await app.links.put({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, ...times });
+    await app.links.put({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, since: 0, ...times });
     const before = await about(bob.id);
     await expect(confirm(token, BOB.password)).rejects.toMatchObject(DUPLICATE);
     expect(await about(bob.id)).toEqual(before);
@@ -239,14 +247,14 @@ describe('an address that was given up', () => {
     expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, false]);
   });
 
-  it('is no longer reserved after a change back, which reserves the other one', async () => {
+  it('is no longer reserved after a change back, which reserves no other one: that would be an attacker’s', async () => {
     const { ofAda, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
     await changeTo(EMAIL);
     const { links, messages } = await ofAda();
-    expect(links).toMatchObject([{ purpose: 'email-change-undo', email: NEW_EMAIL }]);
+    expect(links).toEqual([]);
     expect(messages).toMatchObject([{ kind: 'email-changed', to: NEW_EMAIL, email: EMAIL }]);
-    expect(await isFree(NEW_EMAIL)).toBe(false);
+    expect(await isFree(NEW_EMAIL)).toBe(true);
   });
 
   it('is no longer reserved after a change back, when notices are off since', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmail } from '../../src/application/use-cases/verify-email.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { EMAIL, INVALID_LINK, ORIGIN, registeredAda } from '../support/account.ts';
 import { DAY, MINUTE } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';
@@ -11,7 +12,11 @@ const setUp = async () => {
   const ada = await registeredAda();
   const token = await ada.linkIn(MESSAGE, 'email-verification');
   ada.app.clock.advance(MINUTE);
-  return { ...ada, token, confirm: confirmEmail(ada.app) };
+  const { refreshToken } = ada.session;
+  /** In the browser in which Ada has registered. */
+  const confirm = (link: string, origin = NO_ORIGIN) =>
+    confirmEmail(ada.app)({ token: link, refreshTokens: [refreshToken], origin });
+  return { ...ada, token, confirm };
 };
 
 describe('confirmEmail', () => {

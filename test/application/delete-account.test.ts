@@ -60,7 +60,8 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
   });
 
   it('frees the names, and an address that was reserved', async () => {
-    const { app, linkIn, [as]: removeAs } = await setUp();
+    const { app, user, linkIn, [as]: removeAs } = await setUp();
+    await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
     const to = 'ada@new.example.org';
     const token = await linkIn({ kind: 'email-change', to }, 'email-change');
     await confirmEmailChange(app)({ token, password: ADA.password });

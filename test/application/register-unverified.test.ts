@@ -52,7 +52,7 @@ describe('registerUnverified, with a free address', () => {
     await register(EVE);
     await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
     const [mail] = await app.sendAll();
-    await confirmEmail(app)(tokenIn(mail ?? { text: 'nothing' }, 'email-verification'));
+    await confirmEmail(app)({ token: tokenIn(mail ?? { text: 'nothing' }, 'email-verification') });
     expect(await logInAs(EVE)).toHaveProperty('accessToken');
   });
 

@@ -69,7 +69,11 @@ describe('removeFactorsAsOperator', () => {
     const { app, user, ofAda, remove } = await setUp();
     for (let time = 0; time < MANY; time += 1) {
       await record(app, app, NO_ORIGIN, [{ userId: user.id, kind: 'second-factor-removed' }]);
-      await notifyOfChange(app, app, 'second-factor-removed', user, NO_ORIGIN);
+      await notifyOfChange(app, app, {
+        kind: 'second-factor-removed',
+        user: { ...user, emailVerifiedAt: null },
+        origin: NO_ORIGIN,
+      });
     }
     const removals = async () => (await ofAda()).messages.filter(({ kind }) => kind === 'second-factor-removed').length;
     expect(await removals()).toBe(NOTICES_PER_HOUR);

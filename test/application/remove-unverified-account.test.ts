@@ -15,7 +15,7 @@ const setUp = async () => {
   return {
     ...ada,
     token: tokenIn(mail, 'not-me'),
-    verify: () => confirmEmail(app)(tokenIn(mail, 'email-verification')),
+    verify: () => confirmEmail(app)({ token: tokenIn(mail, 'email-verification') }),
     disown: removeUnverifiedAccount(app),
   };
 };

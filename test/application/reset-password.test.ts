@@ -174,7 +174,7 @@ describe('resetPassword', () => {
   it('removes what somebody else may have asked for, sent or not, and keeps the link that undoes a change of the address', async () => {
     const { app, user, ask, reset } = await setUp();
     await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
-    await reserveAddress(app, app, { id: user.id, email: 'former@example.org' });
+    await reserveAddress(app, app, { id: user.id, email: 'former@example.org', emailVerifiedAt: 1 });
     await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'former@example.org', email: EMAIL });
     await app.enqueue({ kind: 'email-verification', userId: user.id, to: EMAIL });
     const token = await ask();
@@ -201,6 +201,7 @@ describe('resetPassword', () => {
   it('tells the user which factors are left when the mail is sent: those of an attacker would be', async () => {
     const { app, user, ask, reset } = await setUp();
     const { id: userId } = user;
+    await app.users.update(userId, { emailVerifiedAt: 1, now: app.clock.now() });
     for (const confirmedAt of [1, 2, null]) await app.factors.add(aFactor({ userId, confirmedAt }));
     for (const name of ['A phone', 'evil.example']) await app.passkeys.add(aPasskey({ userId, name }));
     await reset(await ask());

@@ -32,9 +32,14 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'email-verification': ['email-verification', 'not-me'],
   'email-change': ['email-change'],
   'email-changed': ['email-change-undo'],
+  'passkey-added': ['factors-undo'],
+  'passkey-removed': ['factors-undo'],
+  'second-factor-added': ['factors-undo'],
+  'second-factor-removed': ['factors-undo'],
+  'recovery-codes-made': ['factors-undo'],
 };
 
-/** One is sent only while an address is reserved: `undo-email-change.test.ts` sends it. */
+/** One is sent only while an address is reserved: `take-account-back.test.ts` sends it. */
 const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final');
 
 describe('a message about a device', () => {
@@ -56,7 +61,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
 
   it('is sent once, with its links', async () => {
     const { app, user, links, waiting } = await setUp();
-    if (kind === 'email-changed') await reserveAddress(app, app, { id: user.id, email: to });
+    if (kind === 'email-changed') await reserveAddress(app, app, { id: user.id, email: to, emailVerifiedAt: 1 });
     await app.enqueue({ kind, userId: isAsked ? null : user.id, to });
     const sent = await app.sendAll();
     expect(sent).toEqual([expect.objectContaining({ to, id: expect.any(String) })]);
@@ -210,7 +215,7 @@ describe('a request for a link', () => {
 describe('the link that undoes a change of the address', () => {
   it('is not replaced by that of a further change', async () => {
     const { app, user, links } = await setUp();
-    await reserveAddress(app, app, { id: user.id, email: 'first@example.org' });
+    await reserveAddress(app, app, { id: user.id, email: 'first@example.org', emailVerifiedAt: 1 });
     await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
     await app.sendAll();
     const before = await links();
@@ -223,7 +228,7 @@ describe('the link that undoes a change of the address', () => {
 
   it('is valid for seven days from the change, however late it is sent', async () => {
     const { app, user, links } = await setUp();
-    await reserveAddress(app, app, { id: user.id, email: OTHER });
+    await reserveAddress(app, app, { id: user.id, email: OTHER, emailVerifiedAt: 1 });
     await app.enqueue({ kind: 'email-changed', userId: user.id, to: OTHER });
     app.clock.advance(DAY);
     await app.sendAll();

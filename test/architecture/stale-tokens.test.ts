@@ -30,6 +30,7 @@ const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files
       'application/use-cases/manage-sessions.ts',
       'application/use-cases/mint-access-token.ts',
       'application/use-cases/refresh.ts',
+      'application/use-cases/verify-email.ts',
     ],
   },
   'compares a token with those of its session': {

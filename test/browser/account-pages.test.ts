@@ -27,6 +27,7 @@ const PAGES: Readonly<Record<(typeof ACCOUNT_PAGE_NAMES)[number], readonly [stri
   'not-me': ['You did not register?', 'Remove the account', null],
   'email-change': ['Confirm the new email address', 'Confirm', null],
   'email-change-undo': ['Restore your email address', 'Restore the address', null],
+  'factors-undo': ['Undo changes of your account', 'Undo the changes', null],
 };
 
 describe.runIf(canBrowse())('the pages for links in mail', () => {
@@ -137,6 +138,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     ['not-me', 'You can close this page.'],
     ['email-change', 'If not, log in and change it again.'],
     ['email-change-undo', 'You can close this page.'],
+    ['factors-undo', 'You can close this page.'],
   ] as const)('says that a link to %s has expired', async (purpose, afterwards) => {
     const { user } = await signUp(service());
     const token = await sentLink(service(), { userId: user.id, purpose, email: user.email }, -1);

@@ -3,6 +3,7 @@ import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
+import { aPasskey } from '../support/builders.ts';
 import { closedServices, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
@@ -87,6 +88,7 @@ describe('calls that need no user', () => {
 
   it('confirmEmailChange and undoEmailChange change the address, there and back', async () => {
     const { account, person, user, token } = await ada();
+    await service.ports.users.update(user.id, { emailVerifiedAt: 1, now: Date.now() });
     const [email, another] = [aPerson().email, aPerson().email];
     const link = { token: await token('email-change', email) };
     expect(await anybody().previewEmailChange(link.token)).toMatchObject({ username: user.username });
@@ -100,6 +102,13 @@ describe('calls that need no user', () => {
     expect((await storedUser(user.id))?.email).toBe(email);
     expect(await anybody().undoEmailChange(await token('email-change-undo'))).toBeNull();
     expect((await storedUser(user.id))?.email).toBe(user.email);
+  });
+
+  it('undoFactors removes what was added', async () => {
+    const { user, token } = await ada();
+    await service.ports.passkeys.add(aPasskey({ userId: user.id, createdAt: Date.now() }));
+    expect(await anybody().undoFactors(await token('factors-undo'))).toBeNull();
+    expect(await service.ports.passkeys.listByUser(user.id)).toEqual([]);
   });
 });
 

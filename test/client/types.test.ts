@@ -164,6 +164,6 @@ describe('the requests of the client', async () => {
     expect(direct).toHaveLength(29);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(4);
-    expect(posts).toHaveLength(6);
+    expect(posts).toHaveLength(7);
   });
 });

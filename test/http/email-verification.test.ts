@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
+import { aPasskey } from '../support/builders.ts';
 import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -73,8 +74,8 @@ describe('POST /auth/email-verification', () => {
 describe('POST /auth/email-verification/confirm', () => {
   // Proves: asvs-6.4.1
   it('verifies the address, once, and ends the link that removes the account', async () => {
-    const { user, verify, notMe } = await registered();
-    const { body } = await useLink(service, CONFIRM, verify).expect(200);
+    const { user, cookie, verify, notMe } = await registered();
+    const { body } = await useLink(service, CONFIRM, verify).set('Cookie', cookie).expect(200);
     expect(body.data).toBeNull();
     expect((await storedUser(user.id))?.emailVerifiedAt).toBeGreaterThan(0);
     expect(await linksOf(service, user.id)).toEqual([]);
@@ -86,6 +87,22 @@ describe('POST /auth/email-verification/confirm', () => {
       expect((await useLink(service, path, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
     }
     expect(await storedUser(user.id)).not.toBeNull();
+  });
+
+  it.each([
+    ['keeps the session and the passkeys of a user who uses it there', true],
+    ['removes all of them anywhere else', false],
+    ['removes them if another site sends the cookie', 'cross-site'],
+  ])('%s', async (_what, isHere) => {
+    const { user, cookie, verify } = await registered();
+    await service.ports.passkeys.add(aPasskey({ userId: user.id }));
+    const request = useLink(service, CONFIRM, verify).set('Accept-Language', 'de');
+    if (isHere !== false) request.set('Cookie', cookie);
+    if (isHere === 'cross-site') request.set('Sec-Fetch-Site', 'cross-site');
+    await request.expect(200);
+    expect(await service.ports.passkeys.listByUser(user.id)).toHaveLength(isHere === true ? 1 : 0);
+    expect((await storedUser(user.id))?.locale).toBe(isHere === true ? null : 'de');
+    await refreshWith(service, cookie).expect(isHere === true ? 200 : 401);
   });
 
   it.each([

@@ -84,6 +84,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   purpose: 'password-reset',
   tokenHash: `hash of ${anId()}`,
   email: 'a.person@example.org',
+  since: 0,
   createdAt: NOW,
   expiresAt: NOW + DAY,
   ...given,

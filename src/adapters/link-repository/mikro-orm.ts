@@ -22,7 +22,7 @@ export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({
       .where('expires_at', '>', now)
       .returningAll();
     const row = await translated(() => taken.executeTakeFirst());
-    return row === undefined ? null : { ...db.em.map(LinkEntity, row) };
+    return row === undefined ? null : { ...db.em.map(LinkEntity, { ...row, since: Number(row.since) }) };
   },
   async listByEmail(purpose, email, now) {
     const links = await translated(() => db.em.find(LinkEntity, { email, purpose, expiresAt: { $gt: now } }));

@@ -120,6 +120,7 @@ export const LinkEntity = defineEntity({
   properties: {
     userId: () => ofUser('links_user_id_fkey').primary(),
     purpose: p.text().$type<Link['purpose']>().primary(),
+    since: p.bigint('number').defaultRaw('0').primary(),
     tokenHash: p.text().unique('links_token_hash_key'),
     email: p.text().index('links_email_index'),
     createdAt: p.bigint('number'),

@@ -1,7 +1,10 @@
 /** The mails that are sent, and the variables that the templates of each may use (`{{name}}`). */
 
 /** What happened when and where. */
-const NOTICE = ['time', 'device', 'network', 'resetPage'] as const;
+const HAPPENED = ['time', 'device', 'network'] as const;
+const NOTICE = [...HAPPENED, 'resetPage'] as const;
+/** What can be undone with a link. */
+const UNDOABLE = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
 
 /** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
 export const MAIL_VARIABLES = {
@@ -23,13 +26,17 @@ export const MAIL_VARIABLES = {
   'new-device': NOTICE,
   'token-replayed': NOTICE,
   'device-unproven': NOTICE,
-  'passkey-added': NOTICE,
-  'passkey-removed': NOTICE,
+  'passkey-added': UNDOABLE,
+  'passkey-removed': UNDOABLE,
+  /** While a former address, or an earlier mail, can undo more. */
+  'factors-changed-again': NOTICE,
+  /** With what is left. */
+  'factors-undone': ['username', 'passkeys', 'apps', 'resetPage'],
   'passkey-copy-suspected': NOTICE,
-  'second-factor-added': NOTICE,
-  'second-factor-removed': NOTICE,
+  'second-factor-added': UNDOABLE,
+  'second-factor-removed': UNDOABLE,
   'recovery-code-used': NOTICE,
-  'recovery-codes-made': NOTICE,
+  'recovery-codes-made': UNDOABLE,
 } as const;
 
 export type MailName = keyof typeof MAIL_VARIABLES;

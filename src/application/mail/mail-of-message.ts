@@ -1,4 +1,11 @@
-import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
+import {
+  EMAIL_LINK_LIFETIME,
+  FACTOR_UNDOS_KEPT,
+  type Link,
+  type LinkPurpose,
+  RESET_LIFETIME,
+  UNDO_LIFETIME,
+} from '../../domain/link.ts';
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
@@ -7,6 +14,8 @@ import { masked } from './sanitize.ts';
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
   /** The variable of the template. */
   readonly as: LinkVariable;
+  /** Default: 0. */
+  readonly since?: number;
 } & (
     | {
         /** Milliseconds after it is made. */
@@ -81,6 +90,41 @@ const linkTo = (
   lifetime: number = EMAIL_LINK_LIFETIME,
 ): WantedLink => ({ as, purpose, email: to, lifetime });
 
+type Reach = { readonly until: number; readonly others: readonly Link[] };
+
+/**
+ * Until when an address may undo a change of factors, and with which links it may undo other ones; `null`: not at all. A former address may while
+ * it can take the account back. An address that the account had in between cannot.
+ */
+const reachOf = ({ to, createdAt }: SentMessage, { email }: User, { links }: Held): Reach | null => {
+  const own = links.filter((link) => link.email === to);
+  const others = own.filter(({ purpose, since }) => purpose === 'factors-undo' && since !== createdAt);
+  const until = createdAt + UNDO_LIFETIME;
+  if (to === email) return { until, others };
+  const reservation = own.find(({ purpose }) => purpose === 'email-change-undo');
+  return reservation === undefined ? null : { until: Math.min(until, reservation.expiresAt), others };
+};
+
+/** With a link that undoes it, and what came after it. */
+const factorNotice =
+  (
+    template:
+      | 'passkey-added'
+      | 'passkey-removed'
+      | 'second-factor-added'
+      | 'second-factor-removed'
+      | 'recovery-codes-made',
+  ): Compose =>
+  (message, user, held) => {
+    const reach = reachOf(message, user, held);
+    // The first links stay, since each undoes all that came after it: an attacker could have any number of them made.
+    if (reach === null || reach.others.length >= FACTOR_UNDOS_KEPT)
+      return mail('factors-changed-again', happened(message, held));
+    const { to: email, createdAt: since } = message;
+    const link = { as: 'undoLink', purpose: 'factors-undo', email, since, expiresAt: reach.until } as const;
+    return mail(template, { ...happened(message, held), undoUntil: { time: reach.until } }, [link]);
+  };
+
 /** The kinds that say more than what happened, when and where. */
 const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
   /** Not for a disabled account, which refuses every password. */
@@ -108,8 +152,8 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo?.email !== to) return mail('email-changed-again', changed);
     // A password reset may have shortened the right to undo since the message was added.
-    const { createdAt, expiresAt } = undo;
-    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, expiresAt } as const;
+    const { since, createdAt, expiresAt } = undo;
+    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, expiresAt } as const;
     return mail('email-changed', { ...changed, undoFor: { duration: expiresAt - createdAt } }, [link]);
   },
   /** To the former and to the new address. */
@@ -118,6 +162,15 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
   },
   'email-change-undone': (_message, { username }) => mail('email-change-undone', { username }),
+  'passkey-added': factorNotice('passkey-added'),
+  'passkey-removed': factorNotice('passkey-removed'),
+  'second-factor-added': factorNotice('second-factor-added'),
+  'second-factor-removed': factorNotice('second-factor-removed'),
+  'recovery-codes-made': factorNotice('recovery-codes-made'),
+  'factors-undone': async (_message, { username }, held) => {
+    const { passkeys, apps } = await held.factors();
+    return mail('factors-undone', { username, passkeys, apps: `${apps}` });
+  },
   'password-was-reset': async (message, _user, held) => {
     const { passkeys, apps } = await held.factors();
     if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message, held));

@@ -4,7 +4,7 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
  * Stores links that were sent by email, by the hashes of their tokens.
  * - finds a link by its purpose and its token
  * - does not find one by the token of another purpose
- * - replaces the link of the same user and purpose
+ * - replaces the link of the same user and purpose that undoes from the same time on
  * - takes a link once, also when many take it at the same time
  * - gives a link to one of two instances that take it
  * - finds the live links of a purpose that are about an address

@@ -58,7 +58,8 @@ export const enrol = async (
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
-  await notifyOfChange(deps, stores, 'second-factor-added', user, origin);
+  const confirmations = (await stores.factors.listByUser(user.id)).map(({ confirmedAt }) => confirmedAt ?? 0);
+  await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, at: Math.max(...confirmations) });
   return (await stores.factors.countCodes(user.id)) > 0 ? [] : replaceCodes(deps, stores, user.id);
 };
 

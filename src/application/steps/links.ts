@@ -1,5 +1,5 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { type Link, type LinkPurpose, UNDO_AFTER_RESET, UNDO_LIFETIME } from '../../domain/link.ts';
+import { type Link, type LinkPurpose, UNDO_AFTER_RESET, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
 import type { MessageKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -41,8 +41,8 @@ export const takeLink = async (
   if (taken === null) throw invalidLink(NOT_LIVE);
 };
 
-/** The kind of message that sends the links of each purpose. */
-const SENT_IN: Readonly<Record<LinkPurpose, MessageKind>> = {
+/** The kind of message that sends the links of each purpose. Those about factors are notices, which are sent in any case. */
+const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
   'not-me': 'email-verification',
@@ -88,40 +88,68 @@ export const assertNotReserved = async (
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
-/** The link with which a user can take a former address back; `null` when there is none. */
-export const reservationOf = async (
+/** The live links with which the account of a user can be taken back. */
+export const undosOf = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   userId: string,
-): Promise<Link | null> => {
+): Promise<Link[]> => {
   const live = await links.listByUser(userId, clock.now());
-  return live.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
+  return live.filter(({ purpose }) => UNDO_PURPOSES.some((each) => each === purpose));
 };
 
-/** Shortens a reservation to a day from now. @returns the reserved address; `null` when there is none. */
-export const shortenReservation = async (
+/** The link with which a user can take a former address back; `null` when there is none. */
+export const reservationOf = async (
   deps: Pick<LinkDeps, 'clock'>,
   stores: Pick<Stores, 'links'>,
   userId: string,
-): Promise<string | null> => {
-  const reservation = await reservationOf(deps, stores, userId);
-  if (reservation === null) return null;
-  const expiresAt = Math.min(reservation.expiresAt, deps.clock.now() + UNDO_AFTER_RESET);
-  await stores.links.put({ ...reservation, expiresAt });
-  return reservation.email;
+): Promise<Link | null> => {
+  const undos = await undosOf(deps, stores, userId);
+  return undos.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
 };
 
-/** Reserves an address, with a link whose token nobody has. The mail to the address replaces it by a link that can be used. */
+/** Removes the links of a user that undo changes and match. */
+export const removeUndos = async (
+  deps: Pick<LinkDeps, 'clock'>,
+  stores: Pick<Stores, 'links'>,
+  userId: string,
+  matches: (undo: Link) => boolean,
+): Promise<void> => {
+  for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
+    await stores.links.take(undo.purpose, undo.tokenHash, deps.clock.now());
+};
+
+/**
+ * Shortens the right of a former address to take the account back to a day from now.
+ * @param email the present address.
+ * @returns the reserved address; `null` when there is none.
+ */
+export const shortenReservation = async (
+  deps: Pick<LinkDeps, 'clock'>,
+  stores: Pick<Stores, 'links'>,
+  { userId, email }: Pick<Link, 'userId' | 'email'>,
+): Promise<string | null> => {
+  const latest = deps.clock.now() + UNDO_AFTER_RESET;
+  const former = (await undosOf(deps, stores, userId)).filter((undo) => undo.email !== email);
+  for (const undo of former) await stores.links.put({ ...undo, expiresAt: Math.min(undo.expiresAt, latest) });
+  return former.find(({ purpose }) => purpose === 'email-change-undo')?.email ?? null;
+};
+
+/**
+ * Reserves an address, with a link whose token nobody has. The mail to the address replaces it by a link that can be used. It undoes what a
+ * link of a factor could have undone before the change, and everything if the address was never proven.
+ */
 export const reserveAddress = async (
   { linkTokens, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
-  { id: userId, email }: Pick<User, 'id' | 'email'>,
+  { id: userId, email, emailVerifiedAt }: Pick<User, 'id' | 'email' | 'emailVerifiedAt'>,
 ): Promise<void> => {
   const now = clock.now();
   const link: Omit<Link, 'tokenHash'> = {
     userId,
     purpose: 'email-change-undo',
     email,
+    since: emailVerifiedAt === null ? 0 : now - UNDO_LIFETIME,
     createdAt: now,
     expiresAt: now + UNDO_LIFETIME,
   };

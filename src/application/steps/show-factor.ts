@@ -139,7 +139,7 @@ const showRecoveryCode = async (
   const use = async (stores: Stores): Promise<void> => {
     if (!(await stores.factors.useCode(user.id, hash))) throw invalidSecondFactor('the user has no such recovery code');
     await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);
-    await notifyOfChange(deps, stores, 'recovery-code-used', user, origin);
+    await notifyOfChange(deps, stores, { kind: 'recovery-code-used', user, origin });
   };
   return { method: 'recovery-code', use };
 };

@@ -2,14 +2,13 @@ import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
-import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals, Sealed } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
-import { type NoticeDeps, notifyOfChange, record } from './record.ts';
+import { type NoticeDeps, type NotifiedUser, notifyOfChange, record } from './record.ts';
 
 export type ChallengeDeps = {
   readonly seals: DeviceSeals;
@@ -101,12 +100,12 @@ export const usePasskey = async (
   deps: NoticeDeps,
   stores: Pick<Stores, 'used' | 'passkeys' | 'events' | 'outbox'>,
   { passkey, use, challenge }: ShownPasskey,
-  { user, origin }: { readonly user: Pick<User, 'id' | 'email'>; readonly origin: Origin },
+  { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
 ): Promise<void> => {
   await useChallenge(stores, challenge);
   const stored = await stores.passkeys.findByCredential(passkey.credentialId);
   if (stored === null || !(await stores.passkeys.recordUse(passkey, use, deps.clock.now()))) throw unknownPasskey();
   if (!isCopySuspected(stored, use)) return;
   await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
-  await notifyOfChange(deps, stores, 'passkey-copy-suspected', user, origin);
+  await notifyOfChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
 };

@@ -18,11 +18,11 @@ export const changeLocale =
     deps.unitOfWork.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
-      const { id: userId, email, locale: former } = before;
+      const { id: userId, locale: former } = before;
       const changed = await stores.users.update(userId, { locale, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
       const kind = 'locale-changed';
       await record(deps, stores, origin, [{ userId, kind, sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, kind, { id: userId, email, locale: former ?? NO_LOCALE }, origin);
+      await notifyOfChange(deps, stores, { kind, user: { ...before, locale: former ?? NO_LOCALE }, origin });
       return currentUser(stores, changed);
     });

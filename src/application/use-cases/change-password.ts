@@ -75,7 +75,7 @@ const storePassword = async (
       await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword, now: deps.clock.now() });
       await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
-      await notifyOfChange(deps, stores, 'password-changed', user, origin);
+      await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
       await endSessionsOf(deps, stores, userId, { reason: 'password-changed', origin, exceptId: sessionId });
       // An attacker with the old password may have requested a new address, and could still open that link.
       await withdrawLinks(stores, userId, ['password-reset', 'email-change']);

@@ -14,6 +14,7 @@ import {
   findLink,
   invalidLink,
   type LinkDeps,
+  removeUndos,
   reservationOf,
   reserveAddress,
   takeLink,
@@ -21,6 +22,7 @@ import {
 } from '../steps/links.ts';
 import { type PrepareSessionDeps, replaceSession } from '../steps/open-session.ts';
 import { type ChangeDeps, enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../steps/record.ts';
+import { type FirstProofDeps, removeUnproven } from '../steps/remove-added.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 
 export type PreviewEmailChangeDeps = LinkDeps &
@@ -43,12 +45,16 @@ export const previewEmailChange =
     if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
     const reservation = await reservationOf(deps, deps, userId);
     const { username, createdAt } = user;
-    if (reservation !== null && reservation.email !== email)
-      return { username, createdAt, undoUntil: reservation.expiresAt };
+    if (reservation !== null)
+      return { username, createdAt, undoUntil: reservation.email === email ? null : reservation.expiresAt };
     return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
 
-export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps & ChangeDeps & PrepareSessionDeps & UserWithPasswordDeps;
+export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
+  ChangeDeps &
+  FirstProofDeps &
+  PrepareSessionDeps &
+  UserWithPasswordDeps;
 
 type Confirmation = {
   readonly token: string;
@@ -58,13 +64,16 @@ type Confirmation = {
   readonly password?: string | undefined;
   /** The networks of the client, the widest first. */
   readonly networks?: readonly string[];
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
   readonly origin?: Origin;
 };
 
 /**
  * Changes the address of a user to the one that the link was sent to, which is thereby verified. Links to the former address end. Its
  * owner can take it back for seven days, unless such notices are off. The link alone is not enough: an attacker may have requested a
- * change to somebody else's address, who would then use the attacker's account. A session that confirms the change is replaced.
+ * change to somebody else's address, who would then use the attacker's account. A session that confirms the change is replaced. If no address
+ * of the account was proven before, and the password confirms the change, everything goes that was added to the account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
  *   CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
@@ -72,7 +81,7 @@ type Confirmation = {
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
   async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
-    const { token, origin = NO_ORIGIN } = confirmation;
+    const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const sessionId = await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
     cancellation.throwIfAborted();
     return deps.unitOfWork.run(async (stores) => {
@@ -89,6 +98,8 @@ export const confirmEmailChange =
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
       await releaseOrReserve(deps, stores, before, user);
+      if (before.emailVerifiedAt === null && sessionId === null)
+        await removeUnproven(deps, stores, user, { reason: 'address-proven', origin, locales });
       if (notifiesFormerAddress(deps)) {
         const wasVerified = before.emailVerifiedAt !== null;
         await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
@@ -125,11 +136,15 @@ const assertOwner = async (
 
 /**
  * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice, and the owner could not
- * take it back. An address that the user takes again is no longer reserved.
+ * take it back. An address that the user takes again is no longer reserved, and the one that is given up for it cannot be restored: it would
+ * be the attacker's.
  */
 const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
-  if (reservation !== null && reservation.email !== email) return;
-  await withdrawLinks(stores, before.id, ['email-change-undo']);
+  if (reservation !== null) {
+    await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
+    if (reservation.email === email) await withdrawLinks(stores, before.id, ['email-change-undo']);
+    return;
+  }
   if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
 };

@@ -93,7 +93,7 @@ export const makeRecoveryCodes =
       const codes = await replaceCodes(deps, stores, user.id);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
-      await notifyOfChange(deps, stores, 'recovery-codes-made', user, origin);
+      await notifyOfChange(deps, stores, { kind: 'recovery-codes-made', user, origin });
       return codes;
     });
 
@@ -114,7 +114,7 @@ export const removeApp =
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
-      await notifyOfChange(deps, stores, 'second-factor-removed', user, origin);
+      await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin });
     });
 
 const endSecondFactor = async (

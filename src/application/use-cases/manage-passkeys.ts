@@ -83,7 +83,7 @@ export const addPasskey =
       await useChallenge(stores, challenge);
       await stores.passkeys.add(passkey);
       await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
-      await notifyOfChange(deps, stores, 'passkey-added', user, origin);
+      await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, at: passkey.createdAt });
     });
     return listed(passkey);
   };
@@ -146,7 +146,7 @@ export const removePasskey =
       const removed = await stores.passkeys.remove({ id, userId });
       if (removed === null) throw noSuchPasskey();
       await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, 'passkey-removed', user, origin);
+      await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin });
       const left = await stores.passkeys.listByUser(userId);
       return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
     });

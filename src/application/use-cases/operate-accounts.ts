@@ -1,15 +1,14 @@
 import type { Attributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import { isConfirmed } from '../../domain/factor.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfChange, record } from '../steps/record.ts';
 import { forgetDevices } from '../steps/remember-device.ts';
 import { removeAccount } from '../steps/remove-account.ts';
+import { type RemovedFactors, removeFactors } from '../steps/remove-added.ts';
 
 /**
  * Disables an account and ends its sessions. A concurrent log-in or refresh checks whether the account is disabled (login.ts,
@@ -69,13 +68,6 @@ export const endSessionsAsOperator =
   (userId: string, origin: Origin): Promise<number> =>
     deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
 
-export type RemovedFactors = {
-  /** Authenticator apps that had shown a code. */
-  readonly apps: number;
-  readonly recoveryCodes: number;
-  readonly passkeys: number;
-};
-
 /**
  * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. The password alone
  * logs in then.
@@ -87,32 +79,17 @@ export const removeFactorsAsOperator =
     deps.unitOfWork.run(async (stores) => {
       const user = await stores.users.lock(userId);
       if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
-      const removed = await removeFactors(stores, userId);
-      if (user.secondFactorAt !== null)
-        await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
+      const removed = await removeFactors(deps, stores, user, { since: 0, origin });
       await forgetDevices(deps, stores, userId, { reason: 'operator', origin });
       const kinds: FactorNotice[] = [
-        ...Array<FactorNotice>(removed.apps).fill('second-factor-removed'),
-        ...Array<FactorNotice>(removed.passkeys).fill('passkey-removed'),
+        ...(removed.apps > 0 ? (['second-factor-removed'] as const) : []),
+        ...(removed.passkeys > 0 ? (['passkey-removed'] as const) : []),
       ];
-      const events = kinds.map((kind) => ({ userId, kind }));
-      await record(deps, stores, origin, events);
-      for (const kind of new Set(kinds)) await notifyOfChange(deps, stores, kind, user, origin);
+      // Each mail has a link for its own time.
+      for (const [at, kind] of kinds.entries())
+        await notifyOfChange(deps, stores, { kind, user, origin, at: deps.clock.now() - at });
       return removed;
     });
-
-/** In a unit of work that has locked the user. */
-const removeFactors = async (
-  { factors, passkeys }: Pick<Stores, 'factors' | 'passkeys'>,
-  userId: string,
-): Promise<RemovedFactors> => {
-  const [apps, keys] = [await factors.listByUser(userId), await passkeys.listByUser(userId)];
-  const recoveryCodes = await factors.countCodes(userId);
-  for (const app of apps) await factors.remove(app);
-  for (const key of keys) await passkeys.remove(key);
-  await factors.replaceCodes(userId, []);
-  return { apps: apps.filter(isConfirmed).length, recoveryCodes, passkeys: keys.length };
-};
 
 export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
 
@@ -125,7 +102,7 @@ export const makeResetLink =
     const token = deps.linkTokens.next();
     const tokenHash = deps.linkTokens.hashOf(token);
     await deps.unitOfWork.run(async (stores) => {
-      await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, createdAt, expiresAt });
+      await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
       await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
     });
     return { token, expiresAt };

@@ -18,6 +18,7 @@ import {
   type RecordDeps,
   record,
 } from '../steps/record.ts';
+import { type FirstProofDeps, removeUnproven } from '../steps/remove-added.ts';
 
 export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
 
@@ -32,6 +33,7 @@ export const requestPasswordReset =
 
 export type ResetPasswordDeps = ChangeDeps &
   NoticeDeps &
+  FirstProofDeps &
   PasswordRuleDeps &
   LinkDeps & {
     readonly users: UserRepository;
@@ -53,25 +55,27 @@ type ResetPasswordInput = {
   readonly token: string;
   /** Validated against the limits of the domain. */
   readonly newPassword: string;
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
   readonly origin?: Origin;
 };
 
 /**
- * Sets a new password with the link that was sent to the address of the account, and ends all sessions of the user. A refused password
- * does not use the link up. A password is hashed only for a live link.
+ * Sets a new password with the link that was sent to the address of the account, and ends all sessions of the user. If nobody has proven the
+ * address before, everything goes that was added to the account. A refused password does not use the link up. A password is hashed only for a live link.
  * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const resetPassword =
   (deps: ResetPasswordDeps) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
-    const { token, newPassword, origin = NO_ORIGIN } = input;
+    const { token, newPassword, locales = [], origin = NO_ORIGIN } = input;
     const user = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();
     await deps.unitOfWork.run(async (stores) => {
-      await replacePassword(deps, stores, { token, passwordHash, origin });
+      await replacePassword(deps, stores, { token, passwordHash, locales, origin });
       cancellation.throwIfAborted();
     });
   };
@@ -84,13 +88,15 @@ const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
   return user;
 };
 
-type Replacement = { readonly token: string; readonly passwordHash: string; readonly origin: Origin };
+type Replacement = Required<Pick<ResetPasswordInput, 'token' | 'locales' | 'origin'>> & {
+  readonly passwordHash: string;
+};
 
 /** Changes the user first, which locks the user: what is read afterwards does not change before the end of the unit of work. */
 const replacePassword = async (
   deps: ResetPasswordDeps,
   stores: Stores,
-  { token, passwordHash, origin }: Replacement,
+  { token, passwordHash, locales, origin }: Replacement,
 ): Promise<void> => {
   const link = await findLink(deps, stores, 'password-reset', token);
   const { userId, email } = link;
@@ -98,19 +104,22 @@ const replacePassword = async (
   await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
   await takeLink(deps, stores, link);
   await ownerOf(link, stores.users);
-  await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
+  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
-  await endSessionsOf(deps, stores, userId, { reason: 'password-reset', origin });
+  const ending = { reason: 'password-reset', origin } as const;
+  if (proven !== null) await removeUnproven(deps, stores, proven, { ...ending, locales });
+  await endSessionsOf(deps, stores, userId, ending);
   await withdrawLinks(stores, userId, OUTDATED);
-  if (notifiesFormerAddress(deps)) await endUndo(deps, stores, link, origin);
+  await endUndo(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;
   await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 
 /** The new address keeps the account, but the former one is notified, and can undo the change for another day. */
-const endUndo = async (deps: ResetPasswordDeps, stores: Stores, { userId, email }: Link, origin: Origin) => {
-  const former = await shortenReservation(deps, stores, userId);
-  if (former === null) return;
+const endUndo = async (deps: ResetPasswordDeps, stores: Stores, link: Link, origin: Origin) => {
+  const { userId, email } = link;
+  const former = await shortenReservation(deps, stores, link);
+  if (former === null || !notifiesFormerAddress(deps)) return;
   const kind = 'email-change-final';
   await enqueue(deps, stores, origin, [
     { kind, userId, to: former },
@@ -119,7 +128,7 @@ const endUndo = async (deps: ResetPasswordDeps, stores: Stores, { userId, email 
 };
 
 /**
- * Links that an attacker with the old password may have requested, or that the reset made superfluous. The one that undoes a change of the
- * address stays for a day: it belongs to the owner of the former address.
+ * Links that an attacker with the old password may have requested, or that the reset made superfluous. Those of a former address that take
+ * the account back stay for a day: they belong to its owner. Those of this address stay, too: a new password removes no factor.
  */
 const OUTDATED: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];

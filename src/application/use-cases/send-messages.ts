@@ -129,10 +129,10 @@ const storeLinks = async (
 ): Promise<Readonly<Record<string, string>>> => {
   const createdAt = clock.now();
   const urls: Record<string, string> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
-  for (const { as, purpose, email, ...ending } of wanted) {
+  for (const { as, purpose, email, since = 0, ...ending } of wanted) {
     const token = linkTokens.next();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
-    await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, createdAt, expiresAt });
+    await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, since, createdAt, expiresAt });
     urls[as] = `${mailContext.pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;

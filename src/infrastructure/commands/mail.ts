@@ -99,7 +99,7 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
     link: link(name),
     confirmLink: link('email-verification'),
     disownLink: link('not-me'),
-    undoLink: link('email-change-undo'),
+    undoLink: link(name === 'email-changed' ? 'email-change-undo' : 'factors-undo'),
     resetPage: `${pagesUrl}/password-reset`,
   };
 };

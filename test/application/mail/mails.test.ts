@@ -62,6 +62,7 @@ const linksOf = (template: MailName): string[] =>
   MAIL_VARIABLES[template].filter(isLinkVariable).map((name) => `${madeUpValues(template, PAGES)[name]}`);
 
 const FACTS = ['22, 2026', 'Firefox/130.0', '203.0.113.0/24'];
+const UNDOABLE = ['If it was not you', 'Undo the change', 'valid until November 22, 2026'];
 const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'password-reset': ['1 day', 'If it was not you, you can ignore this message'],
   'email-verification': ['"ada"', '1 day', 'If you did not register'],
@@ -78,13 +79,15 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'new-device': [...FACTS, 'If it was not you'],
   'token-replayed': [...FACTS, 'log in again', 'connection'],
   'device-unproven': [...FACTS, 'log in again', 'cookie'],
-  'passkey-added': [...FACTS, 'If it was not you', 'remove the passkey'],
-  'passkey-removed': [...FACTS, 'If it was not you'],
+  'passkey-added': [...FACTS, ...UNDOABLE],
+  'passkey-removed': [...FACTS, ...UNDOABLE, 'does not come back'],
   'passkey-copy-suspected': [...FACTS, 'not your device', 'remove this passkey'],
-  'second-factor-added': [...FACTS, 'If it was not you', 'remove the app'],
-  'second-factor-removed': [...FACTS, 'If it was not you', 'the password alone'],
+  'second-factor-added': [...FACTS, ...UNDOABLE],
+  'second-factor-removed': [...FACTS, ...UNDOABLE, 'the password alone', 'does not come back'],
   'recovery-code-used': [...FACTS, 'If it was not you', 'make new recovery codes'],
-  'recovery-codes-made': [...FACTS, 'If it was not you', 'make new recovery codes'],
+  'recovery-codes-made': [...FACTS, ...UNDOABLE],
+  'factors-changed-again': [...FACTS, 'If it was not you', 'the first such change'],
+  'factors-undone': ['"ada"', 'are removed', 'no longer works', 'Passkeys: "Phone", "Security key"'],
 };
 
 it('every kind of message that is sent has a template', () => {

@@ -31,15 +31,24 @@ export const finding = ({ it }: Tests<GivenLinks>): void => {
     expect(await repository.find(link.purpose, link.tokenHash, NOW)).toStrictEqual(link);
   });
 
-  it('replaces the link of the same user and purpose', async ({ repository, owner, otherUser }) => {
+  it('replaces the link of the same user and purpose that undoes from the same time on', async (given) => {
+    const { repository, owner, otherUser } = given;
     const [older, newer] = [aLink({ userId: owner }), aLink({ userId: owner, email: 'new@example.org' })];
     const [another, ofOther] = [aLink({ userId: owner, purpose: other(older.purpose) }), aLink({ userId: otherUser })];
-    for (const link of [older, another, ofOther, newer]) await repository.put(link);
+    const undos = [NOW - 1, NOW].map((since) => aLink({ userId: owner, purpose: 'factors-undo', since }));
+    for (const link of [older, another, ofOther, newer, ...undos]) await repository.put(link);
     expect(await repository.find(older.purpose, older.tokenHash, NOW)).toBeNull();
     expect(await repository.take(older.purpose, older.tokenHash, NOW)).toBeNull();
-    for (const link of [newer, another, ofOther]) {
+    const kept = [newer, another, ...undos];
+    for (const link of [...kept, ofOther]) {
       expect(await repository.find(link.purpose, link.tokenHash, NOW)).toStrictEqual(link);
     }
+    expect(await repository.listByUser(owner, NOW)).toHaveLength(kept.length);
+    const again = aLink({ userId: owner, purpose: 'factors-undo', since: NOW });
+    await repository.put(again);
+    expect((await repository.listByUser(owner, NOW)).filter(({ since }) => since === NOW)).toStrictEqual([again]);
+    expect(await repository.take(again.purpose, again.tokenHash, NOW)).toStrictEqual(again);
+    expect(await repository.listByUser(owner, NOW)).toHaveLength(kept.length - 1);
   });
 
   it('finds the live links of a purpose that are about an address', async (given) => {

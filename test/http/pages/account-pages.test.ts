@@ -3,9 +3,14 @@ import { readText } from '../../support/checkout/repository.ts';
 import { type Own, startService, type TestService } from '../../support/http/service.ts';
 import { memoryStores } from '../../support/memory/stores.ts';
 
-const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'].map(
-  (name) => `/account/${name}`,
-);
+const PAGES = [
+  'password-reset',
+  'email-verification',
+  'not-me',
+  'email-change',
+  'email-change-undo',
+  'factors-undo',
+].map((name) => `/account/${name}`);
 const SCRIPT = '/account-page.js';
 
 const services: TestService[] = [];

@@ -21,6 +21,7 @@ export const ACCOUNT_PAGE_NAMES = [
   'not-me',
   'email-change',
   'email-change-undo',
+  'factors-undo',
 ] as const;
 type Name = (typeof ACCOUNT_PAGE_NAMES)[number];
 

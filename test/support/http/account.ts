@@ -30,7 +30,8 @@ export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime =
   const token = ports.linkTokens.next();
   const createdAt = ports.clock.now();
   const tokenHash = ports.linkTokens.hashOf(token);
-  await ports.links.put({ ...link, tokenHash, createdAt, expiresAt: createdAt + lifetime });
+  const former = (await ports.links.listByUser(link.userId, createdAt)).find(({ purpose }) => purpose === link.purpose);
+  await ports.links.put({ ...link, tokenHash, since: former?.since ?? 0, createdAt, expiresAt: createdAt + lifetime });
   return token;
 };
 

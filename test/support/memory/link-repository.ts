@@ -4,7 +4,7 @@ import { memoryTables, type Tables } from './tables.ts';
 
 type MemoryLinkRepository = LinkRepository & { removeAllOfUser(userId: string): void };
 
-const keyOf = (userId: string, purpose: LinkPurpose): string => `${userId} ${purpose}`;
+const keyOf = ({ userId, purpose, since }: Link): string => `${userId} ${purpose} ${since}`;
 
 /** Keeps links in memory until the process ends. */
 export const memoryLinkRepository = (tables: Tables = memoryTables()): MemoryLinkRepository => {
@@ -14,11 +14,11 @@ export const memoryLinkRepository = (tables: Tables = memoryTables()): MemoryLin
       (link) => link.purpose === purpose && link.tokenHash === tokenHash && now < link.expiresAt,
     ) ?? null;
   const ofUser = (userId: string): Link[] => [...links.values()].filter((link) => link.userId === userId);
-  const remove = ({ userId, purpose }: Link) => links.delete(keyOf(userId, purpose));
+  const remove = (link: Link) => links.delete(keyOf(link));
 
   return {
     async put(link) {
-      links.set(keyOf(link.userId, link.purpose), { ...link });
+      links.set(keyOf(link), { ...link });
     },
     async find(purpose, tokenHash, now) {
       const link = live(purpose, tokenHash, now);

@@ -86,6 +86,7 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
     await reserveAddress({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, {
       id: dan,
       email: OTHER,
+      emailVerifiedAt: 1,
     });
     await stores.outbox.add(messages);
   } finally {

@@ -38,6 +38,7 @@ const ACCOUNT_PAGES: Readonly<Record<AccountPageName, AccountPage>> = {
   'not-me': { withToken: { action: 'refuse-registration' } },
   'email-change': { withToken: { action: 'confirm-email-change', field: 'password', shows: 'emailChange' } },
   'email-change-undo': { withToken: { action: 'undo-email-change' } },
+  'factors-undo': { withToken: { action: 'undo-factors' } },
 };
 
 export type AccountSite = UserSite & {

@@ -21,6 +21,7 @@ const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
   'not-me': 'Return the page of the link that refuses a registration',
   'email-change': 'Return the page of the link that confirms a new email address',
   'email-change-undo': 'Return the page of the link that undoes a change of the email address',
+  'factors-undo': 'Return the page of the link that undoes changes of passkeys and authenticator apps',
 };
 
 /** The service's own pages for links in mail, and their script. ADR 0042. */

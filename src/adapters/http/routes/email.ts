@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import * as v from 'valibot';
 import {
   type ConfirmEmailChangeDeps,
@@ -9,7 +10,7 @@ import {
   type RequestEmailChangeDeps,
   requestEmailChange,
 } from '../../../application/use-cases/request-email-change.ts';
-import { type UndoEmailChangeDeps, undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
+import { type TakeAccountBackDeps, takeAccountBack } from '../../../application/use-cases/take-account-back.ts';
 import {
   type ConfirmEmailDeps,
   confirmEmail,
@@ -22,7 +23,8 @@ import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { clientNetworks, originOf } from '../request/client.ts';
-import type { SessionCookies } from '../request/cookies.ts';
+import { isCrossSite, type SessionCookies } from '../request/cookies.ts';
+import { acceptedLocales } from '../request/language.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
@@ -33,7 +35,7 @@ type EmailDeps = RequestEmailVerificationDeps &
   RequestEmailChangeDeps &
   PreviewEmailChangeDeps &
   ConfirmEmailChangeDeps &
-  UndoEmailChangeDeps;
+  TakeAccountBackDeps;
 
 export const EmailChangePreviewJson = v.pipe(
   v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
@@ -46,10 +48,13 @@ type LinkRoute = {
   readonly summary: string;
   readonly path: `/${string}`;
   readonly errors?: readonly ErrorCode[];
+  readonly cookie?: Route['cookie'];
 };
 
+type UsedLink = { readonly token: string; readonly locales: readonly string[]; readonly origin: Origin };
+
 /** A route that uses up a link from a mail. The token of the link is enough: no session is needed. */
-const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, origin: Origin) => Promise<void>): Route =>
+const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ctx: Context) => Promise<void>): Route =>
   route(
     {
       ...rest,
@@ -62,7 +67,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
       errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
     },
     async ({ body }, ctx) => {
-      await use(body.token, originOf(ctx));
+      await use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx);
       return null;
     },
   );
@@ -76,7 +81,8 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
     requestEmailChange: requestEmailChange(deps),
     previewEmailChange: previewEmailChange(deps),
     confirmEmailChange: confirmEmailChange(deps),
-    undoEmailChange: undoEmailChange(deps),
+    undoEmailChange: takeAccountBack(deps, 'email-change-undo'),
+    undoFactors: takeAccountBack(deps, 'factors-undo'),
   };
   return [
     route(
@@ -102,8 +108,9 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         name: 'confirm-email',
         summary: 'Verify an email address with the link that was sent to it',
         path: '/auth/email-verification/confirm',
+        cookie: { reads: 'optional' },
       },
-      useCases.confirmEmail,
+      (link, ctx) => useCases.confirmEmail({ ...link, refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx) }),
     ),
     linkRoute(
       {
@@ -111,7 +118,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         summary: 'Remove the account that somebody else registered with an email address',
         path: '/auth/email-verification/not-me',
       },
-      useCases.removeUnverifiedAccount,
+      ({ token, origin }) => useCases.removeUnverifiedAccount(token, origin),
     ),
     route(
       {
@@ -170,7 +177,8 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
       },
       async ({ caller, body, signal }, ctx) => {
         const session = caller && { id: caller.sessionId, userId: caller.userId };
-        const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
+        const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
+        const confirmation = { ...body, ...from, session };
         const pair = await useCases.confirmEmailChange(confirmation, signal);
         if (pair === null) return null;
         cookie.set(ctx, pair);
@@ -185,6 +193,15 @@ export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] =>
         errors: ['AUTH_USER_DUPLICATE'],
       },
       useCases.undoEmailChange,
+    ),
+    linkRoute(
+      {
+        name: 'undo-factors',
+        summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
+        path: '/auth/factors/undo',
+        errors: ['AUTH_USER_DUPLICATE'],
+      },
+      useCases.undoFactors,
     ),
   ];
 };

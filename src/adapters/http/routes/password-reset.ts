@@ -8,6 +8,7 @@ import {
   resetPassword,
 } from '../../../application/use-cases/reset-password.ts';
 import { originOf } from '../request/client.ts';
+import { acceptedLocales } from '../request/language.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AddressBody, ConfirmPasswordResetBody, LinkBody } from '../routing/schemas.ts';
 
@@ -79,7 +80,7 @@ const confirmRoute = (reset: ReturnType<typeof resetPassword>): Route =>
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      await reset({ ...body, origin: originOf(ctx) }, signal);
+      await reset({ ...body, locales: acceptedLocales(ctx), origin: originOf(ctx) }, signal);
       return null;
     },
   );

@@ -1,11 +1,11 @@
 import type { AccountData } from '../../../application/steps/account-data.ts';
+import type { RemovedFactors } from '../../../application/steps/remove-added.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
   endSessionsAsOperator,
   makeResetLink,
-  type RemovedFactors,
   removeFactorsAsOperator,
   setAttributes,
 } from '../../../application/use-cases/operate-accounts.ts';

@@ -3,7 +3,7 @@ import { type Faults, linksIn, rowsOf } from './fault.ts';
 
 const FINDS = 'finds a link by its purpose and its token';
 const PURPOSE = 'does not find one by the token of another purpose';
-const REPLACES = 'replaces the link of the same user and purpose';
+const REPLACES = 'replaces the link of the same user and purpose that undoes from the same time on';
 const ABOUT = 'finds the live links of a purpose that are about an address';
 const EXPIRED = 'neither finds nor takes a link that has expired';
 
@@ -55,6 +55,15 @@ export const FINDING: Faults = {
     wrong: ({ put, removeOfUser }) => ({
       put: async (link) => {
         await removeOfUser(link.userId, LINK_PURPOSES);
+        await put(link);
+      },
+    }),
+    caughtBy: REPLACES,
+  },
+  'replaces what undoes from other times on': {
+    wrong: ({ put, removeOfUser }) => ({
+      put: async (link) => {
+        await removeOfUser(link.userId, [link.purpose]);
         await put(link);
       },
     }),

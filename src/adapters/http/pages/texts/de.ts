@@ -19,7 +19,7 @@ export const DE: PageTextsOfLanguage = {
     },
     'email-verification': {
       title: 'E-Mail-Adresse bestätigen',
-      lead: 'Sie bestätigen, dass das Konto und die Adresse Ihnen gehören.',
+      lead: 'Sie bestätigen, dass das Konto und die Adresse Ihnen gehören. Wenn dieser Browser nicht angemeldet ist, werden Passkeys, Authenticator-Apps und Sitzungen entfernt, die das Konto bisher hat, weil jemand anderes sie hinzugefügt haben könnte.',
       button: 'Bestätigen',
       done: `Die Adresse ist bestätigt. ${LOG_IN}`,
       without: {
@@ -46,10 +46,17 @@ export const DE: PageTextsOfLanguage = {
     },
     'email-change-undo': {
       title: 'E-Mail-Adresse wiederherstellen',
-      lead: 'Das Konto bekommt seine frühere Adresse zurück, und alle Sitzungen enden. Sie bekommen eine E-Mail, um ein neues Passwort festzulegen.',
+      lead: 'Das Konto bekommt seine frühere Adresse zurück, und alle Sitzungen enden. Passkeys und Authenticator-Apps, die in der Woche vor der Änderung oder seitdem hinzugefügt wurden, werden entfernt. Sie bekommen eine E-Mail, um ein neues Passwort festzulegen.',
       button: 'Adresse wiederherstellen',
       done: 'Die Adresse ist wiederhergestellt, und alle Sitzungen sind beendet. Legen Sie mit dem Link in der nächsten E-Mail ein neues Passwort fest.',
       afterwards: `Wenn Sie ihn schon verwendet haben, ist die Adresse wiederhergestellt. ${CLOSE}`,
+    },
+    'factors-undo': {
+      title: 'Änderungen Ihres Kontos rückgängig machen',
+      lead: 'Passkeys und Authenticator-Apps, die seit der Änderung hinzugefügt wurden, werden entfernt, das Passwort gilt nicht mehr, und alle Sitzungen enden. Sie bekommen eine E-Mail, um ein neues Passwort festzulegen.',
+      button: 'Rückgängig machen',
+      done: 'Die Änderungen sind rückgängig gemacht, und alle Sitzungen sind beendet. Legen Sie mit dem Link in der nächsten E-Mail ein neues Passwort fest.',
+      afterwards: `Wenn Sie ihn oder einen ähnlichen schon verwendet haben, sind die Änderungen rückgängig gemacht. ${CLOSE}`,
     },
   },
   labels: { email: 'E-Mail-Adresse', newPassword: 'Neues Passwort', password: 'Passwort des Kontos' },

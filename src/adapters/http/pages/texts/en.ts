@@ -18,7 +18,7 @@ export const EN: PageTextsOfLanguage = {
     },
     'email-verification': {
       title: 'Confirm your email address',
-      lead: 'You confirm that the account and the address are yours.',
+      lead: 'You confirm that the account and the address are yours. If this browser is not logged in, passkeys, authenticator apps and sessions that the account has so far are removed, since somebody else may have added them.',
       button: 'Confirm',
       done: `The address is confirmed. ${LOG_IN}`,
       without: {
@@ -43,10 +43,17 @@ export const EN: PageTextsOfLanguage = {
     },
     'email-change-undo': {
       title: 'Restore your email address',
-      lead: 'The account gets its former address back, and every session ends. You get an email to set a new password.',
+      lead: 'The account gets its former address back, and every session ends. Passkeys and authenticator apps that were added in the week before the change or since are removed. You get an email to set a new password.',
       button: 'Restore the address',
       done: 'The address is restored, and all sessions have ended. Set a new password with the link in the next email.',
       afterwards: 'If you have used it before, the address is restored. You can close this page.',
+    },
+    'factors-undo': {
+      title: 'Undo changes of your account',
+      lead: 'Passkeys and authenticator apps that were added since the change are removed, the password stops working, and every session ends. You get an email to set a new password.',
+      button: 'Undo the changes',
+      done: 'The changes are undone, and all sessions have ended. Set a new password with the link in the next email.',
+      afterwards: 'If you have used it or a similar one before, the changes are undone. You can close this page.',
     },
   },
   labels: { email: 'Email', newPassword: 'New password', password: 'Password of the account' },

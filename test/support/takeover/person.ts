@@ -1,0 +1,74 @@
+import { finishLogin } from '../../../src/application/use-cases/finish-login.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../../src/application/use-cases/log-in-with-passkey.ts';
+import { login } from '../../../src/application/use-cases/login.ts';
+import { confirmApp, startApp } from '../../../src/application/use-cases/manage-factors.ts';
+import { addPasskey, invitePasskey } from '../../../src/application/use-cases/manage-passkeys.ts';
+import { type Authenticator, authenticator } from '../authenticator.ts';
+import { codeAt } from '../authenticator-app.ts';
+import type { TakeoverWorld } from './world.ts';
+
+/** A step of an authenticator app, in milliseconds. */
+const STEP = 30_000;
+const textOf = (challenge: string) => Buffer.from(challenge).toString('base64url');
+
+/** Somebody with an account in their browser: the owner, or a thief who knows the password. What is refused changes nothing for them. */
+export const person = ({ app, deps, userId }: TakeoverWorld, username: string) => {
+  const keys: Authenticator[] = [];
+  const apps: { readonly id: string; readonly secret: string }[] = [];
+  const tokens: string[] = [];
+  const remembered: string[] = [];
+  const recoveryCodes: string[] = [];
+  let sessionId = 'none';
+
+  const hold = (session: { sessionId: string; refreshToken: string }) => {
+    sessionId = session.sessionId;
+    tokens.push(session.refreshToken);
+  };
+  const codeOf = (secret: string) => {
+    app.clock.advance(STEP);
+    return codeAt(secret, app.clock.now());
+  };
+  const finish = async (pendingLogin: string) => {
+    const secret = apps.at(-1)?.secret;
+    const code = recoveryCodes.at(-1);
+    const factor = secret !== undefined ? { code: codeOf(secret) } : { recoveryCode: code ?? 'none' };
+    const finished = await finishLogin(deps)({ pendingLogins: [pendingLogin], factor, remember: true });
+    if (finished.rememberedDevice !== null) remembered.push(finished.rememberedDevice);
+    hold(finished.opened);
+  };
+  return {
+    keys,
+    apps,
+    tokens,
+    remembered,
+    hold,
+    caller: () => ({ userId, sessionId }),
+    request: () => ({ userId, sessionId, tokenIssuedAt: app.clock.now() / 1_000 }),
+    logIn: async (password: string) => {
+      const result = await login(deps)({ account: username, password, rememberedDevices: remembered });
+      if ('pendingLogin' in result) await finish(result.pendingLogin);
+      else hold(result);
+    },
+    addPasskey: async () => {
+      const key = authenticator({ rpId: 'localhost', origin: 'http://localhost' });
+      const { challenge, userHandle } = await invitePasskey(deps)({ userId, sessionId });
+      const credential = key.create({ challenge: textOf(challenge), user: { id: userHandle } });
+      await addPasskey(deps)({ userId, sessionId }, { credential });
+      keys.push(key);
+    },
+    useKey: async (key: Authenticator | undefined) => {
+      if (key === undefined) return;
+      const { challenge } = passkeyChallenge(deps)();
+      hold(await logInWithPasskey(deps)({ credential: key.get({ challenge: textOf(challenge) }) }));
+    },
+    addApp: async () => {
+      const started = await startApp(deps, app.factorSecrets)({ userId, sessionId });
+      const first = { id: started.id, code: codeOf(started.secret), tokenIssuedAt: app.clock.now() / 1_000 };
+      recoveryCodes.push(...(await confirmApp(deps)({ userId, sessionId, ...first })));
+      apps.push(started);
+    },
+    startApp: () => startApp(deps, app.factorSecrets)({ userId, sessionId }),
+    /** Adds one in a pending log-in. */
+    codeOf,
+  };
+};

@@ -1,0 +1,53 @@
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
+import { NOTICES } from '../../../src/domain/message.ts';
+import { ADA, application } from '../application.ts';
+import { applicationWithMail } from '../mail/sender.ts';
+import { memoryStores } from '../memory/stores.ts';
+import type { SharedTables } from '../memory/tables.ts';
+
+export type Policies = {
+  readonly secondFactor: 'optional' | 'required';
+  readonly emailVerification: 'off' | 'optional' | 'required';
+};
+
+type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
+
+/** An application in which somebody has registered Ada's account, and the mailboxes of everybody. */
+export const takeoverWorld = async (policies: Policies, tables?: SharedTables) => {
+  const notices = new Set(NOTICES);
+  const app = applicationWithMail({ notices }, application(memoryStores(tables)));
+  const deps = { ...app, ...policies, notices, mailLocales: ['en', 'de'] };
+  // `register` without a policy: how the account began does not matter here.
+  const { user, ...session } = await app.register(ADA);
+  const links: (SentLink & { readonly to: string })[] = [];
+  return {
+    app,
+    deps,
+    userId: user.id,
+    session,
+    stored: () => app.users.findById(user.id),
+    /** Sends what waits. @returns the links of a mailbox, the oldest first. */
+    linksOf: async (to: string): Promise<readonly SentLink[]> => {
+      for (const mail of await app.sendAll())
+        for (const purpose of LINK_PURPOSES) {
+          const [, token] = new RegExp(`/${purpose}#token=([A-Za-z0-9_-]+)$`, 'm').exec(mail.text) ?? [];
+          if (token !== undefined) links.push({ to: mail.to, purpose, token });
+        }
+      return links.filter((link) => link.to === to);
+    },
+  };
+};
+
+export type TakeoverWorld = Awaited<ReturnType<typeof takeoverWorld>>;
+
+/** Whether the service does something. A refusal is no failure, an error of its own is. */
+export const succeeds = async (act: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    return false;
+  }
+};

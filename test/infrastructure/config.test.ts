@@ -704,6 +704,15 @@ describe('variables that depend on each other', () => {
     expect(accessCookie).toMatchObject({ name: 'access_token', path: '/', secure: false, maxAge: 900_000 });
   });
 
+  it('an origin that may use passkeys is none that visitors are sent to', () => {
+    const passkeys = 'https://passkeys.example';
+    const env = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.example', WEBAUTHN_ORIGINS: passkeys };
+    expect(blamed({ ...env, LOGIN_PAGE_URL: `${passkeys}/log-in` })).toEqual(['LOGIN_PAGE_URL']);
+    const { navigation, webauthn } = parseConfig({ ...env, LOGIN_PAGE_URL: 'https://app.example/log-in' });
+    expect(webauthn.origins).toContain(passkeys);
+    expect(navigation?.targetOrigins).not.toContain(passkeys);
+  });
+
   it('the cookie of the access token is not for a top-level domain', () => {
     const env = { BASE_URL: 'https://auth.example.org' };
     expect(blamed({ ...env, ACCESS_COOKIE_DOMAIN: 'org' })).toEqual(['ACCESS_COOKIE_DOMAIN']);

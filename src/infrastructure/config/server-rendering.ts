@@ -100,8 +100,11 @@ const SERVICE_NAMES = ['NODE_ENV', 'BASE_URL', 'PORT', 'ALLOWED_ORIGINS_DEV', 'A
 /** Whether all variables are valid that say which origins are allowed. */
 const knowsOrigins = (values: Partial<Values>): values is Values => SERVICE_NAMES.every((name) => name in values);
 
-/** Those of the service and of `ALLOWED_ORIGINS`, as for passkeys. */
-const originsOf = (values: Values): readonly string[] => serviceSettings(values).webauthn.origins;
+/** Those of the service and of `ALLOWED_ORIGINS`. Not those of `WEBAUTHN_ORIGINS`, which may use passkeys and nothing else. */
+const originsOf = (values: Values): readonly string[] => {
+  const { ownOrigins, allowedOrigins } = serviceSettings(values);
+  return [...new Set([...ownOrigins, ...allowedOrigins])];
+};
 
 /** Browsers keep cookies by host, whatever the port is. */
 const isAtAnotherHost = (values: Values): boolean =>

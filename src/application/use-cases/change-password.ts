@@ -33,8 +33,8 @@ type ChangePasswordInput = CallerWithToken & {
 };
 
 /**
- * Changes the password of a user who knows the current one. Ends the user's sessions and the links that an attacker may have requested,
- * and opens a session for the caller. The password is changed first, so that the old one cannot open a session in between; a concurrent
+ * Changes the password of a user who knows the current one. Ends the user's sessions and the links to new addresses that an attacker may have
+ * requested, and opens a session for the caller. The password is changed first, so that the old one cannot open a session in between; a concurrent
  * log-in checks its password again (login.ts). After a failure the old password is restored, so that the client can repeat the request
  * (ADR 0022).
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
@@ -77,8 +77,9 @@ const storePassword = async (
       await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
       await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
       await endSessionsOf(deps, stores, userId, { reason: 'password-changed', origin, exceptId: sessionId });
-      // An attacker with the old password may have requested a new address, and could still open that link.
-      await withdrawLinks(stores, userId, ['password-reset', 'email-change']);
+      // An attacker with the old password may have requested a new address, and could still open that link. A link that resets the password is in the
+      // owner's mailbox: somebody with the password must not end it.
+      await withdrawLinks(stores, userId, ['email-change']);
       cancellation.throwIfAborted();
       const changed = (await stores.users.findById(userId)) ?? user;
       const authentications = [{ method: 'password', at: deps.clock.now() }] as const;

@@ -35,6 +35,8 @@ describe('the routes of GET that change something', () => {
         await send('get', { Purpose: 'prefetch' }),
         await send('get', { 'X-Purpose': 'preview' }),
         await send('get', { 'X-Moz': 'prefetch' }),
+        await send('get', { 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image' }),
+        await send('get', { 'Sec-Fetch-Dest': 'iframe' }),
       ];
       for (const answer of answers) {
         // Not 2xx or 3xx, which browsers keep for the click.
@@ -45,6 +47,26 @@ describe('the routes of GET that change something', () => {
       const asked = await send('get', {});
       expect([200, 303]).toContain(asked.status);
       expect(asked.get('Set-Cookie')?.join()).toContain('refresh_token=');
+    }
+  });
+
+  // Proves: website-2
+  it.each(['image', 'iframe', 'frame', 'script', 'style', 'video', 'object', 'embed', 'font', 'manifest'])(
+    'do not log out for what a page of the same site embeds as %s',
+    async (dest) => {
+      const { cookie } = await signUp(service);
+      const headers = { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Dest': dest, Cookie: cookie };
+      await service.http.get('/auth/clear-cookie').set(headers).expect(400);
+      await refreshWith(service, cookie).expect(200);
+    },
+  );
+
+  it('log out for a script of a page, and for a page that a user goes to', async () => {
+    for (const dest of ['empty', 'document']) {
+      const { cookie } = await signUp(service);
+      const headers = { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Dest': dest, Cookie: cookie };
+      await service.http.get('/auth/clear-cookie').set(headers).expect(200);
+      await refreshWith(service, cookie).expect(401);
     }
   });
 

@@ -34,7 +34,7 @@ export const timing = (): Middleware =>
 export const handle = ({ method, cookie, handler }: Route): Middleware =>
   async function handle(ctx) {
     if (method === 'GET' && cookie.writes !== undefined && isUnasked(ctx))
-      throw httpFailure(400, { reason: 'the request is a prefetch or a HEAD' });
+      throw httpFailure(400, { reason: 'the request is a prefetch, a HEAD, or of what a page embeds' });
     const { jwtClaim: claims, caller } = ctx.request;
     const { input, signal } = ctx.state;
     ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);

@@ -103,7 +103,6 @@ export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, g
       response: { data: v.optional(v.unknown(), null) },
       errors: EVERY_CODE,
       httpStatuses: EVERY_ERROR_STATUS,
-      cookie: { writes: 'clears' },
       ...given,
     },
     handler,

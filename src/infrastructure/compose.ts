@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
+import { oneAtATime } from '../adapters/http/routes/check.ts';
 import { isReady } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
@@ -94,7 +95,9 @@ const build = async (
   const deps = { ...useCaseDeps(config, ports, report), mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   let isStopping = false;
-  const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])];
+  const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])].map(
+    oneAtATime,
+  );
   const routes = declareRoutes(deps, config, {
     checks: allChecks,
     isStopping: () => isStopping,

@@ -5,8 +5,9 @@ import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { EVICTS_COUNTS, NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
 import { outageLog } from '../adapters/resilience/with-fallback.ts';
 import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
-import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
+import { connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
+import { probeCounts } from './redis/probe.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -36,11 +37,11 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** Rejects unless Redis accepts writes. A cluster has to accept them for every slot: otherwise some clients would not be counted. */
+/** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
-  if (redis instanceof Cluster) return pingCluster(redis);
-  await assertWritable(redis);
-  if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
+  if (redis instanceof Cluster) await pingCluster(redis);
+  else if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
+  await probeCounts(redis);
 };
 
 export type WatchedRedis = {

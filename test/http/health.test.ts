@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
-import type { Check } from '../../src/adapters/http/routes/check.ts';
+import { type Check, oneAtATime } from '../../src/adapters/http/routes/check.ts';
 import { healthRoutes } from '../../src/adapters/http/routes/health.ts';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -190,5 +190,27 @@ describe('GET /health/ready', () => {
     };
     const http = await withChecks([{ name: 'database', ping, required: true }]);
     await http.get('/health/ready').expect(200);
+  });
+});
+
+describe('a check that is asked once at a time', () => {
+  it('has one outcome for all who ask meanwhile, and is asked again afterwards, also after a failure', async () => {
+    const asked: PromiseWithResolvers<void>[] = [];
+    const check = oneAtATime({
+      name: 'database',
+      required: true,
+      ping: () => {
+        const ping = Promise.withResolvers<void>();
+        asked.push(ping);
+        return ping.promise;
+      },
+    });
+    const first = Promise.allSettled([check.ping(), check.ping(), check.ping()]);
+    asked[0]?.reject(new Error('away'));
+    expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    const second = Promise.all([check.ping(), check.ping()]);
+    asked[1]?.resolve();
+    await second;
+    expect(asked).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ export const NO_CLUSTER = 'not connected to the cluster';
 export const NO_SENTINEL = 'no sentinel names the master';
 export const SLOT_NOT_SERVED = 'a slot is not served';
 export const EVICTS_COUNTS = 'keys are evicted when the memory is full';
+export const NOT_PERMITTED = 'the user may not run a command that counting needs';
 export const ODD_REPLY = 'a reply that is not that of the script';
 
 /** Messages of drivers that quote no value, word for word. */
@@ -17,6 +18,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
   NO_SENTINEL,
   SLOT_NOT_SERVED,
   EVICTS_COUNTS,
+  NOT_PERMITTED,
   ODD_REPLY,
   // node-postgres, and its pool
   'Connection terminated',

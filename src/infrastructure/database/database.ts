@@ -1,4 +1,5 @@
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
+import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { field, translated } from '../../adapters/mikro-orm/queries.ts';
 import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
@@ -13,7 +14,7 @@ const PING_TIMEOUT = 5_000;
 
 export type Database = {
   readonly em: SqlEntityManager;
-  /** @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
+  /** @throws AppError DB_QUERY_FAILED when the database does not respond, refuses to write, or somebody has locked a table. */
   ping(): Promise<void>;
   /**
    * Applies pending migrations. Other processes may do the same at the same time.
@@ -76,12 +77,14 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
   };
 };
 
-/** A standby, or a former primary, answers queries and refuses to write: it reports what it reports for an update. */
-const REFUSE_READ_ONLY = `do $$ begin
-  if current_setting('transaction_read_only') = 'on' then raise read_only_sql_transaction; end if;
-end $$`;
+/**
+ * Deletes no row of any table. PostgreSQL treats it as a write: it waits for locks on the tables, and is refused by a standby, by a former primary and
+ * to a role that may not write. It writes nothing to the disk, so it does not see that this is full.
+ */
+const WRITE_NOTHING = `with ${ENTITIES.map(({ meta: { tableName } }) => `"of_${tableName}" as (delete from "${tableName}" where false)`).join(', ')} select 1`;
+
 const assertWritable = (orm: MikroORM, signal: AbortSignal): Promise<unknown> =>
-  orm.em.execute(REFUSE_READ_ONLY, [], { signal });
+  orm.em.execute(WRITE_NOTHING, [], { signal });
 
 /** The client of the driver. Every driver has this method; the type of a connection, which all of them share, does not. */
 export const nativeClientOf = <Client>(em: SqlEntityManager): Promise<Client> =>

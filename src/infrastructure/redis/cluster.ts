@@ -72,7 +72,7 @@ const servesEverySlot = (report: string): boolean => {
 const MAY_WRITE = '#!lua\nreturn 1';
 
 /** Rejects unless the server would accept a write. Of Redis 6, only whether it responds is known. */
-export const assertWritable = async (redis: Redis): Promise<void> => {
+const assertWritable = async (redis: Redis): Promise<void> => {
   await redis.eval(MAY_WRITE, 0).catch(unlessShebangIsUnknown);
 };
 

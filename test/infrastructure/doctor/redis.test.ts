@@ -19,7 +19,7 @@ const clientOf = (url: string): Redis => {
 };
 
 describe.runIf(canStartServers())('the doctor asks Redis', () => {
-  it('about its state, and writes nothing', async () => {
+  it('about its state, and leaves nothing there', async () => {
     const { url } = await start();
     expect(brief(await examined(url))).toEqual(['ok redis.reachable']);
     expect(await clientOf(url).dbsize()).toBe(0);
@@ -27,9 +27,16 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
 
   it('as a user who may not ask for everything', async () => {
     const { url } = await start();
-    await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-info', '-time');
+    await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-info');
     const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
     expect(brief(await examined(asUser))).toEqual(['ok redis.reachable']);
+  });
+
+  it.each(['-time', '-evalsha', '-zadd', '-set'])('as a user who may not count: %s', async (right) => {
+    const { url } = await start();
+    await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', right);
+    const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
+    expect(brief(await examined(asUser))).toEqual(['ok redis.reachable', 'problem redis.rights']);
   });
 
   it('that is a replica', async () => {

@@ -5,3 +5,17 @@ export type Check = {
   /** Whether the service is not ready without it. */
   readonly required: boolean;
 };
+
+/** The same check, once at a time: who asks meanwhile gets the same outcome. However many ask, one connection of the part is in use. */
+export const oneAtATime = ({ ping, ...check }: Check): Check => {
+  let running: Promise<unknown> | null = null;
+  return {
+    ...check,
+    ping: () => {
+      running ??= ping().finally(() => {
+        running = null;
+      });
+      return running;
+    },
+  };
+};

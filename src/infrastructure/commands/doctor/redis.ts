@@ -1,10 +1,11 @@
 import { Cluster, type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
+import { NOT_PERMITTED } from '../../../adapters/redaction/safe-messages.ts';
 import { evictionOf, type Info, infoOf, openRedis, pingRedis } from '../../redis.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
-/** Examines a Redis, or all masters of a cluster, without writing. Connects as the service does. */
+/** Examines a Redis, or all masters of a cluster. Counts as the service does, and takes it back. Connects as the service does. */
 export const redis = async ({ config: { redisUrls } }: Pick<SetUp, 'config'>): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
@@ -20,6 +21,7 @@ export const redis = async ({ config: { redisUrls } }: Pick<SetUp, 'config'>): P
     const findings = (await Promise.all(nodes.map(ofNode))).flat();
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
+    if (refusal?.includes(NOT_PERMITTED)) return [...findings, RIGHTS];
     const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
     return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
   } finally {
@@ -40,6 +42,12 @@ const ofNode = async (node: Redis): Promise<Finding[]> => {
   if (eviction !== null) findings.push(evictionFinding(address, eviction));
   return findings;
 };
+
+const RIGHTS = problem(
+  'redis.rights',
+  'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
+  'Give the user the rights of docs/deploy.md, "Redis".',
+);
 
 const evictionFinding = (address: string, { policy, evicted }: NonNullable<ReturnType<typeof evictionOf>>): Finding => {
   const seen = `${address} evicts keys when its memory is full (${policy}; ${evicted} so far): counts are lost, and limits can be passed.`;

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type KillableService, SOON, startKillable } from '../support/processes/killable-service.ts';
+import { ask } from '../support/processes/sessions-under-load.ts';
+import { canStartServers } from '../support/servers/of-the-tests.ts';
+import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
+
+const PROBES = 30;
+/** What waits for a lock to find out whether the database can be written. */
+const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%where false%'`;
+
+describe.runIf(canStartServers())('while somebody has locked a table', () => {
+  let service: KillableService;
+  let other: Database;
+  beforeAll(async () => {
+    service = await startKillable({ DATABASE_POOL_SIZE: '3' });
+    other = await openDatabase(onPostgresql(service.env.DATABASE_URL ?? ''), { migrate: false });
+  });
+  afterAll(async () => {
+    await other.close();
+    await service.close();
+  });
+
+  const ready = () => ask(`${service.url()}/health/ready`);
+
+  it.each(['users', 'sessions', 'events'])(
+    '%s: ready says so soon, and asks once, however many ask it',
+    async (table) => {
+      await inTransaction(other, async (send) => {
+        await send(`lock table ${table}`);
+        const answers = Promise.all(Array.from({ length: PROBES }, ready));
+        await vi.waitFor(async () => expect(await service.query(WAITING)).toHaveLength(1), SOON);
+        const statuses = (await answers).map(({ status }) => status);
+        expect(statuses).toEqual(Array(PROBES).fill(503));
+        expect((await service.query(WAITING)).length).toBeLessThanOrEqual(1);
+      });
+      await vi.waitFor(async () => expect((await ready()).status).toBe(200), SOON);
+    },
+  );
+});

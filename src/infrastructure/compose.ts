@@ -15,6 +15,7 @@ import { assertSteppedUp } from '../application/use-cases/step-up.ts';
 import { type Closing, closing } from './closing.ts';
 import { openPorts, openReports } from './compose/open-ports.ts';
 import type { Overrides, Ports } from './compose/ports.ts';
+import type { WatchedRedis } from './compose/redis-check.ts';
 import { storeRefusedLogins } from './compose/refused-logins.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
@@ -22,7 +23,7 @@ import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
-import type { RedisClient, WatchedRedis } from './redis.ts';
+import type { RedisClient } from './redis.ts';
 import { REVISION, VERSION } from './version.ts';
 
 export type Service = {
@@ -73,7 +74,7 @@ const build = async (
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
-  const watched = redis && (await import('./redis.ts')).watchRedis(redis, logger);
+  const watched = redis && (await import('./compose/redis-check.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
   const wakeUp = createWakeUp();

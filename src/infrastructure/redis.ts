@@ -1,13 +1,9 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Check } from '../adapters/http/routes/check.ts';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
-import { EVICTS_COUNTS, NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
-import { outageLog } from '../adapters/resilience/with-fallback.ts';
 import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
-import { connectMasters, pingCluster } from './redis/cluster.ts';
+import { connectMasters } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
-import { probeCounts } from './redis/probe.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -35,38 +31,6 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   if (failure === undefined) return redis;
   redis.disconnect();
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
-};
-
-/** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
-export const pingRedis = async (redis: RedisClient): Promise<void> => {
-  if (redis instanceof Cluster) await pingCluster(redis);
-  else if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
-  await probeCounts(redis);
-};
-
-export type WatchedRedis = {
-  /** Not required: without Redis, limits are counted in each process. */
-  readonly check: Check;
-  /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
-  readonly evicts: () => boolean;
-};
-
-/** Logs when Redis is found to evict, and when it no longer is. */
-export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => {
-  const eviction = outageLog(logger, {
-    unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
-    available: 'Redis no longer evicts keys',
-  });
-  const ping = async (): Promise<void> => {
-    await pingRedis(redis);
-    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
-    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
-    if (evicting === undefined) return eviction.succeeded();
-    const error = new Error(EVICTS_COUNTS);
-    eviction.failed(error, evicting);
-    throw error;
-  };
-  return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
 };
 
 type OpenOptions = ConnectionOptions & {
@@ -113,7 +77,7 @@ const withoutPermission = (error: unknown): string => {
   throw error;
 };
 
-const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
+export const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
 
 /**
  * How the server deletes keys when its memory is full: the policy, and how many it has deleted. `null` if it does not. Every policy but

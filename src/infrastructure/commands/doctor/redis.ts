@@ -2,7 +2,8 @@ import { Cluster, type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
 import { NOT_PERMITTED } from '../../../adapters/redaction/safe-messages.ts';
-import { evictionOf, type Info, infoOf, openRedis, pingRedis } from '../../redis.ts';
+import { pingRedis } from '../../compose/redis-check.ts';
+import { evictionOf, type Info, infoOf, openRedis } from '../../redis.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
 /** Examines a Redis, or all masters of a cluster. Counts as the service does, and takes it back. Connects as the service does. */

@@ -1,0 +1,76 @@
+import { Cluster } from 'ioredis';
+import type { Logger } from 'pino';
+import { redisCount } from '../../adapters/http/rate-limit/redis-count.ts';
+import type { Check } from '../../adapters/http/routes/check.ts';
+import { redisLoginAttempts } from '../../adapters/login-attempts/redis.ts';
+import { EVICTS_COUNTS, NODE_OF_CLUSTER, NOT_PERMITTED } from '../../adapters/redaction/safe-messages.ts';
+import { outageLog } from '../../adapters/resilience/with-fallback.ts';
+import { pingCluster } from '../redis/cluster.ts';
+import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../redis.ts';
+
+/** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
+export const pingRedis = async (redis: RedisClient): Promise<void> => {
+  if (redis instanceof Cluster) await pingCluster(redis);
+  else if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
+  await probeCounts(redis);
+};
+
+export type WatchedRedis = {
+  /** Not required: without Redis, limits are counted in each process. */
+  readonly check: Check;
+  /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
+  readonly evicts: () => boolean;
+};
+
+/** Logs when Redis is found to evict, and when it no longer is. */
+export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => {
+  const eviction = outageLog(logger, {
+    unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
+    available: 'Redis no longer evicts keys',
+  });
+  const ping = async (): Promise<void> => {
+    await pingRedis(redis);
+    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
+    if (evicting === undefined) return eviction.succeeded();
+    const error = new Error(EVICTS_COUNTS);
+    eviction.failed(error, evicting);
+    throw error;
+  };
+  return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
+};
+
+/** Of two requests, the second one has to wait. */
+const LIMIT = { requests: 1, window: 1_000 };
+
+/**
+ * Counts two requests and a log-in as the service does, with the same scripts and so with the same rights, and takes both back. Rejects if that
+ * is impossible.
+ */
+const probeCounts = async (redis: RedisClient): Promise<void> => {
+  const key = `tandem:probe:${Math.random()}`;
+  try {
+    await Promise.all([countRequests(redis, key), countLogin(redis, key)]);
+  } catch (error) {
+    throw isRefusal(error) ? new Error(NOT_PERMITTED) : error;
+  }
+};
+
+const countRequests = async (redis: RedisClient, key: string): Promise<void> => {
+  const count = redisCount(redis);
+  await Promise.all([count(key, LIMIT), count(key, LIMIT)]);
+  await redis.del(key);
+};
+
+const countLogin = async (redis: RedisClient, key: string): Promise<void> => {
+  const attempts = redisLoginAttempts(redis);
+  const attempt = { key, client: { kind: 'network', names: [key] } } as const;
+  await attempts.begin(attempt);
+  await attempts.withdraw(attempt);
+};
+
+/** The replies to a user without a right: to the command of a client, and to one of a script in Redis 7 and 6. */
+const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

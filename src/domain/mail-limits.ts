@@ -86,6 +86,7 @@ const noticeLimits = ({ kind, to }: Counted, isProven: boolean): readonly MailLi
   if (isProven) return [];
   const mailbox = mailboxOf(to);
   const limit = { burst: BURSTS[kind] ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
-  const ofAddress = { of: `notices ${to}`, ...limit };
+  // The mail that gives an address up brings the link that takes the account back: other notices never use up its limit.
+  const ofAddress = { of: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
   return mailbox === to ? [ofAddress] : [ofAddress, { of: `notices of spellings ${mailbox}`, ...limit }];
 };

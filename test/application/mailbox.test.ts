@@ -159,6 +159,14 @@ describe('the mail to an address that is not verified', () => {
     expect(mails).toBeLessThanOrEqual(8);
   });
 
+  it('brings the link that takes an account back, whatever other notices its user has caused', async () => {
+    const { app, register, sent } = setUp();
+    const id = await register(MAILBOX);
+    await sent('passkey-added', id, { times: 9 });
+    await app.users.update(id, { email: 'stranger@example.org', now: app.clock.now() });
+    expect(await sent('email-changed', id)).toBe(1);
+  });
+
   it('is sent by a further attempt, whatever was sent meanwhile', async () => {
     let isDown = true;
     const send = () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve('sent' as const));

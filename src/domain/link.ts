@@ -45,9 +45,6 @@ export const EMAIL_LINK_LIFETIME = 86_400_000;
  */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
-/** How long it is reserved at most after a password reset by the new address, so that the former owner can still object. Milliseconds. */
-export const UNDO_AFTER_RESET = 86_400_000;
-
 /** How many live links of one address undo changes of factors. The first ones stay: each undoes all that came after it. */
 export const FACTOR_UNDOS_KEPT = 10;
 

@@ -151,7 +151,6 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     // Otherwise an attacker could change the address twice, and so replace the owner's link.
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo?.email !== to) return mail('email-changed-again', changed);
-    // A password reset may have shortened the right to undo since the message was added.
     const { since, createdAt, expiresAt } = undo;
     const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, expiresAt } as const;
     return mail('email-changed', { ...changed, undoFor: { duration: expiresAt - createdAt } }, [link]);

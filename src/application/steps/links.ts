@@ -1,5 +1,5 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { type Link, type LinkPurpose, UNDO_AFTER_RESET, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
+import { type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
 import type { MessageKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -117,22 +117,6 @@ export const removeUndos = async (
 ): Promise<void> => {
   for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
     await stores.links.take(undo.purpose, undo.tokenHash, deps.clock.now());
-};
-
-/**
- * Shortens the right of a former address to take the account back to a day from now.
- * @param email the present address.
- * @returns the reserved address; `null` when there is none.
- */
-export const shortenReservation = async (
-  deps: Pick<LinkDeps, 'clock'>,
-  stores: Pick<Stores, 'links'>,
-  { userId, email }: Pick<Link, 'userId' | 'email'>,
-): Promise<string | null> => {
-  const latest = deps.clock.now() + UNDO_AFTER_RESET;
-  const former = (await undosOf(deps, stores, userId)).filter((undo) => undo.email !== email);
-  for (const undo of former) await stores.links.put({ ...undo, expiresAt: Math.min(undo.expiresAt, latest) });
-  return former.find(({ purpose }) => purpose === 'email-change-undo')?.email ?? null;
 };
 
 /**

@@ -90,10 +90,12 @@ export const makeRecoveryCodes =
     deps.unitOfWork.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null) throw noSuchFactor();
+      // The link in the mail undoes what happened from then on, by the event, which must not be earlier.
+      const at = deps.clock.now();
       const codes = await replaceCodes(deps, stores, user.id);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'recovery-codes-made', user, origin });
+      await notifyOfChange(deps, stores, { kind: 'recovery-codes-made', user, origin, at });
       return codes;
     });
 

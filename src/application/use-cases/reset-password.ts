@@ -9,7 +9,7 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { findLink, invalidLink, type LinkDeps, shortenReservation, takeLink, withdrawLinks } from '../steps/links.ts';
+import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from '../steps/links.ts';
 import {
   type ChangeDeps,
   enqueue,
@@ -110,25 +110,28 @@ const replacePassword = async (
   if (proven !== null) await removeUnproven(deps, stores, proven, { ...ending, locales });
   await endSessionsOf(deps, stores, userId, ending);
   await withdrawLinks(stores, userId, OUTDATED);
-  await endUndo(deps, stores, link, origin);
+  await notifyFormerAddress(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;
   await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 
-/** The new address keeps the account, but the former one is notified, and can undo the change for another day. */
-const endUndo = async (deps: ResetPasswordDeps, stores: Stores, link: Link, origin: Origin) => {
+/**
+ * The former address can still take the account back, and both are told until when. A reset by the new one shortens nothing: it may be the
+ * address of somebody who knew the password.
+ */
+const notifyFormerAddress = async (deps: ResetPasswordDeps, stores: Stores, link: Link, origin: Origin) => {
   const { userId, email } = link;
-  const former = await shortenReservation(deps, stores, link);
-  if (former === null || !notifiesFormerAddress(deps)) return;
+  const former = await reservationOf(deps, stores, userId);
+  if (former === null || former.email === email || !notifiesFormerAddress(deps)) return;
   const kind = 'email-change-final';
   await enqueue(deps, stores, origin, [
-    { kind, userId, to: former },
+    { kind, userId, to: former.email },
     { kind, userId, to: email },
   ]);
 };
 
 /**
  * Links that an attacker with the old password may have requested, or that the reset made superfluous. Those of a former address that take
- * the account back stay for a day: they belong to its owner. Those of this address stay, too: a new password removes no factor.
+ * the account back stay: they belong to its owner. Those of this address stay, too: a new password removes no factor.
  */
 const OUTDATED: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];

@@ -6,14 +6,20 @@ const UTF_16 = new Map([
 
 /**
  * The text of a file that a person wrote: UTF-8 or, with a byte order mark, UTF-16, as editors on Windows write it. The mark is left out.
- * @throws Error for any other text
+ * @throws Error for any other text. UTF-16 without a mark is often valid UTF-8, with a NUL in each character.
  */
 export const decodeText = (bytes: Uint8Array): string => {
   const [first = 0, second = 0] = bytes;
   const encoding = UTF_16.get(first * 256 + second) ?? 'utf-8';
+  const text = decoded(bytes, encoding);
+  if (text === null || text.includes('\0')) throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
+  return text;
+};
+
+const decoded = (bytes: Uint8Array, encoding: string): string | null => {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
+    return null;
   }
 };

@@ -97,8 +97,11 @@ describe('the service refuses to start', () => {
     });
   });
 
-  it('with a `.env` in another encoding', async () => {
-    expect(await refusalWith(Buffer.from(INVALID, 'latin1'))).toEqual({
+  it.each([
+    ['Latin-1', Buffer.from(INVALID, 'latin1')],
+    ['UTF-16 without a byte order mark', Buffer.from('PORT=marker\n', 'utf16le')],
+  ])('with a `.env` in %s', async (_encoding, content) => {
+    expect(await refusalWith(content)).toEqual({
       code: 1,
       stdout: [],
       stderr: ['.env cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark'],

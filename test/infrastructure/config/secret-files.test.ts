@@ -48,9 +48,10 @@ describe('a secret in a file', () => {
     const url = 'redis://:p%C3%A9@r';
     for (const content of [Buffer.from(`\uFEFF${url}\r\n`), Buffer.from(`\uFEFF${url}`, 'utf16le')])
       expect(parseConfig({ ...DEVELOPMENT, REDIS_URL_FILE: fileWith(content) }).redisUrls).toEqual([url]);
-    expect(problemsOf({ REDIS_URL_FILE: fileWith(Buffer.from('redis://:é@r', 'latin1')) })).toEqual([
-      'REDIS_URL_FILE: the file cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark',
-    ]);
+    for (const content of [Buffer.from('redis://:é@r', 'latin1'), Buffer.from('redis://r', 'utf16le')])
+      expect(problemsOf({ REDIS_URL_FILE: fileWith(content) })).toEqual([
+        'REDIS_URL_FILE: the file cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark',
+      ]);
   });
 
   it('is the password of a URL without one, whatever letters it has', () => {

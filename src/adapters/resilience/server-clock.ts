@@ -1,5 +1,7 @@
 /** Milliseconds after which a deadline needs a new reading, since the two clocks drift apart. */
 const MAX_AGE = 10_000;
+/** Milliseconds of a round trip. */
+const SLOW = 1_000;
 
 /**
  * The clock of a server, extrapolated between readings by the monotonic clock of this process: steps of this machine's clock do not
@@ -9,7 +11,7 @@ export type ServerClock = {
   /** The time on the server's clock, in epoch milliseconds, off by one round trip at most; before the first reading, that of this machine. */
   now(): number;
   /**
-   * The time on the server's clock `budget` milliseconds after this call. It may be early by one round trip, and is never late.
+   * The time on the server's clock `budget` milliseconds after this call. It may be early by one round trip, of a second if others were slower, and is never late.
    * @returns epoch milliseconds, an integer.
    */
   deadlineIn(budget: number): Promise<number>;
@@ -31,7 +33,8 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
     const time = await ask();
     const at = performance.now();
     const latest = { least: time - at, most: time - before, at };
-    reading = latest;
+    if (reading === null || !isSlow(latest) || at - reading.at > MAX_AGE || disproves(latest, reading))
+      reading = latest;
     // What one reading leaves open, an earlier one may have shown: a slow response changes nothing that it does not disprove.
     offset = within(latest, offset ?? (latest.least + latest.most) / 2);
     return latest;
@@ -51,6 +54,13 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
     },
   };
 };
+
+/** Such a reading would make deadlines early by as much, although an earlier one is more precise. */
+const isSlow = ({ least, most }: Reading): boolean => most - least > SLOW;
+
+/** Whether the server's clock was set between two readings. */
+const disproves = (latest: Reading, earlier: Reading): boolean =>
+  latest.most < earlier.least || latest.least > earlier.most;
 
 const within = ({ least, most }: Reading, value: number): number => Math.min(Math.max(value, least), most);
 

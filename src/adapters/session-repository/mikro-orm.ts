@@ -37,7 +37,10 @@ export const mikroOrmSessionRepository = (
   const tables = () => db.em.getKysely<Tables>();
 
   const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
+    const before = clock.now();
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
+    // A reading has shown that the clock was behind, as on a machine that was suspended, and the time of the rotation is of that clock.
+    if (clock.now() - before > budget) return 'too-late';
     const result = await unlessRolledBack(() => rotateBefore(tables(), toRotationValues(rotation, deadline)));
     if (result === null) {
       // Another server may respond next, with another clock.

@@ -137,6 +137,31 @@ describe('serverClock', () => {
     expect(Math.abs(server.now() - clock.now())).toBeLessThanOrEqual(12);
   });
 
+  it('has no earlier deadlines because of one slow response, unless the server was set', async () => {
+    const server = aServer();
+    let delay = 0;
+    const clock = serverClock(async () => {
+      const time = server.now();
+      vi.advanceTimersByTime(delay);
+      return time;
+    });
+    await clock.read();
+    delay = 4_000;
+    await clock.read();
+    expect(await clock.deadlineIn(0)).toBe(Math.floor(server.now()));
+    // A second one in ten seconds leaves none that is precise and new.
+    vi.advanceTimersByTime(2_001);
+    await clock.read();
+    expect(await clock.deadlineIn(0)).toBe(Math.floor(server.now() - 4_000));
+
+    delay = 0;
+    await clock.read();
+    delay = 4_000;
+    server.set(SERVER_START - 60_000);
+    await clock.read();
+    expect(await clock.deadlineIn(0)).toBeLessThanOrEqual(server.now());
+  });
+
   it('of a reading that failed stays as it was', async () => {
     const server = aServer();
     let isAway = false;

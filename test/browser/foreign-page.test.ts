@@ -27,7 +27,8 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
 
   // Proves: website-2, asvs-3.5.1
   it.each(LOADING)('does not log out by $title', async (given) => {
-    expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status: 200 });
+    const status = given.embeds ? 400 : 200;
+    expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status });
   });
 
   it.each(READING)('does not log out by $title, which is answered 403', async (given) => {
@@ -92,6 +93,15 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
 
 describe.runIf(canBrowse())('a page of the same site', () => {
   const { world, signedUp } = openWorld('localhost', {});
+
+  // Proves: website-2
+  it.each(LOADING.filter(({ embeds }) => embeds))('does not log out by $title, with the cookie', async ({ html }) => {
+    const { open, post } = await signedUp();
+    const { sees } = world().witness.watch();
+    await open(world().app.publish(html(world().service + CLEAR)));
+    expect(await sees(CLEAR)).toMatchObject({ site: 'same-site', cookie: true, status: 400, setsCookie: false });
+    expect((await post(REFRESH)).status).toBe(200);
+  });
 
   it('logs out by a link when it belongs to the application', async () => {
     const { open, post, browser } = await signedUp();

@@ -4,6 +4,8 @@ export type Attack = {
   /** The page for an address; it sends the request when it loads, or when the visitor clicks its link. */
   readonly html: (url: string) => string;
   readonly click?: true;
+  /** Whether the request is of what the page embeds. */
+  readonly embeds?: true;
 };
 
 const script = (code: string): string => `<script>${code}</script>`;
@@ -14,10 +16,10 @@ const sandboxed = (html: string): string =>
 
 /** A GET without `Origin` for a subresource of a page. The browser sends no SameSite=Lax cookie. */
 export const LOADING: readonly Attack[] = [
-  { title: 'an image', html: (url) => `<img src="${url}">` },
-  { title: 'a script', html: (url) => `<script src="${url}"></script>` },
-  { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">` },
-  { title: 'a frame', html: (url) => `<iframe src="${url}"></iframe>` },
+  { title: 'an image', html: (url) => `<img src="${url}">`, embeds: true },
+  { title: 'a script', html: (url) => `<script src="${url}"></script>`, embeds: true },
+  { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">`, embeds: true },
+  { title: 'a frame', html: (url) => `<iframe src="${url}"></iframe>`, embeds: true },
   {
     title: 'an opaque fetch',
     html: (url) => script(`fetch('${url}', { mode: 'no-cors', credentials: 'include' })`),

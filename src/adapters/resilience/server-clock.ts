@@ -11,7 +11,7 @@ export type ServerClock = {
   /** The time on the server's clock, in epoch milliseconds, off by one round trip at most; before the first reading, that of this machine. */
   now(): number;
   /**
-   * The time on the server's clock `budget` milliseconds after this call. It may be early by one round trip, of a second if others were slower, and is never late.
+   * The time on the server's clock `budget` milliseconds after this call. It may be early by one round trip, and is never late.
    * @returns epoch milliseconds, an integer.
    */
   deadlineIn(budget: number): Promise<number>;

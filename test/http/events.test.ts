@@ -146,6 +146,8 @@ describe('GET /users/me/events', () => {
     const logged = service.logs.filter(
       ({ sessionId, kind }) => kind === 'session-ended' && sessionId === sessionOf(phone),
     );
+    // The purge writes one line a round.
+    if (reason === 'expired') return expect(logged).toEqual([]);
     expect(logged).toMatchObject([
       {
         level: reason === 'token-replayed' ? 'warn' : 'info',

@@ -132,10 +132,10 @@ describe('an authenticator app', () => {
     const before = await stored();
     const id = anId();
     const bodies = {
-      [UNKNOWN]: [{ id, code: '123456' }],
+      [UNKNOWN]: ['123456', '١٢٣٤٥٦', '123 456'].map((code) => ({ id, code })),
       [INVALID]: [
         { id: "' or 1=1; --", code: '123456' },
-        ...['abcdef', '١٢٣٤٥٦', '123 456'].map((code) => ({ id, code })),
+        ...['abcdef', '12345', '1234567'].map((code) => ({ id, code })),
       ],
     };
     for (const [answer, sent] of Object.entries(bodies))

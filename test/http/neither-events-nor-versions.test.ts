@@ -27,8 +27,9 @@ describe.each(titled)('%s', (_title, route) => {
   // Proves: event-1
   it('is not an event stream', async () => {
     const response = await ask(route).set('Accept', 'text/event-stream');
-    expect(response.headers['content-type']).not.toMatch(/event-stream/);
-    expect(Number(response.headers['content-length'])).toBeGreaterThan(0);
+    expect(String(response.headers['content-type'])).not.toMatch(/event-stream/);
+    // A length that is known from the start: 0 for a redirection.
+    expect(response.headers['content-length']).toMatch(/^\d+$/);
   });
 
   // Proves: event-1, asvs-4.4.1

@@ -340,6 +340,18 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     await expect(undo(thiefs)).rejects.toMatchObject(INVALID_LINK);
   });
 
+  it('is left by a reset of the password, which removes no factor', async () => {
+    const { world, app, userId, ada, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    const [token] = await undosOf(EMAIL);
+    await app.enqueue({ kind: 'password-reset', userId, to: EMAIL });
+    const reset = (await world.linksOf(EMAIL)).at(-1);
+    await app.resetPassword({ token: reset?.token ?? '', newPassword: NEW_PASSWORD });
+    expect((await stored()).passkeys).toBe(2);
+    await undo(token);
+    expect((await stored()).passkeys).toBe(1);
+  });
+
   it('works once, also when it is asked for many times at once', async () => {
     const { ada, undosOf, undo } = await robbed();
     await ada.addPasskey();

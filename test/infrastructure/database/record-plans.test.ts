@@ -12,14 +12,7 @@ import { aMessage, anEvent, anId, aUser } from '../../support/builders.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { plansOf } from '../../support/storage/plans.ts';
 
-const PURPOSES = [
-  'password-reset',
-  'email-verification',
-  'not-me',
-  'email-change',
-  'email-change-undo',
-  'factors-undo',
-];
+const PURPOSES = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'];
 const KINDS = ['logged-in', 'session-ended', 'password-changed', 'login-refused'];
 /** The browsers and networks of log-ins. */
 const DEVICES = 100;

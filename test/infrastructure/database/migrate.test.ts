@@ -112,7 +112,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is
   };
   const TABLES = [
     ...['events', 'factors', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'passkeys'],
-    ...['recovery_codes', 'sessions', 'used_values', 'users'],
+    ...['recovery_codes', 'remembered_devices', 'sessions', 'used_values', 'users'],
   ];
 
   it('has the tables in the first schema that exists, and is used by the second start', async () => {

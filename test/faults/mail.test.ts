@@ -44,11 +44,10 @@ const run = async (env: Readonly<Record<string, string>>) => {
 };
 
 /** As after the lease of the messages: instances go by the clock of the database, which cannot be set here. */
-const endLeases = async (connectionString: string): Promise<void> => {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  await client.query('update outbox set next_attempt_at = 0');
-  await client.end();
+const endLeases = async (url: string): Promise<void> => {
+  const { em, close } = await openDatabase(onPostgresql(url), { migrate: false });
+  await em.execute('update outbox set next_attempt_at = 0');
+  await close();
 };
 
 /** Registers somebody who then asks for a link. */

@@ -43,7 +43,7 @@ describe.runIf(canStartServers())('a PostgreSQL with TLS', () => {
     url.hostname = 'localhost';
     return `${url.href}?sslmode=verify-full&sslrootcert=${encodeURIComponent(file)}`;
   };
-  const open = (url: string) => openDatabase(onPostgresql(url), { migrate: false });
+  const open = (url: string) => openDatabase(onPostgresql(url), { migrate: true });
   /** Why it cannot be opened; '' if it can. */
   const whyNot = (url: string): Promise<string> =>
     open(url).then(

@@ -165,10 +165,22 @@ const SCHEMA = `
   create index if not exists rememberedDevicesByExpiry on rememberedDevices (expiresAt);
 `;
 
+/** SQLite does not wait by itself while another process, which starts at the same time, changes the mode of the file. */
+const useWriteAheadLog = (database: DatabaseSync): void => {
+  const end = Date.now() + BUSY_TIMEOUT;
+  for (;;)
+    try {
+      database.exec('pragma journal_mode = wal');
+      return;
+    } catch (error) {
+      if (Date.now() >= end) throw error;
+    }
+};
+
 /** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */
 export const openDatabase = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
-  database.exec('pragma journal_mode = wal');
+  useWriteAheadLog(database);
   // A commit is on the disk before it is acknowledged.
   database.exec('pragma synchronous = full');
   inTransaction(database, () => database.exec(SCHEMA));

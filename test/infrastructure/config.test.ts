@@ -708,6 +708,8 @@ describe('variables that depend on each other', () => {
     const passkeys = 'https://passkeys.example';
     const env = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.example', WEBAUTHN_ORIGINS: passkeys };
     expect(blamed({ ...env, LOGIN_PAGE_URL: `${passkeys}/log-in` })).toEqual(['LOGIN_PAGE_URL']);
+    const invalid = { LOGIN_PAGE_URL: 'https://other.example/log-in', WEBAUTHN_ORIGINS: 'true' };
+    expect(blamed({ ...env, ...invalid })).toEqual(['WEBAUTHN_ORIGINS', 'LOGIN_PAGE_URL']);
     const { navigation, webauthn } = parseConfig({ ...env, LOGIN_PAGE_URL: 'https://app.example/log-in' });
     expect(webauthn.origins).toContain(passkeys);
     expect(navigation?.targetOrigins).not.toContain(passkeys);

@@ -161,7 +161,8 @@ const isWhole = (value: number, min: number, max: number) =>
 const TEN_YEARS = 315_360_000_000;
 const MAX_TIMER = 2 ** 31 - 1;
 
-const isHttpUrl = (text: string): boolean => /^https?:\/\/[^?#*\s@]*[^/]$/.test(text) && URL.canParse(text);
+const isHttpUrl = (text: string): boolean =>
+  /^https?:\/\/[^?#*\s/@]+(?:\/[^?#*\s]*[^?#*\s/])?$/.test(text) && URL.canParse(text);
 const isDecodable = (url: string): boolean => {
   try {
     return decodeURIComponent(url) !== '';
@@ -212,7 +213,7 @@ const brokenPromises = (config: Config): string[] => {
       ({ privateKey, publicKeys }) => publicKeys.length > 0 && [privateKey, ...publicKeys].every(isP256),
     ),
     mailUrl: mail === null || mail.url === null || (/^smtps?:/.test(mail.url) && isDecodable(mail.url)),
-    mailFrom: mail === null || /^(?:[^\p{C}<>,"]+ <[^\s<>]+@[^\s<>]+>|[^\s<>]+@[^\s<>]+)$/u.test(mail.from),
+    mailFrom: mail === null || /^(?:[^\p{Cc}\p{Cs}<>,"]+ <[^\s<>]+@[^\s<>]+>|[^\s<>]+@[^\s<>]+)$/u.test(mail.from),
     mailInProduction: !production || mail === null || mail.url !== null,
     mailSomewhere: production || mail !== null,
     accountPagesUrl: isHttpUrl(config.accountPagesUrl),

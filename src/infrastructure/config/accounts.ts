@@ -3,7 +3,7 @@ import { NOTICES } from '../../domain/message.ts';
 import { asTyped } from '../as-typed.ts';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
-import { baseUrlOf, type ServiceValues, serviceSettings } from './service.ts';
+import { baseUrlOf, originSettings, type ServiceValues } from './service.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 /** The default sender outside production. */
@@ -131,7 +131,8 @@ export const accountErrors = (values: Partial<Values>): Rule[] => {
 export const accountWarnings = (values: Values): Rule[] => {
   const { MAIL_URL: url, ACCOUNT_PAGES_URL: pages } = values;
   const production = values.NODE_ENV === 'production';
-  const { baseUrl, allowedOrigins, allowedOriginsSetting } = serviceSettings(values);
+  const baseUrl = baseUrlOf(values);
+  const { allowedOrigins, allowedOriginsSetting } = originSettings(values);
   const origins = [new URL(baseUrl).origin, ...allowedOrigins];
   return [
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],

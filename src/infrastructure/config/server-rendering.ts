@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
 import { hostOf } from './hosts.ts';
 import * as form from './schemas.ts';
-import { type ServiceValues, serviceSettings } from './service.ts';
+import { baseUrlOf, ORIGIN_NAMES, type OriginValues, originSettings, type ServiceValues } from './service.ts';
 import { type TokenValues, tokenSettings } from './tokens.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';
 
@@ -95,21 +95,19 @@ export const renderingErrors = (values: Partial<Values>): Rule[] => {
   ];
 };
 
-const SERVICE_NAMES = ['NODE_ENV', 'BASE_URL', 'PORT', 'ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
-
 /** Whether all variables are valid that say which origins are allowed. */
-const knowsOrigins = (values: Partial<Values>): values is Values => SERVICE_NAMES.every((name) => name in values);
+const knowsOrigins = (values: Partial<Values>): values is Partial<Values> & OriginValues =>
+  ORIGIN_NAMES.every((name) => name in values);
 
 /** Those of the service and of `ALLOWED_ORIGINS`. Not those of `WEBAUTHN_ORIGINS`, which may use passkeys and nothing else. */
-const originsOf = (values: Values): readonly string[] => {
-  const { ownOrigins, allowedOrigins } = serviceSettings(values);
+const originsOf = (values: OriginValues): readonly string[] => {
+  const { ownOrigins, allowedOrigins } = originSettings(values);
   return [...new Set([...ownOrigins, ...allowedOrigins])];
 };
 
 /** Browsers keep cookies by host, whatever the port is. */
 const isAtAnotherHost = (values: Values): boolean =>
-  values.LOGIN_PAGE_URL !== undefined &&
-  hostOf(new URL(values.LOGIN_PAGE_URL)) !== hostOf(new URL(serviceSettings(values).baseUrl));
+  values.LOGIN_PAGE_URL !== undefined && hostOf(new URL(values.LOGIN_PAGE_URL)) !== hostOf(new URL(baseUrlOf(values)));
 
 export const renderingWarnings = (values: Values): Rule[] => {
   const { ACCESS_COOKIE: hasCookie, ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_PATH: path } = values;

@@ -135,35 +135,45 @@ export const SERVICE_VARIABLES = {
 
 export type ServiceValues = ValuesOf<typeof SERVICE_VARIABLES>;
 
-export const serviceSettings = (values: ServiceValues) => {
+export const ORIGIN_NAMES = ['NODE_ENV', 'BASE_URL', 'PORT', 'ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
+
+export type OriginValues = Pick<ServiceValues, (typeof ORIGIN_NAMES)[number]>;
+
+export const originSettings = (values: OriginValues) => {
   const production = values.NODE_ENV === 'production';
   const allowedOriginsSetting = production ? ('ALLOWED_ORIGINS_PROD' as const) : ('ALLOWED_ORIGINS_DEV' as const);
-  const allowedOrigins: readonly string[] = values[allowedOriginsSetting];
   return {
+    /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
+    allowedOrigins: values[allowedOriginsSetting] as readonly string[],
+    allowedOriginsSetting,
+    /** The origins at which browsers open the pages of the service. */
+    ownOrigins: ownOriginsOf(values),
+  };
+};
+
+export const serviceSettings = (values: ServiceValues) => {
+  const origins = originSettings(values);
+  return {
+    ...origins,
     environment: values.NODE_ENV,
     host: values.HOST,
     /** 0 is any free port. */
     port: values.PORT,
     /** An http(s) URL without a trailing slash. */
     baseUrl: baseUrlOf(values),
-    /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
-    allowedOrigins,
-    allowedOriginsSetting,
     /** `null`: not known. */
     passkeysPageUrl: values.PASSKEYS_PAGE_URL ?? null,
     /** Names of headers. */
     allowedHeaders: values.ALLOWED_HEADERS,
     /** The page to which users go from those of the service: the first of a website; `null`: none. */
-    application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
-    /** The origins at which browsers open the pages of the service. */
-    ownOrigins: ownOriginsOf(values),
+    application: origins.allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     /** The domain that passkeys belong to, and the origins whose pages may use them. */
     webauthn: {
       rpId: values.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(values))),
-      origins: [...new Set([...ownOriginsOf(values), ...allowedOrigins, ...values.WEBAUTHN_ORIGINS])],
+      origins: [...new Set([...origins.ownOrigins, ...origins.allowedOrigins, ...values.WEBAUTHN_ORIGINS])],
     },
     /** Whether there is the page `/console`, for developers. */
-    console: !production,
+    console: values.NODE_ENV !== 'production',
     /** The number of proxies in front of the service. */
     trustProxy: values.TRUST_PROXY,
     /** Milliseconds, as is the next one. */
@@ -179,10 +189,10 @@ export const serviceSettings = (values: ServiceValues) => {
   };
 };
 
-export const baseUrlOf = ({ BASE_URL: url, PORT: port }: ServiceValues): string => url ?? `http://localhost:${port}`;
+export const baseUrlOf = ({ BASE_URL: url, PORT: port }: OriginValues): string => url ?? `http://localhost:${port}`;
 
 /** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
-const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: ServiceValues): string[] => {
+const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: OriginValues): string[] => {
   const production = environment === 'production';
   if (production && baseUrl === undefined) return [];
   const url = new URL(baseUrl ?? `http://localhost:${port}`);

@@ -16,7 +16,8 @@ export const sanitize = (text: string): string => {
   return short.replaceAll(LINKING, '[$&]');
 };
 
-const LINKING = /(?<=[\p{L}\p{M}])[.。](?=\S)|[.。](?=[\p{L}\p{M}])|:(?=\S)|\\(?=\S)|@/gu;
+/** Invisible characters that stay, such as one of Mongolian, stand between a letter and a dot. */
+const LINKING = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
 
 /** Shows enough of an address to recognize it. A reader of the former mailbox must not learn the new address. */
 export const masked = (email: string): string => {

@@ -31,6 +31,8 @@ describe('a text that a client chose', () => {
     ['👨‍👩‍👧 phone', '👨‍👩‍👧 phone'],
     ['کلید‌های من', 'کلید‌های من'],
     ['evil\u200d.\u200dexample', 'evil[.]example'],
+    ['evil\u180e.1', 'evil\u180e[.]1'],
+    ['1.\u180eevil', '1[.]\u180eevil'],
   ])('%j becomes %j', (text, expected) => {
     expect(sanitize(text)).toBe(expected);
   });

@@ -9,6 +9,10 @@
  * process.once('SIGTERM', () => stop('SIGTERM'));
  */
 export type { Check } from './adapters/http/routes/check.ts';
+export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
+export type { Query, Records, Stored } from './adapters/records/records.ts';
+export { storageOver, storesOver } from './adapters/records/storage.ts';
+export { recordsOver } from './adapters/records/units.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
 export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { auditedUnitOfWork, auditLog } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { logOperated } from '../../src/application/use-cases/operate-accounts.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
 import { aUser, NOW } from '../support/builders.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 
 const ids = sequentialIds();
@@ -13,7 +13,7 @@ const user = aUser();
 const disabled = () => newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at: NOW, origin: NO_ORIGIN });
 
 const audited = async (wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   await stores.users.add(user);
   const reports: (readonly AccountEvent[])[] = [];
   const over = wrap(unitOfWork);

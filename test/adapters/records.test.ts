@@ -6,7 +6,6 @@ import { absent } from '../contracts/hooks.ts';
 import { describeLinkTokens } from '../contracts/link-tokens.contract.ts';
 import { describeRecords } from '../contracts/records.ts';
 import { aUser } from '../support/builders.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import {
   failingDatabase,
   openEmbedded,
@@ -16,19 +15,6 @@ import {
 } from '../support/storage/databases.ts';
 
 describeLinkTokens('randomLinkTokens', randomLinkTokens);
-
-describeRecords('in memory', async (name) => {
-  const stores = memoryStores();
-  const users = [aUser(), aUser()] as const;
-  for (const user of users) await stores.users.add(user);
-  return {
-    repository: stores[name],
-    owners: [users[0].id, users[1].id],
-    another: absent('one process has its records to itself'),
-    failing: absent('memory does not fail'),
-    deleteUser: (id) => stores.users.remove(id),
-  };
-});
 
 const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedDatabase>>) =>
   describe(name, () => {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
@@ -10,8 +11,6 @@ import { absent } from '../contracts/hooks.ts';
 import type { UnitOfWorkStore } from '../contracts/unit-of-work/store.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
 import { anEvent, aSession, aUser, NOW } from '../support/builders.ts';
-import { memoryStores } from '../support/memory/stores.ts';
-import { memoryUnitOfWork } from '../support/memory/unit-of-work.ts';
 import { canStartPgbouncer, startPgbouncer } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import {
@@ -25,20 +24,14 @@ import {
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** The adapter over tables in memory is `memoryUnitOfWork`. */
 const inMemory = (): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'interfere' | 'untilOneWaits'> => {
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   const interfere: UnitOfWorkStore['interfere'] = async ({ id }) => {
     await stores.users.update(id, { emailVerifiedAt: NOW, now: NOW });
     return { over: Promise.resolve() };
   };
   return { unitOfWork, stores, interfere, untilOneWaits: setImmediate };
 };
-
-describeUnitOfWork(memoryUnitOfWork.name, async () => ({
-  ...inMemory(),
-  failing: absent('memory does not fail'),
-}));
 
 /** What the service puts around its unit of work. */
 const WRAPPERS: Readonly<Record<string, (unitOfWork: UnitOfWork) => UnitOfWork>> = {

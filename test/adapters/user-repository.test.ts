@@ -3,7 +3,6 @@ import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
-import { memoryUserRepository } from '../support/memory/user-repository.ts';
 import {
   failingDatabase,
   openEmbedded,
@@ -11,12 +10,6 @@ import {
   type SharedDatabase,
   TEST_DATABASE_URL,
 } from '../support/storage/databases.ts';
-
-describeUserRepository('memoryUserRepository', async () => ({
-  repository: memoryUserRepository(),
-  another: absent('one process has its users to itself'),
-  failing: absent('memory does not fail'),
-}));
 
 const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedDatabase>>) =>
   describe(name, () => {

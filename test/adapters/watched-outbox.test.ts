@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import { REQUESTS_WAITING } from '../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { aMessage } from '../support/builders.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 /** Kinds whose work could be seen in the time of a response, and show that an address has an account. */
 const WAITING: readonly MessageKind[] = [
@@ -16,7 +16,7 @@ const WAITING: readonly MessageKind[] = [
 
 /** How often the sender is woken when messages of these kinds are added. */
 const wakings = async (...kinds: readonly MessageKind[]) => {
-  const { unitOfWork, outbox } = memoryStores();
+  const { unitOfWork, outbox } = memoryStorage();
   let woken = 0;
   const wake = () => {
     woken += 1;
@@ -44,7 +44,7 @@ describe('a message that is added to a watched outbox', () => {
   // Proves: mail-9
   it('wakes the sender for all messages when half of the requests wait that may', async () => {
     const rings: boolean[] = [];
-    const { outbox } = memoryStores();
+    const { outbox } = memoryStorage();
     const watched = watchedOutbox(outbox, (isForAll) => rings.push(isForAll));
     for (let count = 0; count <= REQUESTS_WAITING / 2; count += 1) {
       const origin = { ...NO_ORIGIN, address: `network ${count}` };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { TokenPair } from '../../src/application/steps/issue-tokens.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../support/account.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const NEW_PASSWORD = 'staple battery';
@@ -133,7 +133,7 @@ describe('changePassword', () => {
   });
 
   it('ends no session when the password cannot be stored', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const setPasswordHash = unreliable(users.setPasswordHash);
     const { app, elsewhere, change } = await setUp({ users: { ...users, setPasswordHash }, sessions });
     setPasswordHash.failNext();
@@ -142,7 +142,7 @@ describe('changePassword', () => {
   });
 
   it('can be repeated when the other sessions cannot be ended', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const endByUser = unreliable(sessions.endByUser);
     const { app, elsewhere, change, logIn } = await setUp({ users, sessions: { ...sessions, endByUser } });
     endByUser.failNext();
@@ -157,7 +157,7 @@ describe('changePassword', () => {
   });
 
   it('can be repeated when the password was stored, but the store reports a failure', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     let failing = true;
     const setPasswordHash: typeof users.setPasswordHash = async (...given) => {
       const changed = await users.setPasswordHash(...given);
@@ -172,7 +172,7 @@ describe('changePassword', () => {
   });
 
   it('can be repeated when the request is aborted while the other sessions are ended', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const request = new AbortController();
     const endByUser: typeof sessions.endByUser = async (...given) => {
       const ended = await sessions.endByUser(...given);
@@ -188,7 +188,7 @@ describe('changePassword', () => {
   });
 
   it('returns the error of the store when the old password cannot be restored either', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const setPasswordHash = unreliable(users.setPasswordHash);
     const endByUser = async () => {
       setPasswordHash.failNext();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { NOTICES_PER_HOUR } from '../../src/application/steps/record.ts';
 import { continueNavigation } from '../../src/application/use-cases/continue-navigation.ts';
@@ -9,7 +10,6 @@ import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
 import { BOB, inShort, ORIGIN } from '../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../support/application.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
 
 const UNPROVEN = { code: 'AUTH_DEVICE_UNPROVEN', status: 401, level: 'info' };
@@ -317,7 +317,7 @@ describe('a session with a key of its device', () => {
     });
 
     it('does not use a proof up when the store fails before', async () => {
-      const { users, sessions } = memoryStores();
+      const { users, sessions } = memoryStorage();
       const useProof = unreliable(sessions.useProof);
       const { app, first, refresh } = await setUp({ users, sessions: { ...sessions, useProof } });
       await refresh(first);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { login } from '../../src/application/use-cases/login.ts';
 import type { Session } from '../../src/domain/session.ts';
 import { BOB, inShort, ORIGIN, registeredAda } from '../support/account.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const setUp = async () => {
@@ -52,7 +52,7 @@ describe('login', () => {
   });
 
   it('opens no session when the request was aborted or the password is wrong', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     let opened = 0;
     const add = async (session: Session) => {
       opened += 1;

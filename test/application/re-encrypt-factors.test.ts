@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
 import { reEncryptFactors } from '../../src/application/use-cases/re-encrypt-factors.ts';
+import { memoryFactorRepository } from '../mutants/memory/factor-repository.ts';
 import { aFactor, anId } from '../support/builders.ts';
 import { factorKeys } from '../support/factor-keys.ts';
-import { memoryFactorRepository } from '../support/memory/factor-repository.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXP';
 const old = aesGcmFactorSecrets(factorKeys(['a']));

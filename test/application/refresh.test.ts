@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import type { RefreshDeps } from '../../src/application/use-cases/refresh.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
 
 const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
@@ -210,7 +210,7 @@ describe('refresh', () => {
     /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
     const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];
-      const { unitOfWork: _unitOfWork, ...all } = memoryStores();
+      const { unitOfWork: _unitOfWork, ...all } = memoryStorage();
       const add = unreliable(all.events.add);
       const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
       const stores = { ...all, sessions, events: { ...all.events, add } };
@@ -379,7 +379,7 @@ describe('refresh', () => {
     });
 
     it('when the rotation fails', async () => {
-      const { users, sessions } = memoryStores();
+      const { users, sessions } = memoryStorage();
       const rotate = unreliable(sessions.rotate);
       const { app, first } = await setUp({ users, sessions: { ...sessions, rotate } });
       rotate.failNext();
@@ -388,7 +388,7 @@ describe('refresh', () => {
     });
 
     it('when the request was aborted during the rotation', async () => {
-      const { users, sessions } = memoryStores();
+      const { users, sessions } = memoryStorage();
       const caller = new AbortController();
       const rotate: typeof sessions.rotate = async (rotation) => {
         const won = await sessions.rotate(rotation);
@@ -416,7 +416,7 @@ describe('refresh', () => {
       [10 * SECOND, 'not within a replay window, in which another request may have been given the new token'],
     ])('when the client has hung up during the rotation, replay window %d ms: %s', async (replayWindow) => {
       const client = new AbortController();
-      const stores = memoryStores();
+      const stores = memoryStorage();
       const { sessions } = stores;
       const hangingUp: typeof sessions = {
         ...sessions,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../src/application/steps/refused-login-counter.ts';
 import { disableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -6,7 +7,6 @@ import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../src/domain/login-throttle.ts';
 import { ADA, application } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 
@@ -56,7 +56,7 @@ describe('a refused log-in', () => {
 
 /** Counts over stores in memory, whose unit of work fails while `isDown`. */
 const counting = async () => {
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30));
   const state = { isDown: false, units: 0 };
   const counts = refusedLoginCounter({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 describe('register', () => {
   it('returns the public fields of the user', async () => {
@@ -74,7 +74,7 @@ describe('register', () => {
   });
 
   it('accepts one of 50 concurrent registrations of the same username, and opens one session', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     let opened = 0;
     const app = application({
       users,
@@ -102,7 +102,7 @@ describe('register', () => {
   });
 
   it('can be repeated when the session cannot be stored', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const add = unreliable(sessions.add);
     const app = application({ users, sessions: { ...sessions, add } });
     add.failNext();
@@ -112,7 +112,7 @@ describe('register', () => {
   });
 
   it('can be repeated when the user was stored, but the store reports a failure', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     let failed = false;
     const app = application({
       sessions,
@@ -134,7 +134,7 @@ describe('register', () => {
     'leaves no user when the request is aborted while the %s is stored',
     async (stored) => {
       const request = new AbortController();
-      const { users, sessions } = memoryStores();
+      const { users, sessions } = memoryStorage();
       const abortedBy =
         <Given, Result>(add: (given: Given) => Promise<Result>) =>
         async (given: Given): Promise<Result> => {
@@ -152,7 +152,7 @@ describe('register', () => {
   );
 
   it('returns the error of the store when the user cannot be removed either', async () => {
-    const { users, sessions } = memoryStores();
+    const { users, sessions } = memoryStorage();
     const [add, remove] = [unreliable(sessions.add), unreliable(users.remove)];
     const app = application({ sessions: { ...sessions, add }, users: { ...users, remove } });
     add.failNext();

@@ -78,8 +78,8 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
   it('is dropped when the user is gone', async () => {
     const { app, user, waiting } = await setUp();
     await app.enqueue({ kind, userId: null, to });
-    await app.users.remove(user.id);
     await app.enqueue({ kind, userId: user.id, to });
+    await app.users.remove(user.id);
     expect(await app.sendAll()).toEqual([]);
     expect(await waiting()).toBe(0);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { lockedFactorOwner } from '../../src/application/steps/live-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../src/application/steps/open-session.ts';
 import { assertSteppedUp, stepUp } from '../../src/application/use-cases/step-up.ts';
@@ -6,7 +7,6 @@ import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../src/domain/as
 import { NO_KEYS } from '../../src/domain/device-binding.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, application, DAY, MINUTE } from '../support/application.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 const REQUIRED = { code: 'AUTH_SECOND_FACTOR_REQUIRED' };
 const AAL2 = { assurance: 'aal2-if-enrolled' } as const;
@@ -85,7 +85,7 @@ describe('a session', () => {
   });
 
   it('is not refreshed beyond an age that was lowered since', async () => {
-    const { sessions, users, unitOfWork } = memoryStores();
+    const { sessions, users, unitOfWork } = memoryStorage();
     const stores = { sessions, users, unitOfWork };
     const { app, refreshToken } = await setUp(stores);
     app.clock.advance(2 * DAY);

@@ -57,6 +57,12 @@ describe.each(ports)('the port %s', (port) => {
   });
 });
 
+it('the records have a contract with a test for each of their promises, titled by the promise', () => {
+  const text = readText('src/adapters/records/records.ts');
+  const promises = [...text.matchAll(/^ \* - (.+)$/gm)].map(([, promise]) => promise);
+  expect(titlesOf(contractOf('records')).toSorted()).toEqual(promises.toSorted());
+});
+
 /** `test/adapters/records.test.ts` runs the contracts of records over the stores that this puts together. */
 const storages = readText('src/infrastructure/storages/sql.ts');
 

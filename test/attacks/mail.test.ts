@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, sentLink, useLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
-import { memoryMailer } from '../support/memory/mailer.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const start = closedServices();
 let service: TestService;

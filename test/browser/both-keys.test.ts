@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import {
   bindingIn,
@@ -14,7 +15,6 @@ import {
 } from '../support/browser/client-page.ts';
 import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
 import { startService } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 const TABS = 3;
 const ROUNDS = 2;
@@ -27,7 +27,7 @@ const openWorld = async () => {
   onTestFinished(site.close);
   let ahead = 0;
   const clock = { now: () => Date.now() + ahead };
-  const service = await startService(site.env, { hasher, storage: memoryStores(), clock });
+  const service = await startService(site.env, { hasher, storage: memoryStorage(), clock });
   onTestFinished(service.close);
   site.serve(service.url);
   site.publish(importing(site.service));

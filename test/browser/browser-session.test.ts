@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 const RENEWALS = 6;
 /** How often Chromium signs for a site in nine minutes, until it is started again. */
@@ -50,7 +50,7 @@ const openWorld = async (settings = {}, own: Parameters<typeof visit>[1] = {}) =
   onTestFinished(site.close);
   const browser = await visit(site, own);
   const { cookies } = browser;
-  const service = await startService(site.env, { hasher, storage: memoryStores() }, settings);
+  const service = await startService(site.env, { hasher, storage: memoryStorage() }, settings);
   onTestFinished(service.close);
   site.serve(service.url);
   const isBound = async () => (await cookies()).some((cookie) => cookie.startsWith('refresh_binding='));
@@ -130,7 +130,7 @@ const ENDINGS = STEPS.flatMap((step) => (['request', 'response'] as const).map((
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
   // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
-  const storage = memoryStores();
+  const storage = memoryStorage();
   let site: SecureSite;
   let service: TestService;
   const start = async () => {

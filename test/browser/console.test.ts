@@ -6,7 +6,7 @@ import { canBrowse } from '../support/browser/chromium.ts';
 import { type Console, expectSettled, openConsoles, PHONE } from '../support/browser/console.ts';
 import { anEvent } from '../support/builders.ts';
 import { aPerson } from '../support/http/service.ts';
-import { memoryMailer } from '../support/memory/mailer.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const MARKUP = `<img src=x onerror="globalThis.hacked = true"><b>bold</b>`;
 const PROTECTED = 'Protected: GET /users/me';

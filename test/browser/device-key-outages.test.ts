@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { openSite } from '../support/browser/site.ts';
 import { witness } from '../support/browser/witness.ts';
 import { startService, type TestService } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { freePort } from '../support/servers/free-port.ts';
 
 const REFRESH = '/auth/refresh-token';
@@ -81,7 +81,7 @@ const openWorld = async () => {
   const address = `http://auth.tandem.localhost:${port}`;
   const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner };
   // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
-  const storage = memoryStores();
+  const storage = memoryStorage();
   let service: TestService | undefined;
   onTestFinished(() => service?.close());
   const { browser, restart, close } = await launchChromium();

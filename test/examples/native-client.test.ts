@@ -10,7 +10,7 @@ import { codeAt } from '../support/authenticator-app.ts';
 import { witness } from '../support/browser/witness.ts';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -27,7 +27,7 @@ const openWorld = async () => {
   const baseUrl = `http://127.0.0.1:${port}`;
   let passed = 0;
   const now = () => Date.now() + passed;
-  const service = await start({ BASE_URL: baseUrl }, { storage: memoryStores(), clock: { now } });
+  const service = await start({ BASE_URL: baseUrl }, { storage: memoryStorage(), clock: { now } });
   const line = await witness(service.url, port);
   onTestFinished(line.close);
   const person = aPerson();

@@ -3,8 +3,8 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { tokenIn } from '../support/mail/sender.ts';
-import { memoryMailer } from '../support/memory/mailer.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { startService, type TestService } from '../support/http/service.ts';
-import { memoryMailer } from '../support/memory/mailer.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 

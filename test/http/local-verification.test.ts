@@ -2,12 +2,12 @@ import { verify } from 'node:crypto';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -34,7 +34,7 @@ describe('the public keys of the environment', () => {
   beforeAll(async () => {
     const config = parseConfig(ENV);
     service = await compose(config, silentLogger, {
-      storage: memoryStores(),
+      storage: memoryStorage(),
       ports: { hasher: bcryptPasswordHasher({ cost: 4 }) },
     });
     answers = watched(service.http, service.routes);

@@ -3,8 +3,8 @@ import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/z
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { tokenIn } from '../support/mail/sender.ts';
-import { memoryMailer } from '../support/memory/mailer.ts';
 import { tally } from '../support/tally.ts';
 
 const NEW_PASSWORD = 'a new correct horse';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-app.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 
 const answered = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ msg }) => msg === 'request answered');
 
@@ -241,7 +241,7 @@ describe('the log line of a refused request', () => {
 
 describe('in development', () => {
   it('every request is logged, without sampling', async () => {
-    const service = await startService({ NODE_ENV: 'development', REDIS_URL: '' }, { storage: memoryStores() });
+    const service = await startService({ NODE_ENV: 'development', REDIS_URL: '' }, { storage: memoryStorage() });
     for (let times = 0; times < 12; times++) await service.http.get('/nowhere').set('Origin', 'http://127.0.0.1:4210');
     await service.close();
     expect(answered(service)).toHaveLength(12);

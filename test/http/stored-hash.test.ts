@@ -1,9 +1,9 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { changedStorage } from '../support/storage/changed-storage.ts';
 
 /** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
@@ -35,7 +35,7 @@ describe('a stored hash of another bcrypt implementation', () => {
 describe('a raised BCRYPT_COST', () => {
   // Proves: password-5, theft-3
   it('rehashes at the next log-in, and changes only the hash', async () => {
-    const storage = memoryStores();
+    const storage = memoryStorage();
     const [cheap, dear] = [
       await startService({ BCRYPT_COST: '4' }, { storage }),
       await startService({ BCRYPT_COST: '5' }, { storage }),
@@ -63,7 +63,7 @@ describe('a raised BCRYPT_COST', () => {
   });
 
   it('does not prevent the log-in when the rehash fails, which is logged', async () => {
-    const stored = memoryStores();
+    const stored = memoryStorage();
     const { users } = stored;
     const setPasswordHash = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
     const storage = changedStorage(stored, ({ users }) => ({ users: { ...users, setPasswordHash } }));

@@ -1,11 +1,11 @@
 import type { FactorRepository } from '../../src/application/ports/factor-repository.ts';
 import type { Factor } from '../../src/domain/factor.ts';
 import { describeFactorRepository } from '../contracts/factor-repository.contract.ts';
-import { memoryFactorRepository } from '../support/memory/factor-repository.ts';
-import type { Tables } from '../support/memory/tables.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { mutex } from './harness/mutex.ts';
 import { quoting } from './harness/translated.ts';
+import { memoryFactorRepository } from './memory/factor-repository.ts';
+import type { Tables } from './memory/tables.ts';
 import { type Faults, recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<FactorRepository>((tables) => {

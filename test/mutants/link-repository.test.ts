@@ -1,10 +1,10 @@
 import type { LinkRepository } from '../../src/application/ports/link-repository.ts';
 import { describeLinkRepository } from '../contracts/link-repository.contract.ts';
-import { memoryLinkRepository } from '../support/memory/link-repository.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { FINDING } from './link-repository/faults/finding.ts';
 import { REMOVING } from './link-repository/faults/removing.ts';
 import { TAKING } from './link-repository/faults/taking.ts';
+import { memoryLinkRepository } from './memory/link-repository.ts';
 import { recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<LinkRepository>((tables) => {

@@ -1,7 +1,7 @@
 import type { Outbox } from '../../src/application/ports/outbox.ts';
 import { describeOutbox } from '../contracts/outbox.contract.ts';
-import { memoryOutbox } from '../support/memory/outbox.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
+import { memoryOutbox } from './memory/outbox.ts';
 import { ADMITTING } from './outbox/faults/admitting.ts';
 import { CLAIMING } from './outbox/faults/claiming.ts';
 import { FAILING } from './outbox/faults/failing.ts';

@@ -2,11 +2,11 @@ import type { PasskeyRepository } from '../../src/application/ports/passkey-repo
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
 import { describePasskeyRepository } from '../contracts/passkey-repository.contract.ts';
-import { memoryPasskeyRepository } from '../support/memory/passkey-repository.ts';
-import type { Tables } from '../support/memory/tables.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { mutex } from './harness/mutex.ts';
 import { quoting } from './harness/translated.ts';
+import { memoryPasskeyRepository } from './memory/passkey-repository.ts';
+import type { Tables } from './memory/tables.ts';
 import { type Faults, recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<PasskeyRepository>((tables) => {

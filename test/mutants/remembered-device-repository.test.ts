@@ -1,10 +1,10 @@
 import type { RememberedDeviceRepository } from '../../src/application/ports/remembered-device-repository.ts';
 import type { RememberedDevice } from '../../src/domain/remembered-device.ts';
 import { describeRememberedDeviceRepository } from '../contracts/remembered-device-repository.contract.ts';
-import { memoryRememberedDeviceRepository } from '../support/memory/remembered-device-repository.ts';
-import type { Tables } from '../support/memory/tables.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { quoting } from './harness/translated.ts';
+import { memoryRememberedDeviceRepository } from './memory/remembered-device-repository.ts';
+import type { Tables } from './memory/tables.ts';
 import { type Faults, recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<RememberedDeviceRepository>((tables) => {

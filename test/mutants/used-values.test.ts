@@ -1,10 +1,10 @@
 import type { UsedValues } from '../../src/application/ports/used-values.ts';
 import { describeUsedValues } from '../contracts/used-values.contract.ts';
-import type { Tables } from '../support/memory/tables.ts';
-import { memoryUsedValues } from '../support/memory/used-values.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { mutex } from './harness/mutex.ts';
 import { quoting } from './harness/translated.ts';
+import type { Tables } from './memory/tables.ts';
+import { memoryUsedValues } from './memory/used-values.ts';
 import { type Faults, recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<UsedValues>((tables) => ({ ...memoryUsedValues(tables), forget: () => undefined }));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import { play } from '../support/binding/play.ts';
 import { programs } from '../support/binding/program.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
@@ -64,7 +64,7 @@ describe('a session with a key of its device', () => {
         between: inAnyOrder(scheduler),
         whileAllArrive: (requests: Promise<unknown>) => scheduler.waitFor(requests),
       };
-      for (const line of await play(memoryStores(), given, options)) seen.add(inWords(line));
+      for (const line of await play(memoryStorage(), given, options)) seen.add(inWords(line));
     });
     await holds(property, { numRuns: 1_500 });
     return seen;

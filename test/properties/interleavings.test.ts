@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
@@ -126,7 +126,7 @@ const tokensThatWork = async ({ app, store }: World, tokens: readonly string[]):
     const session = verified.ok
       ? await store.find({ id: verified.token.sessionId, userId: verified.token.claims.sub })
       : null;
-    const copy = memoryStores();
+    const copy = memoryStorage();
     const user = await app.users.findByUsername(ADA.username);
     if (user !== null) await copy.users.add(user);
     if (session !== null) await copy.sessions.add(session);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -9,7 +10,6 @@ import { canonicalEmail, canonicalUsername } from '../../src/domain/user.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { ADA, application } from '../support/application.ts';
 import { aUser } from '../support/builders.ts';
-import { memoryUserRepository } from '../support/memory/user-repository.ts';
 import { anyText, email, inAnyCase, lookingLike, username } from '../support/properties/arbitraries.ts';
 import { holds } from '../support/properties/properties.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
@@ -97,7 +97,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
           fc.asyncProperty(pair, async ([first, second]) => {
             const same = canonical(first) === canonical(second);
             const expected = same ? 'found, refused' : 'not found, stored';
-            expect(await collision(memoryUserRepository(), kind, first, second)).toBe(expected);
+            expect(await collision(memoryStorage().users, kind, first, second)).toBe(expected);
             await database.em.execute('delete from users');
             expect(await collision(mikroOrmUserRepository(database), kind, first, second)).toBe(expected);
           }),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';
@@ -34,7 +34,7 @@ const OUTCOMES = [
   'token N, token N again, token N again',
 ];
 
-const inMemory = (): Store => memoryStores();
+const inMemory = (): Store => memoryStorage();
 const onDatabase = ({ em }: Database): Store => ({
   users: mikroOrmUserRepository({ em }),
   sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),

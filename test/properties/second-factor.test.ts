@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import pino from 'pino';
 import { describe, it } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, programs, type World } from '../support/second-factor/play.ts';
@@ -23,7 +23,7 @@ describe('the sessions of a user with a second factor', () => {
 
   // Proves: asvs-6.1.3, asvs-6.3.4, asvs-6.4.3, nist-1, nist-11, theft-7
   it('have shown it, in whatever order things happen', async () => {
-    await hold(() => ({ storage: memoryStores(), ids: sequentialIds() }), 40, 120);
+    await hold(() => ({ storage: memoryStorage(), ids: sequentialIds() }), 40, 120);
   });
 
   it.runIf(TEST_DATABASE_URL !== undefined)('have shown it, over PostgreSQL as well', async () => {

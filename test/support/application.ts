@@ -2,6 +2,7 @@ import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.t
 import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { nodeCryptoOneTimePasswords } from '../../src/adapters/one-time-passwords/node-crypto.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { authenticate, getCurrentUser } from '../../src/application/use-cases/current-user.ts';
@@ -17,7 +18,6 @@ import { type RefreshDeps, refresh } from '../../src/application/use-cases/refre
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
 import { plainDeviceProofs, plainDeviceSeals, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 import { fixedClock } from './fixed-clock.ts';
-import { memoryStores } from './memory/stores.ts';
 import { sequentialIds } from './sequential-ids.ts';
 import { separately } from './units.ts';
 
@@ -32,7 +32,7 @@ export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'corre
 export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   const isGiven = given.users !== undefined || given.sessions !== undefined;
   const deps = {
     ...stores,

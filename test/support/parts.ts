@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { Storage } from '../../src/application/ports/unit-of-work.ts';
-import { memoryStores } from './memory/stores.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { isOnExample, openExampleStorage } from './storage/example.ts';
@@ -41,7 +41,7 @@ export const partsOfService = async (
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
     env: { ...(database !== null && { DATABASE_URL: database.url }), ...(redis !== null && { REDIS_URL: redis.url }) },
-    storage: storage ?? example?.storage ?? (storesItself && database === null ? memoryStores() : undefined),
+    storage: storage ?? example?.storage ?? (storesItself && database === null ? memoryStorage() : undefined),
     remove: () => Promise.all([database?.drop(), redis?.empty(), example?.close()]),
   };
 };

@@ -6,8 +6,9 @@ import { readTime } from '../mikro-orm/clock.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
 import { type Row, type Tables, toAuthenticated, toUser, toUserInTokens } from '../mikro-orm/rows.ts';
+import { notExecuted } from '../resilience/not-executed.ts';
 import { serverClock } from '../resilience/server-clock.ts';
-import { notExecuted, ROTATION_BUDGET } from './rotation-recovery.ts';
+import { ROTATION_BUDGET } from './rotation-recovery.ts';
 import {
   addCounting,
   endOne,

@@ -1,21 +1,8 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import { AppError, type AppErrorOptions } from '../../domain/errors/app-error.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { Rotation } from '../../domain/session.ts';
-import { withFramesOf } from '../redaction/redact-error.ts';
+import { NotExecutedError } from '../resilience/not-executed.ts';
 import { withResponseTimeout } from '../resilience/response-timeout.ts';
-
-/** DB_QUERY_FAILED of a statement that was certainly not executed: there is no rotation to revert. */
-export class NotExecutedError extends AppError {
-  constructor(options: AppErrorOptions) {
-    super('DB_QUERY_FAILED', options);
-  }
-}
-
-/** Translates the failure of a step before the rotation is sent, or after it changed nothing. */
-export const notExecuted = (error: unknown): never => {
-  const reason = error instanceof AppError ? error.reason : undefined;
-  throw withFramesOf(error, new NotExecutedError(reason === undefined ? {} : { reason }));
-};
 
 /** The time limits of a rotation and of its result, in milliseconds after the call. ADR 0022. */
 export type RotationBudgets = {

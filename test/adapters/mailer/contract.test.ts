@@ -5,9 +5,9 @@ import { fileMailer } from '../../../src/adapters/mailer/files.ts';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeMailer } from '../../contracts/mailer.contract.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { receivedFrom } from '../../support/mail/received.ts';
 import { openSmtpServer, reply, type SmtpServer } from '../../support/mail/smtp-server.ts';
-import { memoryMailer } from '../../support/memory/mailer.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const FROM = 'Tandem <tandem@localhost>';

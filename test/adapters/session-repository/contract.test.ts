@@ -1,18 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import type { DelayedSessions, SessionStore } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
-import { memorySessionRepository } from '../../support/memory/session-repository.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
-import { memoryTables } from '../../support/memory/tables.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import {
   failingDatabase,
@@ -28,42 +25,22 @@ const PAST = Date.UTC(2020, 0, 1);
 /** Connections that wait for a lock. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** Sessions in memory, of two users. @param around makes the adapter under test. */
-const inMemory =
-  <Sessions extends SessionRepository>(
-    around: (sessions: SessionRepository) => Sessions,
-    close?: (sessions: Sessions) => void,
-  ) =>
-  async (): Promise<SessionStore> => {
-    const tables = memoryTables();
-    const stores = memoryStores(tables);
-    const users = [aUser(), aUser()] as const;
-    for (const user of users) await stores.users.add(user);
-    const repository = around(memorySessionRepository(tables));
-    return {
-      repository,
-      users,
-      another: absent('one process has its sessions to itself'),
-      failing: absent('memory does not fail'),
-      delayed: absent('memory is never delayed'),
-      clock: absent('memory has no clock of its own'),
-      deleteUser: (id) => stores.users.remove(id),
-      close: async () => close?.(repository),
-    };
+describeSessionRepository('recoveringSessionRepository', async (): Promise<SessionStore> => {
+  const stores = memoryStorage();
+  const users = [aUser(), aUser()] as const;
+  for (const user of users) await stores.users.add(user);
+  const repository = recoveringSessionRepository(stores.sessions, { answerBudget: 5_000 });
+  return {
+    repository,
+    users,
+    another: absent('one process has its sessions to itself'),
+    failing: absent('memory does not fail'),
+    delayed: absent('memory is never delayed'),
+    clock: absent('memory has no clock of its own'),
+    deleteUser: (id) => stores.users.remove(id),
+    close: async () => repository.close(),
   };
-
-describeSessionRepository(
-  'memorySessionRepository',
-  inMemory((sessions) => sessions),
-);
-
-describeSessionRepository(
-  'recoveringSessionRepository',
-  inMemory(
-    (sessions) => recoveringSessionRepository(sessions, { answerBudget: 5_000 }),
-    (sessions) => sessions.close(),
-  ),
-);
+});
 
 /** Milliseconds: the budget of a rotation that is delayed. */
 const SHORT_BUDGET = 200;

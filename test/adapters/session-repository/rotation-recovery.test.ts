@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  NotExecutedError,
-  recoveringSessionRepository,
-} from '../../../src/adapters/session-repository/rotation-recovery.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 
 const BUDGET = 5_000;
 const INTERVAL = 250;
@@ -42,7 +40,7 @@ const OWNER = aUser();
 
 /** Sessions in memory, of one user. */
 const openStore = async (): Promise<SessionRepository> => {
-  const { users, sessions } = memoryStores();
+  const { users, sessions } = memoryStorage();
   await users.add(OWNER);
   return sessions;
 };

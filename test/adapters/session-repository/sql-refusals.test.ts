@@ -1,9 +1,9 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/queries.ts';
+import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.ts';
 import { serverClock } from '../../../src/adapters/resilience/server-clock.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { type Own, startService, type TestService } from '../../support/http/service.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 
 const PAGES = [
   'password-reset',
@@ -15,7 +15,7 @@ const SCRIPT = '/account-page.js';
 
 const services: TestService[] = [];
 const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
-  const service = await startService(env, { storage: memoryStores(), ...own });
+  const service = await startService(env, { storage: memoryStorage(), ...own });
   services.push(service);
   return service;
 };

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PAGE_TEXTS } from '../../../src/adapters/http/pages/account.ts';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { FIELD_CODES, type FieldCode } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 
 const APPLICATION = 'https://app.example.org';
 let plain: TestService;
 let branded: TestService;
 beforeAll(async () => {
-  plain = await startService({}, { storage: memoryStores() });
+  plain = await startService({}, { storage: memoryStorage() });
   const env = {
     BRAND_NAME: 'Tom & Jerry',
     BRAND_LOGO_URL: 'https://cdn.example.net/a/logo.svg?v=1',
@@ -18,7 +18,7 @@ beforeAll(async () => {
     DEFAULT_LOCALE: 'de-CH',
     ALLOWED_ORIGINS_DEV: APPLICATION,
   };
-  branded = await startService(env, { storage: memoryStores() });
+  branded = await startService(env, { storage: memoryStorage() });
 });
 afterAll(async () => {
   await plain?.close();
@@ -113,7 +113,7 @@ describe('the product on the pages', () => {
 
   it('is on the pages of their errors, too, without the version of the service', async () => {
     const env = { BRAND_NAME: 'Acme', RATE_LIMITS: 'global=100/60,strict=100/60,public=1/60' };
-    const service = await startService(env, { storage: memoryStores() });
+    const service = await startService(env, { storage: memoryStorage() });
     onTestFinished(service.close);
     await service.http.get('/account/not-me').expect(200);
     for (const [accepted, title] of [

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 
 /** A short time-out in milliseconds, long enough for a handler that returns at once. */
 const SHORT = { requestTimeout: 100 };
@@ -135,7 +135,7 @@ describe('REQUEST_TIMEOUT_MS', () => {
   it('is used by the service, and an aborted registration stores nothing', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
-    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { storage: memoryStores(), hasher });
+    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { storage: memoryStorage(), hasher });
     const person = aPerson();
     const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
     expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');

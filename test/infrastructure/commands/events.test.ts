@@ -1,14 +1,15 @@
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { events } from '../../../src/infrastructure/commands/users/act.ts';
-import { anEvent, anId, NOW } from '../../support/builders.ts';
-import { memoryEventRepository } from '../../support/memory/event-repository.ts';
+import { anEvent, aUser, NOW } from '../../support/builders.ts';
 
 const MINUTE = 60_000;
 
 const setUp = async (times: readonly number[]) => {
-  const user = { id: anId() };
-  const stored = memoryEventRepository(() => true);
+  const user = aUser();
+  const { users, events: stored } = memoryStorage();
+  await users.add(user);
   await stored.add(times.map((at) => anEvent({ userId: user.id, id: ulid(at), at })));
   const listed = (since: number | null, until: number | null) => events({ events: stored }, user, { since, until });
   return { user, stored, listed };

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
 import type { Ask } from '../../../src/infrastructure/commands/users/act.ts';
 import { runUsers } from '../../../src/infrastructure/commands/users.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { aFactor, anEvent, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 
 /** There is no database at this place. */
 const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };
@@ -21,7 +21,7 @@ const run = async (args: readonly string[], storage: Storage, given: { ask?: Ask
 };
 
 const stored = async () => {
-  const stores = memoryStores();
+  const stores = memoryStorage();
   const user = aUser();
   await stores.users.add(user);
   await stores.sessions.add(aSession({ userId: user.id }));
@@ -59,7 +59,7 @@ it('a name that is the id of another user is refused, with both of them, and an 
 
 it('the stores of the caller are closed once, also when the command fails', async () => {
   const close = vi.fn();
-  expect(await manageUsers(['find', 'nobody'], ENV, { storage: memoryStores(), close })).toBe(3);
+  expect(await manageUsers(['find', 'nobody'], ENV, { storage: memoryStorage(), close })).toBe(3);
   expect(close).toHaveBeenCalledOnce();
 });
 
@@ -178,6 +178,6 @@ describe('the attributes of a user', () => {
     ['something after them', ['set-attributes', 'ada', '{}', '{}']],
     ['attributes of another command', ['enable', 'ada', '{}']],
   ])('are refused before a user is looked for: %s', async (_what, args) => {
-    expect(await run(args, memoryStores())).toMatchObject({ status: 2, output: '' });
+    expect(await run(args, memoryStorage())).toMatchObject({ status: 2, output: '' });
   });
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
-import { memoryMailer } from '../../support/memory/mailer.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
 
 /** bcrypt with its lowest cost, to save time. */
@@ -27,7 +27,7 @@ const asInstance = <Port extends object>(port: Port): Port => {
 
 /** Stores and their unit of work, all of them instances of classes. */
 const instances = (): Storage => {
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   const all = (stores: Stores) => eachStore(stores, asInstance);
   const unit: UnitOfWork = { run: (work) => unitOfWork.run((inside) => work(all(inside))) };
   return { ...all(stores), unitOfWork: asInstance(unit) };
@@ -62,7 +62,7 @@ const walk = async ({ http, mail, mailer, ports }: Awaited<ReturnType<typeof sta
 };
 
 it.each([
-  ['objects', memoryStores],
+  ['objects', memoryStorage],
   ['instances of classes', instances],
 ])('a storage of one’s own serves everything, as %s', async (_form, stores) => {
   const service = await start(stores());

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
 import type { Check } from '../../../src/adapters/http/routes/check.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type Overrides, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
@@ -15,7 +16,6 @@ import { serve } from '../../../src/infrastructure/serve.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
 import { testKeys } from '../../support/keys.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 import { changedStorage } from '../../support/storage/changed-storage.ts';
@@ -47,7 +47,7 @@ const check: Check = { name: 'own', ping: async () => undefined, required: true 
 
 describe('the secrets of authenticator apps', () => {
   const secretsOf = async (own: Overrides, env: Env = {}) => {
-    const { ports, close, hasFactorKey } = await composed({ storage: memoryStores(), ...own }, env);
+    const { ports, close, hasFactorKey } = await composed({ storage: memoryStorage(), ...own }, env);
     await close();
     return { secrets: ports.factorSecrets, hasFactorKey: hasFactorKey() };
   };
@@ -71,7 +71,7 @@ describe('the secrets of authenticator apps', () => {
 
 describe('a storage of one’s own', () => {
   it('is used and checked, and no database is opened', async () => {
-    const storage = memoryStores();
+    const storage = memoryStorage();
     const service = await composed({ storage, checks: [check] });
     onTestFinished(service.close);
     const user = aUser();
@@ -84,7 +84,7 @@ describe('a storage of one’s own', () => {
   it('needs no database that could be reached, and production is not warned of it', async () => {
     const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
     for (const env of [unreachable, { ...PRODUCTION, DATABASE_URL: '', MAIL_URL: '' }]) {
-      const service = await composed({ storage: memoryStores() }, env);
+      const service = await composed({ storage: memoryStorage() }, env);
       await service.close();
       expect(service.messages).toEqual([]);
     }
@@ -92,14 +92,14 @@ describe('a storage of one’s own', () => {
 
   it('is down when its check fails', async () => {
     const ping = () => Promise.reject(new Error('away'));
-    const service = await composed({ storage: memoryStores(), checks: [{ ...check, ping }] });
+    const service = await composed({ storage: memoryStorage(), checks: [{ ...check, ping }] });
     onTestFinished(service.close);
     await expect(service.ready()).rejects.toMatchObject({ status: 503, message: 'Not ready; down: own.' });
   });
 
   it('has a failed rotation reverted, like the service’s own', async () => {
     let replies = false;
-    const storage = changedStorage(memoryStores(), ({ sessions }) => ({
+    const storage = changedStorage(memoryStorage(), ({ sessions }) => ({
       sessions: {
         ...sessions,
         rotate: async (rotation) => {
@@ -139,7 +139,7 @@ describe('serve with a storage of one’s own', () => {
 
   it('closes it once, after the last response, however often the service is stopped', async () => {
     const close = vi.fn();
-    const stop = await serve(configOf(), { storage: memoryStores(), close });
+    const stop = await serve(configOf(), { storage: memoryStorage(), close });
     expect(close).not.toHaveBeenCalled();
     await Promise.all([stop('SIGINT'), stop('SIGTERM')]);
     await stop('again');
@@ -162,7 +162,7 @@ describe('serve with a storage of one’s own', () => {
     ];
     for (const { env, ports, reason } of starts) {
       const close = vi.fn(() => Promise.reject(new Error('does not close')));
-      await expect(serve(configOf(env), { storage: memoryStores(), ports, close })).rejects.toThrow(reason);
+      await expect(serve(configOf(env), { storage: memoryStorage(), ports, close })).rejects.toThrow(reason);
       expect(close).toHaveBeenCalledOnce();
     }
   });
@@ -172,7 +172,7 @@ describe('serve with a storage of one’s own', () => {
     const metrics = await freePort();
     const config = configOf({ PORT: String(port), METRICS: `127.0.0.1:${metrics}` });
     const close = () => Promise.reject(new Error('does not close'));
-    const stop = await serve(config, { storage: memoryStores(), close });
+    const stop = await serve(config, { storage: memoryStorage(), close });
     await fetch(`http://127.0.0.1:${metrics}/metrics`);
     await expect(stop('test')).rejects.toThrow('does not close');
     for (const each of [port, metrics]) await expect(fetch(`http://127.0.0.1:${each}/metrics`)).rejects.toThrow();

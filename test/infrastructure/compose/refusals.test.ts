@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { storeRefusedLogins } from '../../../src/infrastructure/compose/refused-logins.ts';
 import { aUser, NOW } from '../../support/builders.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const SECOND = 1_000;
@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const opened = async () => {
-  const { unitOfWork, users, events } = memoryStores();
+  const { unitOfWork, users, events } = memoryStorage();
   await users.add(user);
   const messages: string[] = [];
   const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });

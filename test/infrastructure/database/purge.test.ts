@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { purge } from '../../../src/infrastructure/database/purge.ts';
 import { aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const RETENTION = 1_000;
@@ -14,7 +14,7 @@ const user = aUser();
 
 /** Stores with 900 old events, an event that is kept, an expired link, 2,500 values that were used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
 const filled = async () => {
-  const { unitOfWork, ...stores } = memoryStores();
+  const { unitOfWork, ...stores } = memoryStorage();
   await stores.users.add(user);
   const event = (at: number) =>
     newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });

@@ -1,12 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { templates as examined } from '../../../src/infrastructure/commands/doctor/templates.ts';
 import { showMail } from '../../../src/infrastructure/commands/mail.ts';
 import { openTemplates, readTemplates } from '../../../src/infrastructure/mail/template-files.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { startService } from '../../support/http/service.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const RESET = 'Hallo von {{brand}}\n\nHier, {{validFor}} lang:\n{{link}}\n';
@@ -49,7 +49,7 @@ describe('MAIL_TEMPLATES', () => {
   it('is refused with a line for each problem, before the service opens anything', async () => {
     const files = { 'de/password-reset.txt': 'Kein Link\n\nHallo {{nam}}\n', 'en/other.txt': 'x' };
     const env = { MAIL_TEMPLATES: directoryWith(files) };
-    await expect(startService(env, { storage: memoryStores() })).rejects.toThrow(
+    await expect(startService(env, { storage: memoryStorage() })).rejects.toThrow(
       [
         'The templates of mails are invalid.',
         'MAIL_TEMPLATES: de/password-reset.txt: {{nam}} is unknown here; there are {{brand}}, {{link}}, {{validFor}}',

@@ -1,4 +1,4 @@
-import type { SharedTables, Table, Tables } from '../../support/memory/tables.ts';
+import type { SharedTables, Table, Tables } from '../memory/tables.ts';
 
 /** Tables whose every use fails with an error that quotes what is stored, as some drivers do. */
 export const failingTables = (stored: Tables): SharedTables => {

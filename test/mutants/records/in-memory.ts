@@ -1,8 +1,8 @@
 import type { RecordsStore } from '../../contracts/records/store.ts';
 import { anId } from '../../support/builders.ts';
-import { memoryTables, type Tables } from '../../support/memory/tables.ts';
 import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';
+import { memoryTables, type Tables } from '../memory/tables.ts';
 
 /** An adapter, and what its store does when a user is deleted. */
 type Forgetting<Port> = Port & { forget(userId: string): unknown };

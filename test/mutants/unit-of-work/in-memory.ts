@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import type { UnitOfWorkStore } from '../../contracts/unit-of-work/store.ts';
 import { NOW } from '../../support/builders.ts';
-import { memoryStores } from '../../support/memory/stores.ts';
-import { memoryTables, type SharedTables } from '../../support/memory/tables.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
 import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';
+import { memoryStores } from '../memory/stores.ts';
+import { memoryTables, type SharedTables } from '../memory/tables.ts';
 
 /** A unit of work, and the stores as everybody else sees them. */
 type Instance = Pick<UnitOfWorkStore, 'unitOfWork' | 'stores'>;

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -7,7 +8,6 @@ import type { Session } from '../../../src/domain/session.ts';
 import { application, MINUTE } from '../application.ts';
 import { aUser, NOW } from '../builders.ts';
 import { plainTokenSigner } from '../fakes.ts';
-import { memoryStores } from '../memory/stores.ts';
 import { reportsOf } from '../reports.ts';
 import { faultyLine } from '../rotation/faulty-line.ts';
 import type { Store } from '../rotation/play.ts';
@@ -87,7 +87,7 @@ const stage = async (
 ) => {
   const line = faultyLine(sessions);
   const uses = faultyUses(line.sessions);
-  const records = memoryStores();
+  const records = memoryStorage();
   const tokens = plainTokenSigner();
   const report = reportsOf('refresh', (outcome) => say(`  ${outcome}`));
   const stores = [0, 1].map(() =>
@@ -113,7 +113,7 @@ const stage = async (
   setClocks(NOW);
 
   const user = aUser({ passwordHash: `1:${PASSWORD}` });
-  await users.add(user);
+  for (const each of [users, records.users]) await each.add(user);
   const proof = { text: timedProof(BROWSER, now()), method: 'POST', urls: [] };
   const opened = await at(0).login({ account: user.username, password: PASSWORD, presented: { proof } });
   const key = { id: opened.sessionId, userId: user.id };

@@ -4,10 +4,10 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { zxcvbnPasswordBlocklist } from '../../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Mail } from '../../../src/application/ports/mailer.ts';
 import { startService, type TestService } from '../http/service.ts';
-import { memoryMailer } from '../memory/mailer.ts';
-import { memoryStores } from '../memory/stores.ts';
+import { memoryMailer } from '../mail/memory-mailer.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
 import { listenOnLoopback } from './listen.ts';
@@ -55,7 +55,7 @@ export const openAccountPages = (path = '', more: Readonly<Record<string, string
     };
     service = await startService(
       env,
-      { storage: memoryStores(), hasher, mailer, blocklist: zxcvbnPasswordBlocklist() },
+      { storage: memoryStorage(), hasher, mailer, blocklist: zxcvbnPasswordBlocklist() },
       { console: false },
     );
     cleanups.push(service.close);

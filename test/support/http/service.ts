@@ -2,13 +2,13 @@ import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
-import { memoryStores } from '../memory/stores.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
 import { ALL_ROUTES } from './all-routes.ts';
@@ -96,7 +96,7 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
 
 /** All routes that the service can have, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ REDIS_URL: '', ...ALL_ROUTES }, { storage: memoryStores() });
+  const { close, routes } = await startService({ REDIS_URL: '', ...ALL_ROUTES }, { storage: memoryStorage() });
   await close();
   return routes;
 };

@@ -13,8 +13,8 @@ import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
 import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
 import { application } from '../application.ts';
-import { memoryMailer } from '../memory/mailer.ts';
 import { reportsOf } from '../reports.ts';
+import { memoryMailer } from './memory-mailer.ts';
 
 /** The token of the link of a purpose in a mail. */
 export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): string => {

@@ -1,11 +1,11 @@
 import type { Json } from '../../../src/adapters/http/openapi/components.ts';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 import { ALL_ROUTES } from '../http/all-routes.ts';
 import { testKeys } from '../keys.ts';
-import { memoryStores } from '../memory/stores.ts';
 import { silentLogger } from '../silent-logger.ts';
 
 export const DOCUMENT = 'docs/openapi.json';
@@ -15,7 +15,7 @@ const BASE_URL = 'https://auth.example.org';
 /** The document of the service as the code declares it now. */
 export const currentDocument = async (): Promise<Json> => {
   const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...ALL_ROUTES });
-  const service = await compose({ ...config, keys: testKeys() }, silentLogger, { storage: memoryStores() });
+  const service = await compose({ ...config, keys: testKeys() }, silentLogger, { storage: memoryStorage() });
   await service.close();
   return openApiDocument(service.routes, { baseUrl: BASE_URL, version: VERSION });
 };

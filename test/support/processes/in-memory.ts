@@ -1,7 +1,7 @@
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
-import { memoryStores } from '../memory/stores.ts';
 
 // The program of `runInMemory`: the service over a storage in memory.
-const stop = await serve(parseConfig(process.env), { storage: memoryStores() });
+const stop = await serve(parseConfig(process.env), { storage: memoryStorage() });
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => void stop(signal));

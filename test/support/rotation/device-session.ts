@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { IdGenerator } from '../../../src/application/ports/id-generator.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
@@ -7,7 +8,6 @@ import { isLive, type Session } from '../../../src/domain/session.ts';
 import type { ReplayPolicy } from '../../../src/domain/tokens.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
-import { memoryStores } from '../memory/stores.ts';
 import { reportsOf } from '../reports.ts';
 import { sessionModel } from './model.ts';
 
@@ -65,7 +65,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
   const usable = async (session: Session | null, now: number): Promise<string[]> => {
     const worked: string[] = [];
     for (const { text } of held) {
-      const copy = memoryStores();
+      const copy = memoryStorage();
       const user = await users.findById(key.userId);
       if (user !== null) await copy.users.add(user);
       if (session !== null) await copy.sessions.add(session);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
@@ -6,7 +7,6 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { application } from '../application.ts';
 import { aUser, NOW } from '../builders.ts';
 import { plainTokenSigner } from '../fakes.ts';
-import { memoryStores } from '../memory/stores.ts';
 import { sequentialIds } from '../sequential-ids.ts';
 import { separately } from '../units.ts';
 import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
@@ -75,7 +75,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program) => {
     recoveringSessionRepository(line.sessions, { answerBudget: BUDGET, retryInterval: 1 }),
   );
   // As in the service, a unit of work reads and ends sessions without the memory of unconfirmed rotations.
-  const unitOfWork = separately({ ...memoryStores(), users, sessions: line.sessions });
+  const unitOfWork = separately({ ...memoryStorage(), users, sessions: line.sessions });
   const apps = stores.map((each) => application({ ...shared, sessions: each, unitOfWork }));
   const setClocks = (by: number, from: number) => {
     for (const { clock } of apps) clock.set(from + by);

@@ -1,5 +1,5 @@
 import { type AccountEvent, EVENTS_KEPT } from '../../../../src/domain/event.ts';
-import { evictedEvents } from '../../../support/memory/event-repository.ts';
+import { evictedEvents } from '../../memory/event-repository.ts';
 import { addedTo, allIn, earlierIn, type Faults, rowsOf } from './fault.ts';
 
 const KEEPS = 'keeps a thousand events of a user, and lets many of one kind push out none of another';

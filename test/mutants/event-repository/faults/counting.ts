@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type AccountEvent, COUNTING_PERIOD } from '../../../../src/domain/event.ts';
-import { countedTogether, isCountedWith } from '../../../support/memory/event-repository.ts';
+import { countedTogether, isCountedWith } from '../../memory/event-repository.ts';
 import { ALL, addedTo, allIn, earlierIn, type Faults, rowsOf } from './fault.ts';
 
 const REFUSED = 'adds refused log-ins of one hour to one event';

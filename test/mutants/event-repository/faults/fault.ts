@@ -1,6 +1,6 @@
 import type { EventRepository, RefusedLogins } from '../../../../src/application/ports/event-repository.ts';
 import { type AccountEvent, countingPeriodOf } from '../../../../src/domain/event.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
+import type { Tables } from '../../memory/tables.ts';
 import type { Faults as FaultsOf } from '../../records/in-memory.ts';
 
 export type Faults = FaultsOf<EventRepository>;

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Tables } from '../../../support/memory/tables.ts';
+import type { Tables } from '../../memory/tables.ts';
 import { allIn, type Faults, rowsOf } from './fault.ts';
 
 const PURGES = 'purges events from before a time, at most as many as it is asked to, the oldest first';

@@ -1,6 +1,6 @@
 import type { LinkRepository } from '../../../../src/application/ports/link-repository.ts';
 import type { Link } from '../../../../src/domain/link.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
+import type { Tables } from '../../memory/tables.ts';
 import type { Faults as FaultsOf } from '../../records/in-memory.ts';
 
 export type Faults = FaultsOf<LinkRepository>;

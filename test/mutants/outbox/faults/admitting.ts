@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Admission } from '../../../../src/application/ports/outbox.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
 import { mutex } from '../../harness/mutex.ts';
+import type { Tables } from '../../memory/tables.ts';
 import type { Faults } from './fault.ts';
 
 const ADMITS = 'admits as many mails to a mailbox at once as the burst, and then one in each interval';

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Outbox } from '../../../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../../../src/domain/event.ts';
 import type { Message } from '../../../../src/domain/message.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
 import { mutex } from '../../harness/mutex.ts';
+import type { Tables } from '../../memory/tables.ts';
 import { allIn, byDue, type Faults, type Row, rowsOf, toMessage } from './fault.ts';
 
 const DUE = 'claims messages whose time has come, the oldest first, at most as many as it is asked to';

@@ -1,6 +1,6 @@
 import type { Outbox } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
+import type { Tables } from '../../memory/tables.ts';
 import type { Faults as FaultsOf } from '../../records/in-memory.ts';
 
 export type Faults = FaultsOf<Outbox>;

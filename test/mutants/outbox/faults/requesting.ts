@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
-import type { Tables } from '../../../support/memory/tables.ts';
 import { mutex } from '../../harness/mutex.ts';
+import type { Tables } from '../../memory/tables.ts';
 import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
 
 const ONE = 'keeps one request of each kind for an address until it is claimed';

@@ -1,7 +1,7 @@
 import type { Stores, UnitOfWork } from '../../../../src/application/ports/unit-of-work.ts';
-import { memoryOutbox } from '../../../support/memory/outbox.ts';
-import { memoryUsedValues } from '../../../support/memory/used-values.ts';
 import { separately } from '../../../support/units.ts';
+import { memoryOutbox } from '../../memory/outbox.ts';
+import { memoryUsedValues } from '../../memory/used-values.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';
 

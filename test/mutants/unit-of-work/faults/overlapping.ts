@@ -1,8 +1,8 @@
 import type { Stores } from '../../../../src/application/ports/unit-of-work.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
-import { memoryStores } from '../../../support/memory/stores.ts';
 import { separately } from '../../../support/units.ts';
+import { memoryStores } from '../../memory/stores.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';
 

@@ -1,0 +1,85 @@
+import { TABLES, type TableName } from './tables.ts';
+
+/** A row of any table. It is never changed, only replaced. */
+export type Row = Readonly<Record<string, unknown>> & { readonly version: number };
+
+export type Rows = {
+  get(table: TableName, key: string): Row | undefined;
+  all(table: TableName): Row[];
+  /** @param row `undefined` to remove the one with this key, with what goes with it. */
+  set(table: TableName, key: string, row: Row | undefined): void;
+};
+
+/** Changes that nobody else sees yet. */
+export type Changes = Rows & {
+  /** Makes the changes, unless a row that they were based on has changed since, or one of theirs cannot be stored any more. @returns whether it did. */
+  commit(isRefused: (table: TableName, row: Row) => boolean): boolean;
+};
+
+export const keyOf = (table: TableName, row: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(TABLES[table].key.map((column) => row[column]));
+
+const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+const OF_USERS = TABLE_NAMES.filter((name) => TABLES[name].ofUser);
+
+const tablesOf = <Value>() => {
+  const tables = new Map(TABLE_NAMES.map((name) => [name, new Map<string, Value>()]));
+  return (name: TableName): Map<string, Value> => tables.get(name) as Map<string, Value>;
+};
+
+/** Removes what goes with a user. */
+const removeOwned = (rows: Rows, user: Row | undefined): void => {
+  if (user === undefined) return;
+  for (const name of OF_USERS)
+    for (const row of rows.all(name)) if (row.userId === user.id) rows.set(name, keyOf(name, row), undefined);
+};
+
+export type StoredRows = Rows & { begin(): Changes };
+
+/** The rows of all tables. */
+export const memoryRows = (): StoredRows => {
+  const stored = tablesOf<Row>();
+  const rows: Rows = {
+    get: (table, key) => stored(table).get(key),
+    all: (table) => [...stored(table).values()],
+    set(table, key, row) {
+      const before = stored(table).get(key);
+      if (row !== undefined) stored(table).set(key, row);
+      else stored(table).delete(key);
+      if (table === 'users' && row === undefined) removeOwned(rows, before);
+    },
+  };
+  return { ...rows, begin: () => changesOf(rows) };
+};
+
+const changesOf = (stored: Rows): Changes => {
+  /** The rows that the changes are based on. */
+  const seen = tablesOf<Row | undefined>();
+  const changed = tablesOf<Row | undefined>();
+  const changes: Rows = {
+    get(table, key) {
+      if (!seen(table).has(key)) seen(table).set(key, stored.get(table, key));
+      return changed(table).has(key) ? changed(table).get(key) : stored.get(table, key);
+    },
+    all(table) {
+      const kept = stored.all(table).filter((row) => !changed(table).has(keyOf(table, row)));
+      return [...kept, ...[...changed(table).values()].filter((row) => row !== undefined)];
+    },
+    set(table, key, row) {
+      const before = changes.get(table, key);
+      changed(table).set(key, row);
+      if (table === 'users' && row === undefined) removeOwned(changes, before);
+    },
+  };
+  const each = (rows: typeof seen) =>
+    TABLE_NAMES.flatMap((table) => [...rows(table)].map(([key, row]) => ({ table, key, row })));
+  return {
+    ...changes,
+    commit(isRefused) {
+      if (each(seen).some(({ table, key, row }) => stored.get(table, key) !== row)) return false;
+      if (each(changed).some(({ table, row }) => row !== undefined && isRefused(table, row))) return false;
+      for (const { table, key, row } of each(changed)) stored.set(table, key, row);
+      return true;
+    },
+  };
+};

@@ -1,0 +1,129 @@
+import pLimit from 'p-limit';
+import type { Storage } from '../../application/ports/unit-of-work.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { keyOf, memoryRows, type Row, type Rows, type StoredRows } from './memory-rows.ts';
+import {
+  ConflictError,
+  firstVersion,
+  isStorable,
+  type Query,
+  type Records,
+  type Stored,
+  unstorable,
+  violation,
+} from './records.ts';
+import { isServed } from './served.ts';
+import { storageOver } from './storage.ts';
+import { keyName, TABLES, type TableName } from './tables.ts';
+import { type Calls, recordsOver, type Transact } from './units.ts';
+
+/** A storage in memory until the process ends: for tests, of other people's applications too. */
+export const memoryStorage = (): Storage => storageOver(memoryRecords());
+
+/**
+ * Records in memory until the process ends. Runs units one after the other. Refuses a query that no declared index serves, so that a test
+ * finds it.
+ */
+export const memoryRecords = (): Records => {
+  const stored = memoryRows();
+  return recordsOver(callsOver(stored), transactOver(stored));
+};
+
+/** @param calls the calls over changes. */
+export const transactOver = (stored: StoredRows, calls = callsOver): Transact => {
+  const oneAtATime = pLimit(1);
+  return (work) =>
+    oneAtATime(async () => {
+      const changes = stored.begin();
+      const result = await work(calls(changes));
+      if (!changes.commit((table, row) => refusal(changes, table, row) !== undefined))
+        throw new ConflictError('what a unit of work has read was changed meanwhile');
+      return result;
+    });
+};
+
+export const callsOver = (rows: Rows): Calls => {
+  /** The row that is stored now, if it is the one that was read. */
+  const unchanged = (table: TableName, row: Row): Row | undefined => {
+    const now = rows.get(table, keyOf(table, row));
+    return now?.version === row.version ? now : undefined;
+  };
+  const store = (table: TableName, row: Row): void => {
+    const refused = refusal(rows, table, row);
+    if (refused !== undefined) throw refused;
+    rows.set(table, keyOf(table, row), structuredClone(row));
+  };
+  return {
+    async insert(table, row) {
+      if (rows.get(table, keyOf(table, row)) !== undefined) throw violation(keyName(TABLES[table]));
+      store(table, { ...row, version: firstVersion() });
+    },
+    async list(table, query) {
+      if (!isServed(table, query)) throw unserved(table, query);
+      const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
+      const found = rows.all(table).filter((row) => isFound(row, query));
+      if (order.length > 0) found.sort((a, b) => compared(a, b, order) * (descending ? -1 : 1));
+      return found.slice(skip, skip + limit).map((row) => typed(table, rows.get(table, keyOf(table, row)) ?? row));
+    },
+    async replace(table, before, after) {
+      if (unchanged(table, before) === undefined) return false;
+      store(table, { ...after, version: before.version + 1 });
+      return true;
+    },
+    async remove(table, given) {
+      return given.filter((row) => {
+        if (unchanged(table, row) === undefined) return false;
+        rows.set(table, keyOf(table, row), undefined);
+        return true;
+      });
+    },
+    async lock(table, key) {
+      const row = rows.get(table, keyOf(table, key));
+      return row === undefined ? null : typed(table, row);
+    },
+  };
+};
+
+/** A copy of a row that was taken from this table, which its callers may change. */
+const typed = <Name extends TableName>(_table: Name, row: Row): Stored<Name> =>
+  structuredClone(row) as unknown as Stored<Name>;
+
+/** Why a row cannot be stored beside the others; `undefined` if it can. */
+const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined => {
+  const { unique = {}, ofUser } = TABLES[table];
+  if (!Object.values(row).every(isStorable)) return unstorable();
+  if (ofUser && row.userId !== null && rows.get('users', keyOf('users', { id: row.userId })) === undefined)
+    return new AppError('DB_QUERY_FAILED', { reason: `a row of ${table} has no user` });
+  const key = keyOf(table, row);
+  for (const [index, columns] of Object.entries(unique)) {
+    const isTaken = rows
+      .all(table)
+      .some(
+        (each) =>
+          columns.every((column) => row[column] !== null && each[column] === row[column]) && keyOf(table, each) !== key,
+      );
+    if (isTaken) return violation(index);
+  }
+  return undefined;
+};
+
+const isFound = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
+  Object.entries(equal).every(([column, value]) => row[column] === value) &&
+  (range === undefined || isInRange(row[range[0]], range[1], range[2]));
+
+const isInRange = (value: unknown, is: '<' | '<=' | '>' | '>=', bound: string | number): boolean => {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  if (value === bound) return is === '<=' || is === '>=';
+  return is.startsWith('<') === value < bound;
+};
+
+const compared = (a: Row, b: Row, order: readonly string[]): number => {
+  const column = order.find((each) => a[each] !== b[each]);
+  if (column === undefined) return 0;
+  return (a[column] as string) < (b[column] as string) ? -1 : 1;
+};
+
+const unserved = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
+  const columns = [...Object.keys(equal), ...(range ? [range[0]] : []), ...order].join(', ');
+  return new AppError('SYS_UNEXPECTED_ERROR', { reason: `no index of ${table} serves a query by ${columns}` });
+};

@@ -1,0 +1,133 @@
+import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
+import { changeRow, findRow, insertUnlessTaken, purgeRows, takeRow, untilDone } from './change.ts';
+import type { Equal, Query, Records, Stored } from './records.ts';
+import { keyName, TABLES, type Tables } from './tables.ts';
+
+type Row = Tables['outbox'];
+
+const toRow = (message: Message): Row => ({
+  ...message,
+  nextAttemptAt: message.createdAt,
+  waitsForPoll: waitsForPoll(message),
+  request: isRequest(message) ? `${message.kind} ${message.to}` : null,
+  network: isRequest(message) ? (message.origin.address ?? '') : null,
+});
+
+const toMessage = ({
+  nextAttemptAt: _next,
+  waitsForPoll: _waits,
+  request: _request,
+  network: _network,
+  version: _version,
+  ...message
+}: Row & Partial<Stored<'outbox'>>): Message => message;
+
+/** A claimed request makes room for the next one of its address, before it is answered. */
+const claimed = (row: Row, until: number): Row => {
+  const attempts = row.attempts + 1;
+  const isWaiting = waitsForPoll({ kind: row.kind, attempts });
+  return { ...row, attempts, nextAttemptAt: until, waitsForPoll: isWaiting, request: null, network: null };
+};
+
+const byTime = (a: Row, b: Row): number => a.nextAttemptAt - b.nextAttemptAt || byId(a, b);
+const byId = (a: Pick<Row, 'id'>, b: Pick<Row, 'id'>): number => (a.id < b.id ? -1 : 1);
+
+/** All requests that wait: only they have a network. */
+const REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
+
+export const outboxOver = (records: Records): Outbox => {
+  const hasAtLeast = async (count: number, query: Query<'outbox'>): Promise<boolean> =>
+    (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
+
+  /** Adds a request, unless it cannot be kept. @returns whether half of those that may wait did so before. */
+  const addRequest = async (row: Row, request: string, network: string): Promise<boolean> => {
+    const isHalfFull = await hasAtLeast(REQUESTS_WAITING / 2, REQUESTS);
+    if (isHalfFull && (await hasAtLeast(REQUESTS_WAITING, REQUESTS))) return true;
+    if (await hasAtLeast(REQUESTS_PER_NETWORK, { equal: { network } })) return isHalfFull;
+    await untilDone(async () => {
+      if ((await findRow(records, 'outbox', { request })) !== null) return true;
+      return (await insertUnlessTaken(records, 'outbox', row, 'outbox_request')) || undefined;
+    });
+    return isHalfFull;
+  };
+  const listDue = (equal: Equal<'outbox'>, until: number, limit: number) =>
+    records.list('outbox', {
+      equal,
+      range: ['nextAttemptAt', '<=', until],
+      order: ['nextAttemptAt', 'id'],
+      limit,
+    });
+
+  return {
+    async add(messages) {
+      let isHalfFull = false;
+      for (const message of messages) {
+        const row = toRow(message);
+        if (row.request === null || row.network === null) await records.insert('outbox', row);
+        else if (await addRequest(row, row.request, row.network)) isHalfFull = true;
+      }
+      return isHalfFull;
+    },
+    async claim({ now, lastPolledAt = now, until, limit }) {
+      const due = [
+        ...(await listDue({ waitsForPoll: false }, now, limit)),
+        ...(await listDue({ waitsForPoll: true }, Math.min(lastPolledAt, now), limit)),
+      ];
+      const rows: Row[] = [];
+      for (const before of due.sort(byTime).slice(0, limit)) {
+        const after = claimed(before, until);
+        if (await records.replace('outbox', before, after)) rows.push(after);
+      }
+      return rows.map(toMessage).sort(byId);
+    },
+    async identify(id, { kind, userId }) {
+      const identified = await changeRow(records, 'outbox', { id }, (row) => ({
+        ...row,
+        kind,
+        userId,
+        waitsForPoll: waitsForPoll({ kind, attempts: row.attempts }),
+      }));
+      return identified !== null;
+    },
+    async postpone(id, until) {
+      await changeRow(records, 'outbox', { id }, (row) => ({ ...row, nextAttemptAt: until }));
+    },
+    async remove(ids) {
+      for (const id of ids) await takeRow(records, 'outbox', { id });
+    },
+    async listByUser(userId) {
+      return (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
+    },
+    admit: ({ mailbox, now, burst, interval }) =>
+      untilDone(async () => {
+        const before = await findRow(records, 'mailboxes', { mailbox });
+        const refilledAt = Math.max(before?.refilledAt ?? now, now);
+        if (refilledAt > now + (burst - 1) * interval) return false;
+        const after = { mailbox, refilledAt: refilledAt + interval };
+        const isCounted =
+          before === null
+            ? await insertUnlessTaken(records, 'mailboxes', after, keyName(TABLES.mailboxes))
+            : await records.replace('mailboxes', before, after);
+        return isCounted || undefined;
+      }),
+    purge: (now, limit) => purgeRows(records, 'mailboxes', { time: 'refilledAt', until: now, limit }),
+    async waiting() {
+      const [oldest] = await records.list('outbox', { order: ['id'], limit: 1 });
+      const count = await countOf((least) => hasAtLeast(least, { order: ['id'] }));
+      return { count, since: oldest?.createdAt ?? null };
+    },
+  };
+};
+
+/** How many there are, in some twenty questions for a thousand. @param hasAtLeast whether there are so many. */
+const countOf = async (hasAtLeast: (count: number) => Promise<boolean>): Promise<number> => {
+  let [known, missing] = [0, 1];
+  while (await hasAtLeast(missing)) [known, missing] = [missing, 2 * missing];
+  while (missing - known > 1) {
+    const middle = Math.floor((known + missing) / 2);
+    if (await hasAtLeast(middle)) known = middle;
+    else missing = middle;
+  }
+  return known;
+};

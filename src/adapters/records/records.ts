@@ -1,0 +1,121 @@
+import { randomInt } from 'node:crypto';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Column, TableName, Tables } from './tables.ts';
+
+/** A row as it was read. The version is another after each change, and that of a row which was removed and inserted again. */
+export type Stored<Name extends TableName> = Tables[Name] & { readonly version: number };
+
+/** Values that a row has. `null` equals nothing, and cannot be asked for. */
+export type Equal<Name extends TableName> = {
+  readonly [Each in Column<Name>]?: Extract<Tables[Name][Each], string | number | boolean>;
+};
+
+export type Query<Name extends TableName> = {
+  readonly equal?: Equal<Name>;
+  /** Rows in which the column is `null` are in no range. */
+  readonly range?: readonly [column: Column<Name>, is: '<' | '<=' | '>' | '>=', value: string | number];
+  /** By these columns, the lowest value first; without it, in any order. */
+  readonly order?: readonly Column<Name>[];
+  /** Turns the order round. */
+  readonly descending?: boolean;
+  /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
+  readonly skip?: number;
+  readonly limit?: number;
+};
+
+/**
+ * What a database has to be able to do; everything else is written once, over this. Rows are those of `TABLES`. What holds for concurrent
+ * calls also holds for calls of several instances over one store.
+ * - lists a row as it was inserted, with every type of value
+ * - distinguishes texts by their letter case, by spaces at their ends, and by their last character
+ * - lists the rows with given values, and only those
+ * - lists the rows in a range of a column, and none that has null there
+ * - lists in the order of columns, either way, and orders texts by their bytes
+ * - leaves out the first rows, and lists at most as many as it is asked to
+ * - rejects a second row with the same key, or the same values of a unique index, and names the index
+ * - takes rows with null in a unique index for different
+ * - rejects a row whose user is not stored, and stores nothing of it
+ * - accepts exactly one of many concurrent inserts with the same key
+ * - accepts exactly one of two inserts by two instances
+ * - replaces a row that has not changed since it was read
+ * - replaces no row that has changed since it was read, or is gone
+ * - takes a row that was removed and inserted again for another
+ * - rejects a replacement that violates a unique index, names it, and changes nothing
+ * - accepts exactly one of many concurrent replacements
+ * - accepts exactly one of two replacements by two instances
+ * - removes the rows that have not changed since they were read, and returns them
+ * - says of each row once that it was removed, however many remove it at the same time
+ * - removes what goes with its user
+ * - returns the row that it locks, and null for none
+ * - keeps all changes of a unit when the work succeeds, and returns its result
+ * - keeps none when the work rejects, and rejects with the same error
+ * - shows the changes of a unit to itself alone until it ends
+ * - makes other units that lock the same row wait, and shows them its changes
+ * - keeps all changes or rejects, when the work goes on after a violation
+ * - repeats a unit that goes on after a violation
+ * - rejects a unit within another, and calls of a unit to the records outside of it
+ * - carries out what the work has not waited for before the unit ends
+ * - finds nothing by a text that cannot be stored, and rejects a row that has one
+ * - is not affected by changes to a row that it was given or has returned
+ * - lists what another instance over the same store has written
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. A text with NUL or with a lone surrogate is one that cannot
+ * be stored. `json` values may contain any text.
+ *
+ * @example
+ * const [row] = await records.list('users', { equal: { id } });
+ * if (row !== undefined && (await records.replace('users', row, { ...row, locale }))) return;
+ */
+export interface Records {
+  /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
+  insert<Name extends TableName>(table: Name, row: Tables[Name]): Promise<void>;
+  /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
+  list<Name extends TableName>(table: Name, query: Query<Name>): Promise<Stored<Name>[]>;
+  /**
+   * @param after has the same key.
+   * @returns whether the row was replaced. It was not if it has changed since it was read, or is gone.
+   * @throws AppError DB_UNIQUE_VIOLATION
+   */
+  replace<Name extends TableName>(table: Name, before: Stored<Name>, after: Tables[Name]): Promise<boolean>;
+  /** Removes those of the rows that have not changed since they were read. @returns them. */
+  remove<Name extends TableName>(table: Name, rows: readonly Stored<Name>[]): Promise<Stored<Name>[]>;
+  /**
+   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes. Outside
+   * of a unit, and in a store that runs units one after the other, it is read only.
+   */
+  lock<Name extends TableName>(table: Name, key: Equal<Name>): Promise<Stored<Name> | null>;
+  /**
+   * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
+   * @param work uses the given records alone, and changes nothing else, since it may run several times: after a conflict with another unit, and
+   *   after a call that follows a violation. So whoever finds out that somebody else was first may just begin again.
+   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
+   *   within another unit.
+   */
+  unit<Result>(work: (records: Records) => Promise<Result>): Promise<Result>;
+}
+
+/** The error of a row that equals another in a unique index. @param index its name in `TABLES`, or `keyName` of the table. */
+export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VIOLATION', { reason: index });
+
+/** Whether an error says that a row equals another in the index of this name. */
+export const violates = (error: unknown, index: string): boolean =>
+  error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION' && error.reason === index;
+
+/** The error of a call that the store has undone because of a concurrent one: `unit` repeats the work. */
+export class ConflictError extends AppError {
+  constructor(reason: string) {
+    super('DB_QUERY_FAILED', { reason });
+  }
+}
+
+/** Whether a text can be stored by every database: some refuse NUL, and a lone surrogate has no UTF-8 encoding. */
+export const isStorable = (value: unknown): boolean =>
+  typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
+
+/** The error of a row with a text that cannot be stored. */
+export const unstorable = (): AppError =>
+  new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
+
+/** The version of a row that is inserted: random, so that it is not that of a row which had the same key. Each replacement adds 1. */
+export const firstVersion = (): number => randomInt(2 ** 47);

@@ -1,0 +1,125 @@
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import { withProof } from '../../domain/device-binding.ts';
+import {
+  byLastUse,
+  isLive,
+  partWithUser,
+  reverted,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+} from '../../domain/session.ts';
+import { notExecuted } from '../resilience/not-executed.ts';
+import { changeRow, findRow, removeRows, takeRow, untilDone } from './change.ts';
+import type { Records, Stored } from './records.ts';
+import type { Tables } from './tables.ts';
+import { toUser } from './users.ts';
+
+type Row = Tables['sessions'];
+
+/** The most rounds of one purge: it has to end soon even if many sessions were refreshed since their last check. */
+const PURGE_ROUNDS = 100;
+
+const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
+  session;
+
+/** The row of a session that was changed. */
+const changed = ({ purgeCheckAt }: Row, session: Session): Row => ({
+  ...session,
+  purgeCheckAt: Math.min(purgeCheckAt, session.expiresAt),
+});
+
+const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
+
+export const sessionRepositoryOver = (records: Records): SessionRepository => {
+  const find = ({ id, userId }: SessionKey) => findRow(records, 'sessions', { id, userId });
+  const findUser = async (id: string) => {
+    const row = await findRow(records, 'users', { id });
+    return row && toUser(row);
+  };
+  const liveOf = async (userId: string, now: number): Promise<Stored<'sessions'>[]> => {
+    const rows = await records.list('sessions', { equal: { userId } });
+    return rows.filter((row) => isLive(row, now)).sort(byLastUse);
+  };
+  /** Locks a user, as all units do before they change what belongs to one: so none waits for another that waits for it. */
+  const lockUser = (id: string) => records.lock('users', { id });
+  const change = async ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> => {
+    const after = await changeRow(records, 'sessions', { id, userId }, (row) => {
+      const session = rule(toSession(row));
+      return session && changed(row, session);
+    });
+    return after !== null;
+  };
+
+  return {
+    async add(session) {
+      await lockUser(session.userId);
+      await records.insert('sessions', { ...session, purgeCheckAt: session.expiresAt });
+      const { userId } = session;
+      const surplus = await records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 });
+      if (surplus.length === 0) return [];
+      // The last of several concurrent adds sees all sessions.
+      const live = await liveOf(userId, session.createdAt);
+      return idsOf(await records.remove('sessions', live.slice(SESSIONS_PER_USER)));
+    },
+    async find(key) {
+      const row = await find(key);
+      return row && toSession(row);
+    },
+    async findWithUser(key) {
+      const user = await findUser(key.userId);
+      if (user === null) return null;
+      const row = await find(key);
+      return { user, session: row && partWithUser(toSession(row)) };
+    },
+    async rotate(rotation) {
+      const next = await untilDone(async () => {
+        const row = await find({ id: rotation.sessionId, userId: rotation.userId }).catch(notExecuted);
+        const session = row && rotated(toSession(row), rotation);
+        if (row === null || session === null) return null;
+        return (await records.replace('sessions', row, changed(row, session))) ? session : undefined;
+      });
+      // Read after the rotation: what ends a session has changed its user before.
+      const user = next && (await findUser(rotation.userId));
+      return next === null || user === null ? 'stale' : { user, ...partWithUser(next) };
+    },
+    async revert(rotation) {
+      await change({ id: rotation.sessionId, userId: rotation.userId }, (session) => reverted(session, rotation));
+    },
+    useProof: (key, proof) => change(key, (session) => withProof(session, proof)),
+    bindPage: (key, deviceKey) => change(key, (session) => ({ ...session, deviceKey, browserKey: null })),
+    bindBrowser: (key, browserKey) =>
+      change(key, (session) =>
+        session.browserKey === null || session.browserKey === browserKey ? { ...session, browserKey } : null,
+      ),
+    authenticate: (key, authenticated) => change(key, (session) => ({ ...session, ...authenticated })),
+    async end({ id, userId }) {
+      await lockUser(userId);
+      return (await takeRow(records, 'sessions', { id, userId })) !== null;
+    },
+    listByUser: async (userId, now) => (await liveOf(userId, now)).map(toSession),
+    async endByUser(userId, exceptId) {
+      await lockUser(userId);
+      return idsOf(await removeRows(records, 'sessions', { userId }, ({ id }) => id !== exceptId));
+    },
+    /** Checks the sessions whose check is due. Those that were refreshed since get their next check at their expiry; the others go. */
+    async purge(now, limit) {
+      const purged: Row[] = [];
+      for (let round = 0; round < PURGE_ROUNDS && purged.length < limit; round += 1) {
+        const due = await records.list('sessions', {
+          range: ['purgeCheckAt', '<=', now],
+          order: ['purgeCheckAt'],
+          limit,
+        });
+        const refreshed = due.filter(({ expiresAt, purgeCheckAt }) => expiresAt > purgeCheckAt);
+        for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
+        // The next check of one of them may come before those of the others.
+        if (refreshed.length > 0) continue;
+        purged.push(...(await records.remove('sessions', due.slice(0, limit - purged.length))));
+        if (due.length < limit) break;
+      }
+      return purged.map(({ id, userId }) => ({ id, userId }));
+    },
+  };
+};

@@ -1,0 +1,279 @@
+import type { AccountEvent } from '../../domain/event.ts';
+import type { Factor } from '../../domain/factor.ts';
+import type { Link } from '../../domain/link.ts';
+import type { Message } from '../../domain/message.ts';
+import type { Passkey } from '../../domain/passkey.ts';
+import type { RememberedDevice } from '../../domain/remembered-device.ts';
+import type { Session } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+
+/** The rows of each table. Times are epoch milliseconds. */
+export type Tables = {
+  readonly users: User & {
+    /** The username in the form in which it is unique. */
+    readonly usernameKey: string;
+  };
+  readonly sessions: Session & {
+    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0017). */
+    readonly purgeCheckAt: number;
+  };
+  readonly events: AccountEvent & {
+    /** A hash of the device of a log-in or a registration; `null` for other kinds. */
+    readonly device: string | null;
+    /** The same text for the events of a user that are counted in one row; `null` for others. */
+    readonly countedBy: string | null;
+  };
+  /** The events of operators that the service has not logged yet. They outlive their users. */
+  readonly operations: { readonly id: string; readonly event: AccountEvent };
+  readonly links: Link;
+  readonly outbox: Message & {
+    readonly nextAttemptAt: number;
+    /** Whether it is claimed only if it was due at the last poll. */
+    readonly waitsForPoll: boolean;
+    /** The kind and the address of a request that waits to be claimed; `null` afterwards, and for other kinds. */
+    readonly request: string | null;
+    /** The network of such a request; `''` if it is not known. */
+    readonly network: string | null;
+  };
+  readonly mailboxes: {
+    /** A hash of the address. */
+    readonly mailbox: string;
+    /** When it may get the whole burst of mails again. */
+    readonly refilledAt: number;
+  };
+  readonly usedValues: { readonly id: string; readonly expiresAt: number };
+  readonly passkeys: Passkey;
+  readonly factors: Factor;
+  readonly rememberedDevices: RememberedDevice;
+  readonly recoveryCodes: { readonly userId: string; readonly hash: string };
+};
+
+export type TableName = keyof Tables;
+export type Column<Name extends TableName> = keyof Tables[Name] & string;
+
+/**
+ * How a column is stored. `integer`: any safe integer. `boolean`: as the database has it. `json`: an object or a list, as a text of JSON.
+ * With a question mark, it may be `null`.
+ */
+export type ColumnType = 'text' | 'integer' | 'boolean' | 'json' | 'text?' | 'integer?' | 'boolean?' | 'json?';
+
+type TypeOf<Value> = [Value] extends [string]
+  ? 'text'
+  : [Value] extends [number]
+    ? 'integer'
+    : [Value] extends [boolean]
+      ? 'boolean'
+      : 'json';
+type ColumnTypeOf<Value> = null extends Value ? `${TypeOf<NonNullable<Value>>}?` : TypeOf<Value>;
+
+/** A table, from which a store makes what it needs. */
+type Table<Name extends TableName> = {
+  readonly columns: { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
+  /** The primary key, by which rows are found, and ordered. Its name in a violation is `<name>_pkey`. */
+  readonly key: readonly Column<Name>[];
+  /** Unique indexes by their names. A row that has `null` in one of the columns equals no other. */
+  readonly unique?: Readonly<Record<string, readonly Column<Name>[]>>;
+  readonly indexes?: Readonly<Record<string, readonly Column<Name>[]>>;
+  /** The name of the table in SQL. */
+  readonly name: string;
+  /** Whether rows go with the user whose id is their `userId`, and cannot be added without one. */
+  readonly ofUser?: true;
+};
+
+/** A table without the types of its rows, for code that serves every table. */
+export type AnyTable = {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  readonly key: readonly string[];
+  readonly unique?: Readonly<Record<string, readonly string[]>>;
+  readonly indexes?: Readonly<Record<string, readonly string[]>>;
+  readonly ofUser?: true;
+};
+
+const DEVICE = { userAgent: 'text?', address: 'text?' } as const;
+
+const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
+  users: {
+    name: 'users',
+    columns: {
+      id: 'text',
+      username: 'text',
+      usernameKey: 'text',
+      email: 'text',
+      passwordHash: 'text',
+      createdAt: 'integer',
+      updatedAt: 'integer',
+      passwordChangedAt: 'integer',
+      emailVerifiedAt: 'integer?',
+      disabledAt: 'integer?',
+      secondFactorAt: 'integer?',
+      attributes: 'json',
+      locale: 'text?',
+    },
+    key: ['id'],
+    unique: { users_username: ['usernameKey'], users_email: ['email'] },
+  },
+  sessions: {
+    name: 'sessions',
+    columns: {
+      id: 'text',
+      userId: 'text',
+      currentTokenId: 'text',
+      previousTokenId: 'text?',
+      rotatedAt: 'integer',
+      rotation: 'integer',
+      runStartedAt: 'integer',
+      runFirst: 'integer',
+      createdAt: 'integer',
+      expiresAt: 'integer',
+      ...DEVICE,
+      deviceKey: 'text?',
+      browserKey: 'text?',
+      proofs: 'json',
+      authenticatedAt: 'integer',
+      amr: 'json',
+      purgeCheckAt: 'integer',
+    },
+    key: ['id'],
+    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0017).
+    indexes: { sessions_user: ['userId'], sessions_purge: ['purgeCheckAt'] },
+    ofUser: true,
+  },
+  events: {
+    name: 'events',
+    columns: {
+      userId: 'text',
+      id: 'text',
+      kind: 'text',
+      at: 'integer',
+      sessionId: 'text?',
+      reason: 'text?',
+      count: 'integer',
+      requestId: 'text?',
+      ...DEVICE,
+      actor: 'text?',
+      device: 'text?',
+      countedBy: 'text?',
+    },
+    key: ['userId', 'id'],
+    unique: { events_counted: ['userId', 'countedBy'] },
+    indexes: { events_at: ['at'], events_device: ['userId', 'device'] },
+    ofUser: true,
+  },
+  operations: { name: 'operations', columns: { id: 'text', event: 'json' }, key: ['id'] },
+  links: {
+    name: 'links',
+    columns: {
+      userId: 'text',
+      purpose: 'text',
+      tokenHash: 'text',
+      email: 'text',
+      createdAt: 'integer',
+      expiresAt: 'integer',
+    },
+    key: ['userId', 'purpose'],
+    unique: { links_token: ['tokenHash'] },
+    indexes: { links_email: ['email', 'purpose'], links_expiry: ['expiresAt'] },
+    ofUser: true,
+  },
+  outbox: {
+    name: 'outbox',
+    columns: {
+      id: 'text',
+      kind: 'text',
+      userId: 'text?',
+      to: 'text',
+      email: 'text?',
+      locale: 'text?',
+      wasVerified: 'boolean',
+      origin: 'json',
+      createdAt: 'integer',
+      attempts: 'integer',
+      nextAttemptAt: 'integer',
+      waitsForPoll: 'boolean',
+      request: 'text?',
+      network: 'text?',
+    },
+    key: ['id'],
+    unique: { outbox_request: ['request'] },
+    indexes: {
+      outbox_due: ['waitsForPoll', 'nextAttemptAt', 'id'],
+      outbox_user: ['userId', 'id'],
+      outbox_network: ['network'],
+    },
+    ofUser: true,
+  },
+  mailboxes: {
+    name: 'mailboxes',
+    columns: { mailbox: 'text', refilledAt: 'integer' },
+    key: ['mailbox'],
+    indexes: { mailboxes_refill: ['refilledAt'] },
+  },
+  usedValues: {
+    name: 'used_values',
+    columns: { id: 'text', expiresAt: 'integer' },
+    key: ['id'],
+    indexes: { used_values_expiry: ['expiresAt'] },
+  },
+  passkeys: {
+    name: 'passkeys',
+    columns: {
+      id: 'text',
+      userId: 'text',
+      credentialId: 'text',
+      publicKey: 'text',
+      userHandle: 'text',
+      counter: 'integer',
+      transports: 'json',
+      aaguid: 'text',
+      isSynced: 'boolean',
+      isBackedUp: 'boolean',
+      name: 'text',
+      createdAt: 'integer',
+      lastUsedAt: 'integer?',
+    },
+    key: ['id'],
+    unique: { passkeys_credential: ['credentialId'] },
+    indexes: { passkeys_user: ['userId', 'id'] },
+    ofUser: true,
+  },
+  factors: {
+    name: 'factors',
+    columns: {
+      id: 'text',
+      userId: 'text',
+      secret: 'text',
+      lastStep: 'integer',
+      createdAt: 'integer',
+      confirmedAt: 'integer?',
+    },
+    key: ['id'],
+    indexes: { factors_user: ['userId', 'id'] },
+    ofUser: true,
+  },
+  rememberedDevices: {
+    name: 'remembered_devices',
+    columns: { id: 'text', userId: 'text', createdAt: 'integer', expiresAt: 'integer', ...DEVICE },
+    key: ['id'],
+    indexes: { remembered_devices_user: ['userId'], remembered_devices_expiry: ['expiresAt'] },
+    ofUser: true,
+  },
+  recoveryCodes: {
+    name: 'recovery_codes',
+    columns: { userId: 'text', hash: 'text' },
+    key: ['userId', 'hash'],
+    ofUser: true,
+  },
+};
+
+/** Every table, in an order in which rows can be added: users first. */
+export const TABLES: Readonly<Record<TableName, AnyTable>> = DECLARED;
+
+/** The name of the primary key in SQL, and in a violation. */
+export const keyName = ({ name }: AnyTable): string => `${name}_pkey`;
+
+/** The indexes in which no two rows are equal, by their names: the key first. */
+export const uniquesOf = (table: AnyTable): readonly (readonly [name: string, columns: readonly string[]])[] => [
+  [keyName(table), table.key],
+  ...Object.entries(table.unique ?? {}),
+];

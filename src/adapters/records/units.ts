@@ -1,0 +1,115 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { ConflictError, type Records } from './records.ts';
+
+/** The calls of `Records`, outside of units or within one. */
+export type Calls = Omit<Records, 'unit'>;
+
+/** Runs work in one transaction: commits when it resolves, and rolls back when it rejects. */
+export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
+
+/** One run of the work of a unit. */
+type Run = {
+  /** The first call that was refused. The transaction has failed, whatever the work makes of that. */
+  failure: AppError | undefined;
+  hasConflict: boolean;
+  rejection: { readonly error: unknown } | undefined;
+  readonly sent: Set<Promise<unknown>>;
+};
+
+/** The most runs of one unit. */
+const MOST_RUNS = 10;
+/** Milliseconds. */
+const LONGEST_PAUSE = 100;
+
+/** The units that this code is within. One that is over may have left callbacks behind, which are outside. */
+const units = new AsyncLocalStorage<{ isOver: boolean }>();
+/** Whether this code is within a unit. */
+export const isInUnit = (): boolean => units.getStore()?.isOver === false;
+
+/** Longer with each run, and random, so that the other unit can get its locks first. */
+const afterConflict = (runs: number): Promise<void> =>
+  pause(Math.min(LONGEST_PAUSE, 5 * 2 ** runs) * (0.5 + Math.random() / 2));
+
+/**
+ * The records of a store, from what it does for each call and for a transaction. Repeats a unit after a conflict, and refuses one within
+ * another: it could wait for the outer one for ever, or be kept when the outer one fails.
+ */
+export const recordsOver = (calls: Calls, transact: Transact): Records => ({
+  ...eachCall(calls, async (call) => {
+    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit uses records that are not its own' });
+    return call();
+  }),
+  async unit(work) {
+    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
+    for (let runs = 1; ; runs += 1) {
+      const run: Run = { failure: undefined, hasConflict: false, rejection: undefined, sent: new Set() };
+      try {
+        return await transact((inside) => within(run, () => work(insideOf(inside, run))));
+      } catch (error) {
+        const isConflict = run.hasConflict || error instanceof ConflictError;
+        if (isConflict && runs < MOST_RUNS) {
+          await afterConflict(runs);
+          continue;
+        }
+        // If the rollback fails as well, that error matters less.
+        throw isConflict ? (run.failure ?? error) : (run.rejection?.error ?? error);
+      }
+    }
+  },
+});
+
+const within = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> => {
+  const unit = { isOver: false };
+  return units.run(unit, async () => {
+    try {
+      const result = await work().finally(() => untilAnswered(run));
+      if (run.failure !== undefined) throw run.failure;
+      return result;
+    } catch (error) {
+      run.rejection = { error };
+      throw error;
+    } finally {
+      unit.isOver = true;
+    }
+  });
+};
+
+/** Otherwise a call that the work did not wait for would be carried out after the transaction, and be kept. */
+const untilAnswered = async ({ sent }: Run): Promise<void> => {
+  while (sent.size > 0) await Promise.allSettled(sent);
+};
+
+/** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
+const insideOf = (inside: Calls, run: Run): Records => ({
+  ...eachCall(inside, async (call) => {
+    if (run.failure !== undefined) {
+      run.hasConflict ||= run.failure.code === 'DB_UNIQUE_VIOLATION';
+      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the unit of work was refused' });
+    }
+    const answer = call();
+    run.sent.add(answer);
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof AppError) run.failure ??= error;
+      run.hasConflict ||= error instanceof ConflictError;
+      throw error;
+    } finally {
+      run.sent.delete(answer);
+    }
+  }),
+  unit: async () => {
+    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
+  },
+});
+
+/** The same calls, each made by `make`. */
+const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
+  insert: (...given) => make(() => calls.insert(...given)),
+  list: (...given) => make(() => calls.list(...given)),
+  replace: (...given) => make(() => calls.replace(...given)),
+  remove: (...given) => make(() => calls.remove(...given)),
+  lock: (...given) => make(() => calls.lock(...given)),
+});

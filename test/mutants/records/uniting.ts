@@ -1,0 +1,156 @@
+import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
+import type { Records } from '../../../src/adapters/records/records.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { Faults } from './database.ts';
+
+const KEEPS = 'keeps all changes of a unit when the work succeeds, and returns its result';
+const UNDOES = 'keeps none when the work rejects, and rejects with the same error';
+const HIDES = 'shows the changes of a unit to itself alone until it ends';
+const GOES_ON = 'keeps all changes or rejects, when the work goes on after a violation';
+const REPEATS = 'repeats a unit that goes on after a violation';
+const NESTED = 'rejects a unit within another, and calls of a unit to the records outside of it';
+const WAITS = 'carries out what the work has not waited for before the unit ends';
+
+type Unit = Records['unit'];
+const uniting =
+  (wrong: (unit: Unit, records: Records) => Unit): Faults[string]['wrong'] =>
+  () => ({
+    records: (records) => ({ ...records, unit: wrong(records.unit, records) }),
+  });
+/** Runs the work with the calls of everybody, whose changes are kept. */
+const together: Unit = async () => undefined as never;
+
+export const UNITING: Faults = {
+  'undoes every unit': {
+    wrong: uniting((unit) => async (work) => {
+      let result: Awaited<ReturnType<typeof work>> | undefined;
+      const undone = new Error('undone');
+      await unit(async (inside) => {
+        result = await work(inside);
+        throw undone;
+      }).catch((error) => {
+        if (error !== undone) throw error;
+      });
+      return result as Awaited<ReturnType<typeof work>>;
+    }),
+    caughtBy: KEEPS,
+  },
+  'returns nothing': {
+    wrong: uniting((unit) => async (work) => {
+      await unit(work);
+      return together(work);
+    }),
+    caughtBy: KEEPS,
+  },
+  'keeps the changes of work that rejects': {
+    wrong: ({ stored }) => ({ transact: async (work) => work(callsOver(stored)) }),
+    caughtBy: UNDOES,
+  },
+  'rejects with an error of its own': {
+    wrong: uniting(
+      (unit) => (work) =>
+        unit(work).catch(() => {
+          throw new AppError('DB_QUERY_FAILED');
+        }),
+    ),
+    caughtBy: UNDOES,
+  },
+  'shows the changes at once': {
+    wrong: ({ stored }) => ({
+      transact: async (work) => {
+        const changes = stored.begin();
+        const calls = callsOver(changes);
+        return work({
+          ...calls,
+          insert: async (table, row) => {
+            await calls.insert(table, row);
+            await callsOver(stored).insert(table, row);
+          },
+        }).finally(() => changes.commit(() => false));
+      },
+    }),
+    caughtBy: HIDES,
+  },
+  'does not show its changes to the work': {
+    wrong: ({ stored }) => ({
+      transact: (work) => transactOver(stored)((inside) => work({ ...inside, list: callsOver(stored).list })),
+    }),
+    caughtBy: HIDES,
+  },
+  'lets units overlap': {
+    wrong: ({ stored }) => ({
+      transact: async (work) => {
+        const changes = stored.begin();
+        const result = await work(callsOver(changes));
+        changes.commit(() => false);
+        return result;
+      },
+    }),
+    caughtBy: 'makes other units that lock the same row wait, and shows them its changes',
+  },
+  'keeps what comes before a violation': {
+    wrong: ({ stored }) => ({
+      records: (records) => ({
+        ...records,
+        unit: (work) => {
+          const calls = callsOver(stored);
+          let hasFailed = false;
+          return work({
+            ...records,
+            insert: async (table, row) => {
+              if (hasFailed) throw new AppError('DB_QUERY_FAILED');
+              await calls.insert(table, row).catch((error) => {
+                hasFailed = true;
+                throw error;
+              });
+            },
+          }).then((result) => {
+            if (hasFailed) throw new AppError('DB_QUERY_FAILED');
+            return result;
+          });
+        },
+      }),
+    }),
+    caughtBy: GOES_ON,
+  },
+  'runs each work once': {
+    wrong: uniting((unit) => (work) => {
+      let runs = 0;
+      return unit(async (inside) => {
+        runs += 1;
+        if (runs > 1) throw new AppError('DB_QUERY_FAILED');
+        return work(inside);
+      });
+    }),
+    caughtBy: REPEATS,
+  },
+  'runs a work again that ends with a violation': {
+    wrong: uniting((unit) => (work) => unit(work).catch(() => unit(work))),
+    caughtBy: REPEATS,
+  },
+  'runs a unit within another': {
+    wrong: () => ({
+      records: (records) => ({
+        ...records,
+        unit: (work) => records.unit((inside) => work({ ...inside, unit: (nested) => nested(inside) })),
+      }),
+    }),
+    caughtBy: NESTED,
+  },
+  'ends before what the work has not waited for': {
+    wrong: ({ stored }) => ({
+      records: (records) => ({
+        ...records,
+        unit: (work) =>
+          records.unit((inside) => {
+            const insert: Records['insert'] = async (table, row) => {
+              await new Promise((resolve) => setImmediate(resolve));
+              await callsOver(stored).insert(table, row);
+            };
+            return work({ ...inside, insert });
+          }),
+      }),
+    }),
+    caughtBy: WAITS,
+  },
+};

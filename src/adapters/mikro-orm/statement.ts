@@ -13,7 +13,12 @@ class Placeholder {
 
 const names = new Map<string, string>();
 
-/** The name under which a statement is prepared; `undefined` for a text that `statement` did not make. */
+/** Gives a statement a name, by its text. */
+export const nameStatement = (text: string): void => {
+  names.set(text, `tandem_${hash('sha256', text).slice(0, 16)}`);
+};
+
+/** The name under which a statement is prepared; `undefined` for a text that was not named. */
 export const statementName = (text: string): string | undefined => names.get(text);
 
 /**
@@ -29,7 +34,7 @@ export const statement = <Values extends object, Row>(
   const compile = (db: Kysely<Tables>): CompiledQuery<Row> => {
     const compiled = build(db, placeholders).compile();
     kept = compiled;
-    names.set(compiled.sql, `tandem_${hash('sha256', compiled.sql).slice(0, 16)}`);
+    nameStatement(compiled.sql);
     return compiled;
   };
   return (db, values) => {

@@ -1,5 +1,6 @@
 import { field, inTransaction } from '../../adapters/mikro-orm/queries.ts';
 import { statementName } from '../../adapters/mikro-orm/statement.ts';
+import { isInUnit } from '../../adapters/records/units.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's client that are used here. */
@@ -39,7 +40,7 @@ export const prepareStatements =
     const query = client.query.bind(client);
     client.query = (text, values, ...others) => {
       const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-      if (name === undefined || inTransaction()) return query(text, values, ...others);
+      if (name === undefined || inTransaction() || isInUnit()) return query(text, values, ...others);
       return resentIfOutdated(client, query({ name, text, values }), () => query(text, values));
     };
   };

@@ -71,7 +71,7 @@ export type InTransaction = (statement: string, parameters?: readonly unknown[])
  * statements that `work` sends through the database.
  */
 export const inTransaction = <Result>(
-  { em }: Database,
+  { em }: Pick<Database, 'em'>,
   work: (send: InTransaction) => Promise<Result>,
 ): Promise<Result> =>
   em

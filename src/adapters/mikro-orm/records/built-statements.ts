@@ -1,0 +1,51 @@
+import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
+import { nameStatement } from '../statement.ts';
+import type { Sql } from './statements.ts';
+
+/** Stands for the value at a place while a statement is built. */
+class Placeholder {
+  readonly at: number;
+
+  constructor(at: number) {
+    this.at = at;
+  }
+}
+
+/** Builds a statement, of placeholders in place of its values. */
+type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
+
+export type Statements = {
+  /**
+   * Sends a statement, which is built once, since that costs about as much as sending it.
+   * @param shape the same for statements that differ in their values alone.
+   */
+  readonly send: <Row>(
+    db: Sql,
+    shape: string,
+    values: readonly unknown[],
+    build: Build<Row>,
+  ) => Promise<QueryResult<Row>>;
+};
+
+/** The statements of one database. There are as many as there are ways to ask for something, of which none depends on a request. */
+export const builtStatements = (): Statements => {
+  const built = new Map<string, CompiledQuery<unknown>>();
+  const compiled = <Row>(db: Sql, shape: string, count: number, build: Build<Row>): CompiledQuery<unknown> => {
+    const kept = built.get(shape);
+    if (kept !== undefined) return kept;
+    const query = build(
+      db,
+      Array.from({ length: count }, (_, at) => new Placeholder(at)),
+    ).compile();
+    nameStatement(query.sql);
+    built.set(shape, query);
+    return query;
+  };
+  return {
+    send: async <Row>(db: Sql, shape: string, values: readonly unknown[], build: Build<Row>) => {
+      const query = compiled(db, shape, values.length, build);
+      const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
+      return db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>);
+    },
+  };
+};

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CompiledQuery } from 'kysely';
+import { type Failure, postgresqlFailure, sqliteFailure, translatedBy } from './failures.ts';
+import type { SqlDialect } from './records.ts';
+import type { Sql } from './statements.ts';
+
+/** Milliseconds in which a statement is repeated. */
+const LONGEST_WAIT = 10_000;
+
+/** Repeats what was undone because of another transaction. Waits without blocking the thread, as `busy_timeout` of SQLite would. */
+const repeatedAfter =
+  (failureOf: (error: unknown) => Failure): SqlDialect['repeated'] =>
+  async (send) => {
+    const end = performance.now() + LONGEST_WAIT;
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        const { kind } = failureOf(error);
+        if ((kind !== 'conflict' && kind !== 'busy') || performance.now() > end) throw error;
+        await pause(1 + 9 * Math.random());
+      }
+    }
+  };
+
+/** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
+const IDLE_LIMIT = 10_000;
+/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0017). */
+const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
+
+/** READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. */
+export const POSTGRESQL: SqlDialect = {
+  repeated: repeatedAfter(postgresqlFailure),
+  transact: (db, work) =>
+    db
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute(async (transaction) => {
+        await transaction.executeQuery(LIMIT_IDLE_TIME);
+        return work(transaction);
+      }),
+  hasRowLocks: true,
+  booleans: (value) => value,
+  translate: translatedBy(postgresqlFailure),
+};
+
+const untilFree = repeatedAfter(sqliteFailure);
+
+/** Takes the lock for writing at the beginning, so that what the work reads is still true when it writes. */
+const begin = (db: Sql) => untilFree(() => db.executeQuery(CompiledQuery.raw('begin immediate')));
+
+export const SQLITE: SqlDialect = {
+  repeated: untilFree,
+  transact: (db, work) =>
+    db.connection().execute(async (connection) => {
+      await begin(connection);
+      try {
+        const result = await work(connection);
+        await connection.executeQuery(CompiledQuery.raw('commit'));
+        return result;
+      } catch (error) {
+        // SQLite has ended the transaction by itself if, for example, the disk is full.
+        await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+        throw error;
+      }
+    }),
+  hasRowLocks: false,
+  booleans: Number,
+  translate: translatedBy(sqliteFailure),
+};

@@ -1,0 +1,69 @@
+import { EntitySchema } from '@mikro-orm/core';
+import { type AnyTable, TABLES } from '../../records/tables.ts';
+import { columnsOf, type Kind, type SqlColumn, VERSION } from './columns.ts';
+
+/** What differs between databases in the types of columns. */
+export type Types = {
+  /** The type of an integer of 64 bits. */
+  readonly integer: string;
+  /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
+  readonly collation: string | null;
+};
+
+type Options = ConstructorParameters<typeof EntitySchema>[0];
+
+/** JSON is a text, since `jsonb` of PostgreSQL refuses NUL. */
+const typeOf = (kind: Kind, types: Types) => {
+  if (kind === 'boolean') return { type: 'boolean' };
+  if (kind === 'integer') return { type: 'bigint', columnType: types.integer };
+  return { type: 'text', ...(kind === 'text' && types.collation !== null && { collation: types.collation }) };
+};
+
+const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types) => ({
+  ...typeOf(kind, types),
+  fieldName: name,
+  nullable: isNullable,
+});
+
+const named = (indexes: Readonly<Record<string, readonly string[]>> = {}) =>
+  Object.entries(indexes).map(([name, properties]) => ({ name, properties: [...properties] }));
+
+/** @param users the entity of the users, for a table whose rows go with one. */
+const entityOf = (table: AnyTable, types: Types, users?: EntitySchema): EntitySchema => {
+  const ofUser = {
+    kind: 'm:1',
+    entity: () => users,
+    mapToPk: true,
+    deleteRule: 'cascade',
+    updateRule: 'no action',
+    foreignKeyName: `${table.name}_user_id_fkey`,
+    index: false,
+  };
+  const properties = columnsOf(table).map((column) => [
+    column.member,
+    {
+      ...propertyOf(column, types),
+      ...(column.member === 'userId' && users && ofUser),
+      primary: table.key.includes(column.member),
+    },
+  ]);
+  return new EntitySchema({
+    name: table.name,
+    tableName: table.name,
+    properties: {
+      ...Object.fromEntries(properties),
+      version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types),
+    },
+    uniques: named(table.unique),
+    indexes: named(table.indexes),
+    // The types of properties are those of a class, which these entities have not.
+  } as Options);
+};
+
+const { users: USERS, ...OTHERS } = TABLES;
+
+/** The entities of all tables, from which MikroORM makes the schema of a database. */
+export const recordEntities = (types: Types): EntitySchema[] => {
+  const users = entityOf(USERS, types);
+  return [users, ...Object.values(OTHERS).map((table) => entityOf(table, types, table.ofUser && users))];
+};

@@ -1,0 +1,66 @@
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { ConflictError, violation } from '../../records/records.ts';
+import { type AnyTable, TABLES, uniquesOf } from '../../records/tables.ts';
+import { reasonOf, withFramesOf } from '../../redaction/redact-error.ts';
+import { publishDatabaseFailure } from '../../resilience/database-failures.ts';
+import { columnsOf } from './columns.ts';
+
+/** What an error of a driver says. */
+export type Failure =
+  | { readonly kind: 'violation'; readonly index: string }
+  | { readonly kind: 'conflict' }
+  /** Another process writes. Nothing was done. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'other' };
+
+const field = (error: unknown, name: string): unknown =>
+  typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
+
+/** SQLSTATEs (PostgreSQL manual, appendix A): serialization_failure, deadlock_detected. */
+const CONFLICTS: readonly unknown[] = ['40001', '40P01'];
+
+export const postgresqlFailure = (error: unknown): Failure => {
+  const code = field(error, 'code');
+  if (code === '23505') return { kind: 'violation', index: String(field(error, 'constraint')) };
+  return { kind: CONFLICTS.includes(code) ? 'conflict' : 'other' };
+};
+
+/** By its columns as SQLite names them: `users.email`. */
+const INDEXES = new Map(
+  Object.values(TABLES).flatMap((table: AnyTable) => {
+    const names = new Map(columnsOf(table).map(({ member, name }) => [member, `${table.name}.${name}`]));
+    return uniquesOf(table).map(
+      ([index, columns]) => [columns.map((each) => names.get(each)).join(', '), index] as const,
+    );
+  }),
+);
+const VIOLATION = /^UNIQUE constraint failed: (.+)$/;
+
+/** Primary result codes, https://sqlite.org/rescode.html: SQLITE_BUSY and SQLITE_LOCKED. */
+const BUSY: readonly number[] = [5, 6];
+
+export const sqliteFailure = (error: unknown): Failure => {
+  const [, columns = ''] = VIOLATION.exec(error instanceof Error ? error.message : '') ?? [];
+  const index = INDEXES.get(columns);
+  if (index !== undefined) return { kind: 'violation', index };
+  return { kind: BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
+};
+
+/** Without a `cause`: errors of drivers quote values. */
+export const translatedBy =
+  (failureOf: (error: unknown) => Failure) =>
+  (error: unknown): AppError => {
+    if (error instanceof AppError) return error;
+    const failure = failureOf(error);
+    if (failure.kind === 'violation') return violation(failure.index);
+    const reason = reasonOf(error) || sqliteReason(error);
+    publishDatabaseFailure(reason);
+    const isConflict = failure.kind === 'conflict' || failure.kind === 'busy';
+    return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
+  };
+
+/** The result code, and its text, which is the same for every error of the code. */
+const sqliteReason = (error: unknown): string => {
+  const [code, text] = [field(error, 'errcode'), field(error, 'errstr')];
+  return typeof code === 'number' ? `SQLite ${code} (${text})` : 'unknown';
+};

@@ -1,0 +1,103 @@
+import type { Compilable, QueryResult } from 'kysely';
+import type { AppError } from '../../../domain/errors/app-error.ts';
+import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../../records/records.ts';
+import type { TableName } from '../../records/tables.ts';
+import { type Calls, recordsOver } from '../../records/units.ts';
+import { builtStatements } from './built-statements.ts';
+import {
+  type Booleans,
+  deleteRows,
+  insertRow,
+  type Sql,
+  type SqlTable,
+  type Statement,
+  selectRows,
+  sqlTable,
+  toRow,
+  updateRow,
+} from './statements.ts';
+
+/** What differs between the databases. */
+export type SqlDialect = {
+  /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
+  readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
+  /** Runs work in a transaction on a connection of its own. */
+  readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
+  /** Whether a row can be locked. Otherwise only one transaction writes at a time. */
+  readonly hasRowLocks: boolean;
+  readonly booleans: Booleans;
+  readonly translate: (error: unknown) => AppError;
+};
+
+/** How many rows one statement removes. */
+const AT_ONCE = 100;
+
+/**
+ * Records over MikroORM's Kysely.
+ * @param kysely `em.getKysely()`, asked for at each call, since the connection may be another one then
+ */
+export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect): Records => {
+  const { translate, repeated, transact } = dialect;
+  const statements = builtStatements();
+  const translated = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await send();
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+  const outside: Send = ({ shape, values, build }) =>
+    translated(() => repeated(() => statements.send(kysely(), shape, values, build)));
+  const within =
+    (transaction: Sql): Send =>
+    ({ shape, values, build }) =>
+      translated(() => statements.send(transaction, shape, values, build));
+  return recordsOver(callsOver(outside, { ...dialect, hasRowLocks: false }), (work) =>
+    translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), dialect)))),
+  );
+};
+
+type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<Row>>;
+
+const callsOver = (send: Send, { booleans, hasRowLocks }: SqlDialect): Calls => {
+  /** The rows of a query, which are of the table that was asked for. */
+  const select = async <Name extends TableName>(
+    name: Name,
+    query: Query<Name>,
+    isLocked = false,
+  ): Promise<Stored<Name>[]> => {
+    if (![...Object.values(query.equal ?? {}), query.range?.[2]].every(isStorable)) return [];
+    const table = sqlTable(name);
+    const { rows } = await send(selectRows(table, query, booleans, isLocked));
+    return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
+  };
+  return {
+    async insert(name, row) {
+      const table = sqlTable(name);
+      assertStorable(table, row);
+      await send(insertRow(table, { ...row, version: firstVersion() }, booleans));
+    },
+    list: (name, query) => select(name, query),
+    async replace(name, before, after) {
+      const table = sqlTable(name);
+      assertStorable(table, after);
+      const update = updateRow(table, before, { ...after, version: before.version + 1 }, booleans);
+      return Number((await send(update)).numAffectedRows) > 0;
+    },
+    async remove(name, rows) {
+      const table = sqlTable(name);
+      const removed = new Set<string>();
+      for (let from = 0; from < rows.length; from += AT_ONCE) {
+        const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE)));
+        for (const row of gone) removed.add(JSON.stringify(table.key.map((column) => row[column.name])));
+      }
+      return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
+    },
+    lock: async (name, key) => (await select(name, { equal: key }, hasRowLocks))[0] ?? null,
+  };
+};
+
+const assertStorable = (table: SqlTable, row: object): void => {
+  for (const { kind, member } of table.columns)
+    if (kind === 'text' && !isStorable(Reflect.get(row, member))) throw unstorable();
+};

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { openPostgresql, type RecordsDatabase } from '../../../src/infrastructure/database/records.ts';
+import { describeDatabase } from '../../contracts/records.contract.ts';
+import { NOW } from '../../support/builders.ts';
+import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
+import { failing, QUOTING } from '../../support/records/failing.ts';
+import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+
+const server = TEST_DATABASE_URL;
+const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+describe.runIf(server !== undefined)('on PostgreSQL', () => {
+  let [database, other]: [RecordsDatabase, RecordsDatabase] | [] = [];
+  let drop: (() => Promise<void>) | undefined;
+  const opened = (each: RecordsDatabase | undefined): RecordsDatabase => each ?? expect.unreachable();
+  beforeAll(async () => {
+    const made = await createDatabase(server ?? '');
+    drop = made.drop;
+    database = await openPostgresql(onPostgresql(made.url));
+    other = await openPostgresql(onPostgresql(made.url));
+  });
+  afterAll(async () => {
+    await database?.close();
+    await other?.close();
+    await drop?.();
+  });
+
+  const empty = async () => {
+    for (const table of TABLES) await opened(database).em.execute(`delete from ${table}`);
+  };
+  const failingRecords = () =>
+    mikroOrmRecords(() => failing(opened(database).em.getKysely(), QUOTING.postgresql), POSTGRESQL);
+  const untilOneWaits = () => expect.poll(async () => (await opened(other).em.execute(WAITING)).length).toBe(1);
+
+  /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
+  const interfere: Exclude<OpenedStorage['interfere'], { absent: string } | undefined> = async (first, second) => {
+    const locked = Promise.withResolvers<void>();
+    const over = inTransaction(opened(other), async (send) => {
+      await send(`set local deadlock_timeout = '1h'`);
+      await send('select id from users where id = $1 for update', [second.id]);
+      locked.resolve();
+      await send('update users set email_verified_at = $2 where id = $1', [first.id, NOW]);
+    });
+    await locked.promise;
+    await untilOneWaits();
+    return { over };
+  };
+
+  describeDatabase('mikroOrmRecords', async () => {
+    await empty();
+    return {
+      records: opened(database).records,
+      another: async () => opened(other).records,
+      failing: async () => failingRecords(),
+      untilOneWaits,
+    };
+  });
+
+  describeStorage('over records of MikroORM', async () => {
+    await empty();
+    return {
+      storage: storageOver(opened(database).records),
+      another: async () => storageOver(opened(other).records),
+      failing: async () => storageOver(failingRecords()),
+      interfere,
+      untilOneWaits,
+    };
+  });
+
+  it('has tables that are compared by their bytes', async () => {
+    const collations = `select count(*) as count from information_schema.columns
+      where table_name = 'users' and data_type = 'text' and collation_name = 'C'`;
+    const [row] = await opened(database).em.execute<{ count: string }[]>(collations);
+    expect(Number(row?.count)).toBeGreaterThan(5);
+  });
+});

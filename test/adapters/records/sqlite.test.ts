@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import type { Records } from '../../../src/adapters/records/records.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { openSqlite, type RecordsDatabase } from '../../../src/infrastructure/database/records.ts';
+import { absent } from '../../contracts/hooks.ts';
+import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeStorage } from '../../support/records/describe-storage.ts';
+import { failing, QUOTING } from '../../support/records/failing.ts';
+import { instanceInThread } from '../../support/records/sqlite-instance.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const { path: directory, remove } = temporaryDirectory();
+const path = join(directory, 'tandem.sqlite');
+const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
+
+describe('in a file of SQLite', () => {
+  let database: RecordsDatabase;
+  let another: Awaited<ReturnType<typeof instanceInThread>>;
+  beforeAll(async () => {
+    database = await openSqlite(path);
+    another = await instanceInThread(path);
+  });
+  afterAll(async () => {
+    await another?.close();
+    await database?.close();
+    remove();
+  });
+
+  /** Empties the file. */
+  const empty = async () => {
+    for (const table of TABLES) await database.em.execute(`delete from ${table}`);
+  };
+  const failingRecords = (): Records => mikroOrmRecords(() => failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
+
+  describeDatabase('mikroOrmRecords', async () => {
+    await empty();
+    return {
+      records: database.records,
+      another: async () => another.instance.records,
+      failing: async () => failingRecords(),
+      untilOneWaits: setImmediate,
+    };
+  });
+
+  describeStorage('over records of MikroORM', async () => {
+    await empty();
+    return {
+      storage: storageOver(database.records),
+      another: async () => another.instance,
+      failing: async () => storageOver(failingRecords()),
+      interfere: absent('units take turns'),
+    };
+  });
+});

@@ -1,0 +1,29 @@
+import { CompiledQuery, type KyselyPlugin, type QueryExecutor } from 'kysely';
+import type { Sql } from '../../../src/adapters/mikro-orm/records/statements.ts';
+
+/** Gives a Kysely an executor of its own. */
+const NO_CHANGES: KyselyPlugin = {
+  transformQuery: ({ node }) => node,
+  transformResult: async ({ result }) => result,
+};
+
+/** A statement that fails with an error of the driver which quotes the text. */
+export const QUOTING = {
+  postgresql: (text: string) => CompiledQuery.raw('select $1::text::int', [text]),
+  sqlite: (text: string) => CompiledQuery.raw(`select "${text.replaceAll('"', '""')}"`),
+};
+
+/** The same database, whose statements fail with an error of the driver that quotes their parameters. */
+export const failing = (db: Sql, quoting: (text: string) => CompiledQuery): Sql => {
+  const copy = db.withPlugin(NO_CHANGES);
+  fail(copy.getExecutor(), quoting);
+  return copy;
+};
+
+const fail = (executor: QueryExecutor, quoting: (text: string) => CompiledQuery): QueryExecutor => {
+  const execute = executor.executeQuery.bind(executor);
+  const connect = executor.withConnectionProvider.bind(executor);
+  executor.executeQuery = ({ parameters }, options) => execute(quoting(JSON.stringify(parameters)) as never, options);
+  executor.withConnectionProvider = (provider) => fail(connect(provider), quoting);
+  return executor;
+};

@@ -41,6 +41,7 @@ const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files
     sign: /\b(?:previousTokenId|runStartedAt|runFirst)\b/,
     files: [
       'adapters/mikro-orm/entities.ts',
+      'adapters/records/tables.ts',
       'adapters/session-repository/mikro-orm.ts',
       'adapters/session-repository/sql-statements.ts',
       'domain/session.ts',

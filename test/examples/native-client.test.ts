@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSession } from '../../examples/native-client/session.ts';
 import { openStore } from '../../examples/native-client/store.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { MINUTE } from '../support/application.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { witness } from '../support/browser/witness.ts';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { aPerson } from '../support/http/service.ts';
-import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 

@@ -8,7 +8,10 @@ const toLink = ({ version: _version, ...link }: Stored<'links'>): Link => link;
 const isLive = ({ expiresAt }: Link, now: number): boolean => now < expiresAt;
 
 export const linkRepositoryOver = (records: Records): LinkRepository => ({
-  put: (link) => putRow(records, 'links', { userId: link.userId, purpose: link.purpose }, link),
+  put: (link) => {
+    const { userId, purpose, since } = link;
+    return putRow(records, 'links', { userId, purpose, since }, link);
+  },
   async find(purpose, tokenHash, now) {
     const link = await findRow(records, 'links', { tokenHash, purpose });
     return link !== null && isLive(link, now) ? toLink(link) : null;

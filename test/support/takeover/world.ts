@@ -1,10 +1,10 @@
+import { memoryRecords } from '../../../src/adapters/records/memory.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
 import { NOTICES } from '../../../src/domain/message.ts';
 import { ADA, application } from '../application.ts';
 import { applicationWithMail } from '../mail/sender.ts';
-import { memoryStores } from '../memory/stores.ts';
-import type { SharedTables } from '../memory/tables.ts';
 
 export type Policies = {
   readonly secondFactor: 'optional' | 'required';
@@ -14,9 +14,9 @@ export type Policies = {
 type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
 
 /** An application in which somebody has registered Ada's account, and the mailboxes of everybody. */
-export const takeoverWorld = async (policies: Policies, tables?: SharedTables) => {
+export const takeoverWorld = async (policies: Policies, records = memoryRecords()) => {
   const notices = new Set(NOTICES);
-  const app = applicationWithMail({ notices }, application(memoryStores(tables)));
+  const app = applicationWithMail({ notices }, application(storageOver(records)));
   const deps = { ...app, ...policies, notices, mailLocales: ['en', 'de'] };
   // `register` without a policy: how the account began does not matter here.
   const { user, ...session } = await app.register(ADA);

@@ -4,6 +4,7 @@ import { firstVersion, isStorable, type Query, type Records, type Stored, unstor
 import type { TableName } from '../../records/tables.ts';
 import { type Calls, recordsOver } from '../../records/units.ts';
 import { builtStatements } from './built-statements.ts';
+import { fromSql } from './columns.ts';
 import {
   type Booleans,
   deleteRows,
@@ -89,7 +90,8 @@ const callsOver = (send: Send, { booleans, hasRowLocks }: SqlDialect): Calls => 
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += AT_ONCE) {
         const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE)));
-        for (const row of gone) removed.add(JSON.stringify(table.key.map((column) => row[column.name])));
+        for (const row of gone)
+          removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }
       return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
     },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
-import { type Failure, postgresqlFailure, sqliteFailure, translatedBy } from './failures.ts';
+import { type Failure, postgresqlFailure, sqliteFailure } from './failures.ts';
 import type { SqlDialect } from './records.ts';
 import type { Sql } from './statements.ts';
 
@@ -41,7 +41,7 @@ export const POSTGRESQL: SqlDialect = {
       }),
   hasRowLocks: true,
   booleans: (value) => value,
-  translate: translatedBy(postgresqlFailure),
+  failureOf: postgresqlFailure,
 };
 
 const untilFree = repeatedAfter(sqliteFailure);
@@ -66,5 +66,5 @@ export const SQLITE: SqlDialect = {
     }),
   hasRowLocks: false,
   booleans: Number,
-  translate: translatedBy(sqliteFailure),
+  failureOf: sqliteFailure,
 };

@@ -25,18 +25,19 @@ const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types) => ({
   nullable: isNullable,
 });
 
-const named = (indexes: Readonly<Record<string, readonly string[]>> = {}) =>
-  Object.entries(indexes).map(([name, properties]) => ({ name, properties: [...properties] }));
+const named = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
+  Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
 /** @param users the entity of the users, for a table whose rows go with one. */
-const entityOf = (table: AnyTable, types: Types, users?: EntitySchema): EntitySchema => {
+const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
+  const tableName = `${prefix}${table.name}`;
   const ofUser = {
     kind: 'm:1',
     entity: () => users,
     mapToPk: true,
     deleteRule: 'cascade',
     updateRule: 'no action',
-    foreignKeyName: `${table.name}_user_id_fkey`,
+    foreignKeyName: `${tableName}_user_id_fkey`,
     index: false,
   };
   const properties = columnsOf(table).map((column) => [
@@ -49,21 +50,24 @@ const entityOf = (table: AnyTable, types: Types, users?: EntitySchema): EntitySc
   ]);
   return new EntitySchema({
     name: table.name,
-    tableName: table.name,
+    tableName,
     properties: {
       ...Object.fromEntries(properties),
       version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types),
     },
-    uniques: named(table.unique),
-    indexes: named(table.indexes),
+    uniques: named(prefix, table.unique),
+    indexes: named(prefix, table.indexes),
     // The types of properties are those of a class, which these entities have not.
   } as Options);
 };
 
 const { users: USERS, ...OTHERS } = TABLES;
 
-/** The entities of all tables, from which MikroORM makes the schema of a database. */
-export const recordEntities = (types: Types): EntitySchema[] => {
-  const users = entityOf(USERS, types);
-  return [users, ...Object.values(OTHERS).map((table) => entityOf(table, types, table.ofUser && users))];
+/**
+ * The entities of all tables, from which MikroORM makes the schema of a database.
+ * @param prefix the names of the tables, of their indexes and of their foreign keys begin with it.
+ */
+export const recordEntities = (types: Types, prefix: string): EntitySchema[] => {
+  const users = entityOf(USERS, types, prefix);
+  return [users, ...Object.values(OTHERS).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
 };

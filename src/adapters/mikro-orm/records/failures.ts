@@ -1,12 +1,12 @@
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { ConflictError, violation } from '../../records/records.ts';
-import { type AnyTable, TABLES, uniquesOf } from '../../records/tables.ts';
 import { reasonOf, withFramesOf } from '../../redaction/redact-error.ts';
 import { publishDatabaseFailure } from '../../resilience/database-failures.ts';
-import { columnsOf } from './columns.ts';
+import type { SqlTable } from './statements.ts';
 
 /** What an error of a driver says. */
 export type Failure =
+  /** A unique index, as the database names it. */
   | { readonly kind: 'violation'; readonly index: string }
   | { readonly kind: 'conflict' }
   /** Another process writes. Nothing was done. */
@@ -25,34 +25,28 @@ export const postgresqlFailure = (error: unknown): Failure => {
   return { kind: CONFLICTS.includes(code) ? 'conflict' : 'other' };
 };
 
-/** By its columns as SQLite names them: `users.email`. */
-const INDEXES = new Map(
-  Object.values(TABLES).flatMap((table: AnyTable) => {
-    const names = new Map(columnsOf(table).map(({ member, name }) => [member, `${table.name}.${name}`]));
-    return uniquesOf(table).map(
-      ([index, columns]) => [columns.map((each) => names.get(each)).join(', '), index] as const,
-    );
-  }),
-);
+/** Names the columns of the index: `users.email`. */
 const VIOLATION = /^UNIQUE constraint failed: (.+)$/;
 
 /** Primary result codes, https://sqlite.org/rescode.html: SQLITE_BUSY and SQLITE_LOCKED. */
 const BUSY: readonly number[] = [5, 6];
 
 export const sqliteFailure = (error: unknown): Failure => {
-  const [, columns = ''] = VIOLATION.exec(error instanceof Error ? error.message : '') ?? [];
-  const index = INDEXES.get(columns);
+  const [, index] = VIOLATION.exec(error instanceof Error ? error.message : '') ?? [];
   if (index !== undefined) return { kind: 'violation', index };
   return { kind: BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
 };
 
-/** Without a `cause`: errors of drivers quote values. */
+/**
+ * Without a `cause`: errors of drivers quote values.
+ * @param table of the statement; none if the error is that of a transaction.
+ */
 export const translatedBy =
   (failureOf: (error: unknown) => Failure) =>
-  (error: unknown): AppError => {
+  (error: unknown, table?: SqlTable): AppError => {
     if (error instanceof AppError) return error;
     const failure = failureOf(error);
-    if (failure.kind === 'violation') return violation(failure.index);
+    if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
     const reason = reasonOf(error) || sqliteReason(error);
     publishDatabaseFailure(reason);
     const isConflict = failure.kind === 'conflict' || failure.kind === 'busy';

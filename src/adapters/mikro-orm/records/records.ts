@@ -1,10 +1,10 @@
 import type { Compilable, QueryResult } from 'kysely';
-import type { AppError } from '../../../domain/errors/app-error.ts';
 import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../../records/records.ts';
 import type { TableName } from '../../records/tables.ts';
 import { type Calls, recordsOver } from '../../records/units.ts';
 import { builtStatements } from './built-statements.ts';
 import { fromSql } from './columns.ts';
+import { type Failure, translatedBy } from './failures.ts';
 import {
   type Booleans,
   deleteRows,
@@ -13,7 +13,7 @@ import {
   type SqlTable,
   type Statement,
   selectRows,
-  sqlTable,
+  sqlTables,
   toRow,
   updateRow,
 } from './statements.ts';
@@ -27,7 +27,7 @@ export type SqlDialect = {
   /** Whether a row can be locked. Otherwise only one transaction writes at a time. */
   readonly hasRowLocks: boolean;
   readonly booleans: Booleans;
-  readonly translate: (error: unknown) => AppError;
+  readonly failureOf: (error: unknown) => Failure;
 };
 
 /** How many rows one statement removes. */
@@ -36,31 +36,34 @@ const AT_ONCE = 100;
 /**
  * Records over MikroORM's Kysely.
  * @param kysely `em.getKysely()`, asked for at each call, since the connection may be another one then
+ * @param prefix the names of the tables, and of their indexes, begin with it.
  */
-export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect): Records => {
-  const { translate, repeated, transact } = dialect;
+export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = ''): Records => {
+  const { repeated, transact } = dialect;
+  const tables = sqlTables(prefix);
   const statements = builtStatements();
-  const translated = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+  const translate = translatedBy(dialect.failureOf);
+  const translated = async <Result>(send: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
     try {
       return await send();
     } catch (error) {
-      throw translate(error);
+      throw translate(error, table);
     }
   };
-  const outside: Send = ({ shape, values, build }) =>
-    translated(() => repeated(() => statements.send(kysely(), shape, values, build)));
+  const outside: Send = ({ table, shape, values, build }) =>
+    translated(() => repeated(() => statements.send(kysely(), shape, values, build)), table);
   const within =
     (transaction: Sql): Send =>
-    ({ shape, values, build }) =>
-      translated(() => statements.send(transaction, shape, values, build));
-  return recordsOver(callsOver(outside, { ...dialect, hasRowLocks: false }), (work) =>
-    translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), dialect)))),
+    ({ table, shape, values, build }) =>
+      translated(() => statements.send(transaction, shape, values, build), table);
+  return recordsOver(callsOver(outside, tables, { ...dialect, hasRowLocks: false }), (work) =>
+    translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
   );
 };
 
 type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<Row>>;
 
-const callsOver = (send: Send, { booleans, hasRowLocks }: SqlDialect): Calls => {
+const callsOver = (send: Send, tables: (name: TableName) => SqlTable, { booleans, hasRowLocks }: SqlDialect): Calls => {
   /** The rows of a query, which are of the table that was asked for. */
   const select = async <Name extends TableName>(
     name: Name,
@@ -68,25 +71,25 @@ const callsOver = (send: Send, { booleans, hasRowLocks }: SqlDialect): Calls => 
     isLocked = false,
   ): Promise<Stored<Name>[]> => {
     if (![...Object.values(query.equal ?? {}), query.range?.[2]].every(isStorable)) return [];
-    const table = sqlTable(name);
+    const table = tables(name);
     const { rows } = await send(selectRows(table, query, booleans, isLocked));
     return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
   return {
     async insert(name, row) {
-      const table = sqlTable(name);
+      const table = tables(name);
       assertStorable(table, row);
       await send(insertRow(table, { ...row, version: firstVersion() }, booleans));
     },
     list: (name, query) => select(name, query),
     async replace(name, before, after) {
-      const table = sqlTable(name);
+      const table = tables(name);
       assertStorable(table, after);
       const update = updateRow(table, before, { ...after, version: before.version + 1 }, booleans);
       return Number((await send(update)).numAffectedRows) > 0;
     },
     async remove(name, rows) {
-      const table = sqlTable(name);
+      const table = tables(name);
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += AT_ONCE) {
         const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE)));

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { Query } from '../../records/records.ts';
-import { type AnyTable, TABLES, type TableName } from '../../records/tables.ts';
+import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../records/tables.ts';
 import { columnsOf, fromSql, type SqlColumn, toSql, VERSION } from './columns.ts';
 
 type Rows = Record<string, Record<string, unknown>>;
@@ -14,18 +14,28 @@ export type SqlTable = {
   readonly key: readonly SqlColumn[];
   readonly columns: readonly SqlColumn[];
   readonly column: (member: string) => SqlColumn;
+  /** The unique indexes in `TABLES` by what errors of databases call them: by their names, or by their columns. */
+  readonly uniques: ReadonlyMap<string, string>;
 };
 
-const toSqlTable = (table: AnyTable): SqlTable => {
+const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
+  const name = `${prefix}${table.name}`;
   const columns = columnsOf(table);
   const byMember = new Map(columns.map((column) => [column.member, column]));
   // Every member that is asked for is in `TABLES`: its types say so.
   const column = (member: string) => byMember.get(member) as SqlColumn;
-  return { name: table.name, key: table.key.map(column), columns, column };
+  const uniques = uniquesOf(table).flatMap(([index, members]) => [
+    [`${prefix}${index}`, index] as const,
+    [members.map((member) => `${name}.${column(member).name}`).join(', '), index] as const,
+  ]);
+  return { name, key: table.key.map(column), columns, column, uniques: new Map(uniques) };
 };
 
-const SQL_TABLES = new Map(Object.entries(TABLES).map(([name, table]) => [name, toSqlTable(table)]));
-export const sqlTable = (name: TableName): SqlTable => SQL_TABLES.get(name) as SqlTable;
+/** @param prefix the names of the tables, and of their indexes, begin with it. */
+export const sqlTables = (prefix: string): ((name: TableName) => SqlTable) => {
+  const tables = new Map(Object.entries(TABLES).map(([name, table]) => [name, toSqlTable(table, prefix)]));
+  return (name) => tables.get(name) as SqlTable;
+};
 
 /** What the driver takes for `true` and `false`. */
 export type Booleans = (value: boolean) => unknown;
@@ -37,8 +47,9 @@ export const toRow = ({ columns }: SqlTable, row: Row): Row & { readonly version
   return { ...read, version: Number(row[VERSION]) };
 };
 
-/** A statement: what it is, its values, and how it is built of values. */
+/** A statement: its table, what it is, its values, and how it is built of values. */
 export type Statement<Result> = {
+  readonly table: SqlTable;
   readonly shape: string;
   readonly values: readonly unknown[];
   readonly build: (db: Sql, values: readonly unknown[]) => Result;
@@ -55,6 +66,7 @@ export const selectRows = <Name extends TableName>(
   const values = equals.map(([column, value]) => toSql(column, value, booleans));
   const direction = descending ? 'desc' : 'asc';
   return {
+    table,
     shape: JSON.stringify([
       ...['select', table.name, columns, range?.slice(0, 2), order, direction],
       ...[limit === undefined, skip === undefined, isLocked],
@@ -74,6 +86,7 @@ export const selectRows = <Name extends TableName>(
 };
 
 export const insertRow = (table: SqlTable, row: Row, booleans: Booleans) => ({
+  table,
   shape: `insert ${table.name}`,
   values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
   build: (db: Sql, given: readonly unknown[]) =>
@@ -88,6 +101,7 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
   const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
   const names = [...changed.map(({ name }) => name), VERSION];
   return {
+    table,
     shape: JSON.stringify(['update', table.name, names]),
     values: [...changed.map((column) => sent(after, column)), after[VERSION], ...identityOf(table, before)],
     build: (db: Sql, given: readonly unknown[]) =>
@@ -101,6 +115,7 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
 export const deleteRows = (table: SqlTable, rows: readonly object[]) => {
   const length = table.key.length + 1;
   return {
+    table,
     shape: `delete ${rows.length} ${table.name}`,
     values: rows.flatMap((row) => identityOf(table, row)),
     build: (db: Sql, given: readonly unknown[]) =>

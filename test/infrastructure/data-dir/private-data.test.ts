@@ -1,8 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, globSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepPrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
+import { keepPrivate, makeDatabasePrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const NOBODY = 65_534;
@@ -94,6 +106,38 @@ describe('the data of the service', () => {
     expect(statSync(within('keys')).ctimeMs).toBe(before);
   });
 
+  it('is a file of SQLite for its owner alone, in a directory that is made for it', () => {
+    const path = within('deep', 'database.sqlite');
+    makeDatabasePrivate(path);
+    expect([modeOf(path), modeOf(within('deep'))]).toEqual(['600', '700']);
+  });
+
+  // Proves: operator-3
+  it('is a file of SQLite that was made under another umask, and those beside it, which are closed to others', () => {
+    const names = ['database.sqlite', 'database.sqlite-wal', 'database.sqlite-shm', 'database.sqlite-journal'];
+    const made = names.slice(0, 3).map((name) => within(name));
+    for (const path of made) {
+      writeFileSync(path, 'a hash');
+      chmodSync(path, 0o666);
+    }
+    makeDatabasePrivate(within('database.sqlite'));
+    expect([modeOf(dataDir), ...made.map(modeOf)]).toEqual(['700', '600', '600', '600']);
+    expect(readFileSync(within('database.sqlite'), 'utf8')).toBe('a hash');
+    expect(existsSync(within('database.sqlite-journal'))).toBe(false);
+  });
+
+  it('does not release the lock that this process holds on a file of SQLite', () => {
+    const path = within('database.sqlite');
+    const holder = new DatabaseSync(path);
+    holder.exec('create table t (x text); begin exclusive');
+    makeDatabasePrivate(path);
+    // A process that finds no lock would write.
+    const other = `const { DatabaseSync } = require('node:sqlite'); new DatabaseSync(process.argv[1]).exec('begin immediate')`;
+    const { status, stderr } = spawnSync(process.execPath, ['-e', other, path], { encoding: 'utf8' });
+    holder.close();
+    expect([status, stderr]).toEqual([1, expect.stringContaining('database is locked')]);
+  });
+
   /** What another user than root gets to see of a path. */
   const readAsNobody = (path: string) => {
     const { status, stdout } = spawnSync('cat', [path], { uid: NOBODY, gid: NOBODY, encoding: 'utf8' });
@@ -101,11 +145,11 @@ describe('the data of the service', () => {
   };
 
   /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
-  const keepAsNobody = () => {
+  const keepAsNobody = (call = `keepPrivate(dataDir, 'database')`) => {
     const module = new URL('../../../src/infrastructure/data-dir/private-data.ts', import.meta.url);
     const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
-      const [, dataDir] = process.argv; try { keepPrivate(dataDir, 'database'); } catch ({ message }) { console.log(message); }`;
-    const script = `import { keepPrivate } from ${JSON.stringify(module.href)}; ${program}`;
+      const [, dataDir] = process.argv; try { ${call}; } catch ({ message }) { console.log(message); }`;
+    const script = `import { keepPrivate, makeDatabasePrivate } from ${JSON.stringify(module.href)}; ${program}`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, dataDir], {
       encoding: 'utf8',
     });
@@ -129,6 +173,15 @@ describe('the data of the service', () => {
       loose();
       expect(keepAsNobody()).toContain('everybody may enter database in it: its owner must set its mode to 700');
       expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '755']);
+    });
+
+    // Proves: operator-3
+    it('is refused where everybody may read the file of SQLite and it is another’s', () => {
+      writeFileSync(within('database.sqlite'), 'a hash');
+      chmodSync(within('database.sqlite'), 0o644);
+      expect(keepAsNobody(`makeDatabasePrivate(dataDir + '/database.sqlite')`)).toContain(
+        `everybody may use ${within('database.sqlite')}: its owner must set its mode to 600`,
+      );
     });
 
     it('is taken as it is in a volume of another’s that its group may write to', () => {

@@ -1,18 +1,11 @@
 import { parseConfig } from './src/infrastructure/config.ts';
-import { lockDataDir } from './src/infrastructure/data-dir/data-dir-lock.ts';
-import { makeFilesPrivate, makePrivate } from './src/infrastructure/data-dir/private-data.ts';
-import { migratorOptions } from './src/infrastructure/database/migrate.ts';
+import { makeFilesPrivate } from './src/infrastructure/data-dir/private-data.ts';
+import { kindOf, ormOptions } from './src/infrastructure/database/database.ts';
 
-/** For MikroORM's command line only, such as `mikro-orm migration:list`; the service does not use this file. */
+/** For MikroORM's command line only, such as `mikro-orm schema:update --dump`; the service does not use this file. */
 export default async () => {
-  const { DATABASE_URL, DATA_DIR } = process.env;
-  const { database } = parseConfig({ DATABASE_URL, DATA_DIR });
-  if (database.kind !== 'embedded' && database.kind !== 'postgresql')
-    throw new Error('DATABASE_URL: MikroORM is for PostgreSQL and the embedded database only');
-  if (database.kind === 'embedded') {
-    makeFilesPrivate();
-    process.once('exit', lockDataDir(database.dataDir));
-    makePrivate(database.dataDir, 'database');
-  }
-  return migratorOptions(database);
+  const { DATABASE_URL, DATABASE_TABLE_PREFIX, DATA_DIR } = process.env;
+  const { database } = parseConfig({ DATABASE_URL, DATABASE_TABLE_PREFIX, DATA_DIR });
+  makeFilesPrivate();
+  return ormOptions(await kindOf(database), database.tablePrefix);
 };

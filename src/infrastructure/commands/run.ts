@@ -55,10 +55,10 @@ const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Prom
   onSignal(env, (signal) => void stop(signal).catch((error: unknown) => fail(error)));
 };
 
-/** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
+/** Brings the database up to date and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = async ({ database }: Config): Promise<void> => {
   const { migrateSql } = await import('../storages/sql.ts');
-  await migrateSql(database, () => void print('Preparing the database …\n').catch(() => undefined));
+  await migrateSql(database);
 };
 
 type Report = { readonly status: number; readonly output: string; readonly errors: string };

@@ -23,9 +23,9 @@ export const openStorage = async (
   onEvent?: (event: AccountEvent) => void,
 ): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
-  const { sessionsWithin, unitOfWork, checks, clock, connections, close, ...stores } = opened;
-  const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
-  const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
+  const { unitOfWork, checks, clock, connections, close, ...stores } = opened;
+  const answerBudget = rotationBudgets(config.requestTimeout).answer;
+  const sessions = recoveringSessionRepository(stores.sessions, { answerBudget });
   return {
     storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },
     checks,
@@ -39,9 +39,8 @@ export const openStorage = async (
 };
 
 /** A storage whose connection, if it has one, belongs to the caller. */
-const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
-  ...stores,
-  sessionsWithin: () => sessions,
+const alreadyOpen = (storage: Storage): OpenStorage => ({
+  ...storage,
   checks: [],
   clock: systemClock,
   connections: () => null,
@@ -50,8 +49,7 @@ const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
 
 const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  const onCreate = () => logger.info('Preparing the database …');
   // Imported only without a storage of the caller: MikroORM is slow to load.
   const { openSql } = await import('../storages/sql.ts');
-  return openSql(config.database, { migrate: config.migrateOnStart, onCreate, logger });
+  return openSql(config.database, { migrate: config.migrateOnStart });
 };

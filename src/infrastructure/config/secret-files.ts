@@ -36,7 +36,7 @@ export const readSecretFiles = (env: Env): { readonly env: Env; readonly problem
 /** The driver reads PGPASSWORD from the environment of the process alone, so the password of a file becomes that of the URL. */
 const withPassword = (env: Env, password: string | undefined): Env => {
   const text = withHost(env.DATABASE_URL ?? '');
-  if (!password || !URL.canParse(text)) return env;
+  if (!password || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;
   const url = new URL(text);
   if (url.password === '') url.password = encodeURIComponent(password);
   return { ...env, DATABASE_URL: url.href };

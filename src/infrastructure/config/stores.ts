@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { hostOf, isFar, isLoopback, withHost } from './hosts.ts';
 import { redisUrls, sentinelErrors } from './redis-url.ts';
@@ -5,7 +6,25 @@ import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
 import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
 
-const isPostgresql = (text: string): boolean => form.isUrlOf(text, ['postgres:', 'postgresql:']);
+const SERVERS = { postgres: 'postgresql', postgresql: 'postgresql', mariadb: 'mariadb', mysql: 'mysql' } as const;
+
+const serverOf = (url: string): ServerOptions['kind'] | undefined =>
+  SERVERS[/^[a-z]+(?=:)/.exec(url)?.[0] as keyof typeof SERVERS];
+
+const isServer = (text: string): boolean =>
+  form.isUrlOf(
+    text,
+    Object.keys(SERVERS).map((name) => `${name}:`),
+  );
+
+/** A file of SQLite: `sqlite:path`, or `sqlite:///path` for one that begins with a slash. */
+const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
+
+const sqliteFile = (text: string): { readonly path: string; readonly synchronous: 'normal' | 'full' } | null => {
+  const [, path = '', synchronous = 'normal'] = SQLITE.exec(text) ?? [];
+  const isPath = path !== '' && path !== ':memory:' && v.is(form.path, path);
+  return isPath ? { path, synchronous: synchronous === 'full' ? 'full' : 'normal' } : null;
+};
 
 export const STORE_VARIABLES = {
   DATA_DIR: {
@@ -13,20 +32,33 @@ export const STORE_VARIABLES = {
     expected: 'the path of a directory, without a leading ~ and without surrounding spaces',
     default: '.data',
     meaning:
-      'The directory of the embedded database and of the keys that are generated outside production. Access by other users is removed from both.',
+      'The directory of the file of SQLite and of the keys that are generated outside production. Access by other users is removed from both.',
   },
   DATABASE_URL: {
-    schema: v.optional(v.pipe(v.string(), v.transform(withHost), v.check(isPostgresql))),
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => (text.startsWith('sqlite:') ? text : withHost(text))),
+        v.check((text) => sqliteFile(text) !== null || isServer(text)),
+      ),
+    ),
     expected:
-      'a postgres:// or postgresql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers, or with the directory of a socket as ?host=',
-    unset: 'an embedded database in DATA_DIR',
-    meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
+      'a postgresql://, mariadb:// or mysql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers, or with the directory of a socket as ?host=; or sqlite: and the path of a file',
+    unset: 'a file of SQLite, database.sqlite in DATA_DIR',
+    meaning:
+      'The URL of the database: PostgreSQL, MariaDB, MySQL, or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
+  },
+  DATABASE_TABLE_PREFIX: {
+    schema: v.pipe(v.string(), v.regex(/^(?:[a-z][a-z0-9_]{0,30})?$/)),
+    expected: 'up to 31 small letters, digits and underscores, beginning with a letter',
+    default: '',
+    meaning: 'How the names of the tables begin, so that they can stand beside those of an application: auth_.',
   },
   DATABASE_POOL_SIZE: {
     schema: form.wholeNumber(1, 1_000),
     expected: 'a whole number from 1 to 1000',
     default: '10',
-    meaning: 'How many connections to PostgreSQL one instance keeps at most.',
+    meaning: 'How many connections to the database server one instance keeps at most.',
   },
   MIGRATE_ON_START: {
     schema: form.flag,
@@ -55,24 +87,29 @@ type StoreValues = ValuesOf<typeof STORE_VARIABLES>;
 /** The time limits of the database follow from that of a request. */
 type Values = StoreValues & ServiceValues;
 
+export type SqliteOptions = {
+  readonly kind: 'sqlite';
+  readonly path: string;
+  /** `full`: each commit is on the disk before it is acknowledged. */
+  readonly synchronous: 'normal' | 'full';
+  readonly tablePrefix: string;
+};
+
+export type ServerOptions = {
+  readonly kind: 'postgresql' | 'mariadb' | 'mysql';
+  readonly url: string;
+  readonly poolSize: number;
+  /** Milliseconds that a request waits for a connection. */
+  readonly connectionTimeout: number;
+  /** Milliseconds that a statement may take. */
+  readonly statementTimeout: number;
+  /** Milliseconds for which an unused connection is kept. */
+  readonly idleTimeout: number;
+  readonly tablePrefix: string;
+};
+
 /** The database that DATABASE_URL selects. */
-export type DatabaseOptions =
-  | {
-      readonly kind: 'embedded';
-      /** The service's DATA_DIR; the database is in a directory of its own below it. */
-      readonly dataDir: string;
-    }
-  | {
-      readonly kind: 'postgresql';
-      readonly url: string;
-      readonly poolSize: number;
-      /** Milliseconds that a request waits for a connection. */
-      readonly connectionTimeout: number;
-      /** Milliseconds that a statement may take. */
-      readonly statementTimeout: number;
-      /** Milliseconds for which an unused connection is kept. */
-      readonly idleTimeout: number;
-    };
+export type DatabaseOptions = SqliteOptions | ServerOptions;
 
 export const storeSettings = (values: Values) => ({
   database: databaseOptions(values),
@@ -88,16 +125,21 @@ export const storeSettings = (values: Values) => ({
 
 /** The limits are far below that of a request, so that the request can still report a failure. */
 const databaseOptions = (values: Values): DatabaseOptions => {
-  const { DATABASE_URL: url, REQUEST_TIMEOUT_MS: timeout } = values;
-  if (url === undefined) return { kind: 'embedded', dataDir: values.DATA_DIR };
+  const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix, REQUEST_TIMEOUT_MS: timeout } = values;
+  const kind = url === undefined ? undefined : serverOf(url);
+  if (url === undefined || kind === undefined) {
+    const file = sqliteFile(url ?? '') ?? { path: join(values.DATA_DIR, 'database.sqlite'), synchronous: 'normal' };
+    return { kind: 'sqlite', ...file, tablePrefix };
+  }
   const share = (part: number) => Math.max(1, Math.floor(timeout / part));
   return {
-    kind: 'postgresql',
+    kind,
     url,
     poolSize: values.DATABASE_POOL_SIZE,
     connectionTimeout: share(10),
     statementTimeout: share(6),
     idleTimeout: share(3),
+    tablePrefix,
   };
 };
 
@@ -143,11 +185,11 @@ export const databaseWarnings = ({ NODE_ENV, DATABASE_URL: url }: Values, env: E
   const production = NODE_ENV === 'production';
   return [
     [
-      production && url === undefined,
-      'DATABASE_URL is unset: the embedded database supports one process only, and a loss of power may take all of it',
+      production && serverOf(url ?? '') === undefined,
+      `${url === undefined ? 'DATABASE_URL is unset' : 'DATABASE_URL names a file'}: SQLite is for one process on one machine`,
     ],
     [
-      production && url !== undefined && isInsecure(url, env.PGSSLMODE),
+      production && serverOf(url ?? '') === 'postgresql' && isInsecure(url ?? '', env.PGSSLMODE),
       'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
     ],
   ];

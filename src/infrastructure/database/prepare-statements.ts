@@ -1,4 +1,4 @@
-import { field, inTransaction } from '../../adapters/mikro-orm/queries.ts';
+import { field } from '../../adapters/mikro-orm/records/failures.ts';
 import { statementName } from '../../adapters/mikro-orm/statement.ts';
 import { isInUnit } from '../../adapters/records/units.ts';
 import { discardWhenReleased } from './limit-queries.ts';
@@ -40,7 +40,7 @@ export const prepareStatements =
     const query = client.query.bind(client);
     client.query = (text, values, ...others) => {
       const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-      if (name === undefined || inTransaction() || isInUnit()) return query(text, values, ...others);
+      if (name === undefined || isInUnit() || isInUnit()) return query(text, values, ...others);
       return resentIfOutdated(client, query({ name, text, values }), () => query(text, values));
     };
   };

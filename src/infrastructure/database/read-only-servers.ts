@@ -1,4 +1,4 @@
-import { field } from '../../adapters/mikro-orm/queries.ts';
+import { field } from '../../adapters/mikro-orm/records/failures.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's pool and clients that are used here. */

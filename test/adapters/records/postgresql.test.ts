@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { openPostgresql, type RecordsDatabase } from '../../../src/infrastructure/database/records.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { describeDatabase } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
 import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
@@ -14,14 +14,14 @@ const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describe.runIf(server !== undefined)('on PostgreSQL', () => {
-  let [database, other]: [RecordsDatabase, RecordsDatabase] | [] = [];
+  let [database, other]: [Database, Database] | [] = [];
   let drop: (() => Promise<void>) | undefined;
-  const opened = (each: RecordsDatabase | undefined): RecordsDatabase => each ?? expect.unreachable();
+  const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
   beforeAll(async () => {
     const made = await createDatabase(server ?? '');
     drop = made.drop;
-    database = await openPostgresql(onPostgresql(made.url));
-    other = await openPostgresql(onPostgresql(made.url));
+    database = await openDatabase(onPostgresql(made.url), { migrate: true });
+    other = await openDatabase(onPostgresql(made.url), { migrate: true });
   });
   afterAll(async () => {
     await database?.close();

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPostgresql, openSqlite, type RecordsDatabase } from '../../../src/infrastructure/database/records.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeDatabase } from '../../contracts/records.contract.ts';
-import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 /** The longest one: names that PostgreSQL cuts to 63 bytes would not be distinct. */
@@ -13,8 +13,8 @@ const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
 
 /** A database with a table `users` of somebody else. */
 type Shared = {
-  readonly open: (prefix: string) => Promise<RecordsDatabase>;
-  readonly untilOneWaits: (database: RecordsDatabase) => Promise<unknown>;
+  readonly open: (prefix: string) => Promise<Database>;
+  readonly untilOneWaits: (database: Database) => Promise<unknown>;
   /** Lists the names of everything in the schema that has one. */
   readonly names: string;
   readonly remove: () => Promise<void> | void;
@@ -23,7 +23,8 @@ type Shared = {
 const inFile = async (): Promise<Shared> => {
   const { path, remove } = temporaryDirectory();
   return {
-    open: (prefix) => openSqlite(join(path, 'shared.sqlite'), prefix),
+    open: (prefix) =>
+      openDatabase({ ...onSqlite(join(path, 'shared.sqlite')), tablePrefix: prefix }, { migrate: true }),
     untilOneWaits: () => setImmediate(),
     names: `select name from sqlite_schema where name not like 'sqlite_autoindex_%'`,
     remove,
@@ -34,7 +35,7 @@ const WAITING = `select pid from pg_stat_activity where datname = current_databa
 const onServer = async (): Promise<Shared> => {
   const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
   return {
-    open: (prefix) => openPostgresql(onPostgresql(url), prefix),
+    open: (prefix) => openDatabase({ ...onPostgresql(url), tablePrefix: prefix }, { migrate: true }),
     untilOneWaits: ({ em }) => expect.poll(async () => (await em.execute(WAITING)).length).toBe(1),
     names: `select relname as name from pg_class where relnamespace = 'public'::regnamespace
       union select conname from pg_constraint where connamespace = 'public'::regnamespace and contype <> 'n'`,
@@ -48,8 +49,8 @@ describe.each([
 ])('beside the tables of another application, on $on', ({ share, isHere }) => {
   describe.runIf(isHere)('with a prefix', () => {
     let shared: Shared;
-    let [database, others]: [RecordsDatabase, RecordsDatabase] | [] = [];
-    const opened = (each = database): RecordsDatabase => each ?? expect.unreachable();
+    let [database, others]: [Database, Database] | [] = [];
+    const opened = (each = database): Database => each ?? expect.unreachable();
     beforeAll(async () => {
       shared = await share();
       const first = await shared.open('other_');

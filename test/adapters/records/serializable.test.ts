@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import type { Session } from '../../../src/domain/session.ts';
-import { openPostgresql } from '../../../src/infrastructure/database/records.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anEvent, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -14,11 +14,11 @@ const server = TEST_DATABASE_URL;
 const openSerializable = async () => {
   const { url, drop } = await createDatabase(server ?? '');
   onTestFinished(drop);
-  const first = await openPostgresql(onPostgresql(url));
+  const first = await openDatabase(onPostgresql(url), { migrate: true });
   const [row] = await first.em.execute<{ name: string }[]>('select current_database() as name');
   await first.em.execute(`alter database "${row?.name}" set default_transaction_isolation = 'serializable'`);
   await first.close();
-  const { em, records, close } = await openPostgresql(onPostgresql(url));
+  const { em, records, close } = await openDatabase(onPostgresql(url), { migrate: true });
   onTestFinished(close);
   expect(await em.execute('show default_transaction_isolation')).toMatchObject([
     { default_transaction_isolation: 'serializable' },

@@ -5,12 +5,13 @@ import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { openSqlite, type RecordsDatabase } from '../../../src/infrastructure/database/records.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeDatabase } from '../../contracts/records.contract.ts';
 import { describeStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
+import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const { path: directory, remove } = temporaryDirectory();
@@ -18,10 +19,10 @@ const path = join(directory, 'tandem.sqlite');
 const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
 
 describe('in a file of SQLite', () => {
-  let database: RecordsDatabase;
+  let database: Database;
   let another: Awaited<ReturnType<typeof instanceInThread>>;
   beforeAll(async () => {
-    database = await openSqlite(path);
+    database = await openDatabase(onSqlite(path), { migrate: true });
     another = await instanceInThread(path);
   });
   afterAll(async () => {

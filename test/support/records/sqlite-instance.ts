@@ -1,8 +1,9 @@
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
-import { openSqlite } from '../../../src/infrastructure/database/records.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { inThread } from '../../contracts/in-thread.ts';
+import { onSqlite } from '../storage/databases.ts';
 
 /** What another process has over a file: the records, and the stores over them. */
 type Instance = { readonly records: Records } & Stores;
@@ -11,7 +12,7 @@ type Methods = Readonly<Record<string, Method>>;
 
 /** Opens an instance over a file, whose methods have the names of their parts: `users.add`. */
 export const open = async (path: string): Promise<Methods> => {
-  const { records } = await openSqlite(path);
+  const { records } = await openDatabase(onSqlite(path), { migrate: true });
   const { unitOfWork: _unit, ...stores } = storageOver(records) satisfies Storage;
   const parts = Object.entries({ records, ...stores } satisfies Instance);
   return Object.fromEntries(

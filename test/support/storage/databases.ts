@@ -1,18 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { SqlEntityManager } from '@mikro-orm/sql';
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-} from 'kysely';
-import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/queries.ts';
+import { join } from 'node:path';
+import { CompiledQuery } from 'kysely';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
-import { copyEmbedded } from './embedded-template.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */
@@ -26,13 +16,21 @@ export const onPostgresql = (url: string) => ({
   connectionTimeout: 60_000,
   statementTimeout: 60_000,
   idleTimeout: 10_000,
+  tablePrefix: '',
 });
 
-/** A new embedded database. */
+/** A file of SQLite. */
+export const onSqlite = (path: string) => ({
+  kind: 'sqlite' as const,
+  path,
+  synchronous: 'normal' as const,
+  tablePrefix: '',
+});
+
+/** A new file of SQLite, with tables. */
 export const openEmbedded = async (): Promise<Database> => {
   const { path, remove } = temporaryDirectory();
-  await copyEmbedded(path, { migrated: true });
-  const database = await openDatabase({ kind: 'embedded', dataDir: path }, { migrate: true });
+  const database = await openDatabase(onSqlite(join(path, 'test.sqlite')), { migrate: true });
   return { ...database, close: () => database.close().finally(remove) };
 };
 
@@ -80,37 +78,3 @@ export const inTransaction = <Result>(
     .execute((transaction) =>
       work((statement, parameters = []) => transaction.executeQuery(CompiledQuery.raw(statement, [...parameters]))),
     );
-
-/** A database whose statements fail, with an error of the driver that quotes their parameters. */
-export const failingDatabase = (em: SqlEntityManager): DatabaseAccess =>
-  databaseThat(em, ({ parameters }) =>
-    em.getKysely().executeQuery(CompiledQuery.raw('select $1::text::int', [JSON.stringify(parameters)])),
-  );
-
-/** A database, and the texts of the statements that it has sent. */
-export const recordingDatabase = (
-  em: SqlEntityManager,
-): DatabaseAccess & { readonly statements: readonly string[] } => {
-  const statements: string[] = [];
-  const recording = databaseThat(em, (query) => {
-    statements.push(query.sql);
-    return em.getKysely().executeQuery(query);
-  });
-  return { ...recording, statements };
-};
-
-const databaseThat = (em: SqlEntityManager, execute: (query: CompiledQuery) => Promise<unknown>): DatabaseAccess => {
-  // The driver answers with whatever the statement asks for.
-  const executeQuery = execute as DatabaseConnection['executeQuery'];
-  const database = new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => ({ executeQuery }) }),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-  });
-  const fork = em.fork();
-  fork.setTransactionContext(database);
-  return { em: fork };
-};

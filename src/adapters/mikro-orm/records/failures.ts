@@ -13,7 +13,8 @@ export type Failure =
   | { readonly kind: 'busy' }
   | { readonly kind: 'other' };
 
-const field = (error: unknown, name: string): unknown =>
+/** A field of any thrown value. */
+export const field = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
 /** SQLSTATEs (PostgreSQL manual, appendix A): serialization_failure, deadlock_detected. */

@@ -1,28 +1,44 @@
-import type { SqlEntityManager } from '@mikro-orm/sql';
-import { MIGRATION_NAMES } from '../../../adapters/mikro-orm/migrations/migrations.ts';
+import { existsSync } from 'node:fs';
 import { asTyped } from '../../as-typed.ts';
+import type { DatabaseOptions } from '../../config/stores.ts';
 import type { Config } from '../../config.ts';
-import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
-import { openDatabase } from '../../database/database.ts';
+import { type Database, openDatabase } from '../../database/database.ts';
+import type { SchemaState } from '../../database/schema.ts';
 import { clockFinding } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
 
+/** Examines the database over one connection, without changing it. */
 export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
-  const { database: options } = config;
-  if (options.kind === 'postgresql') return postgresql(config, options);
-  return embedded(options.dataDir, config.migrateOnStart);
+  const { database: options, migrateOnStart } = config;
+  if (options.kind === 'sqlite' && !existsSync(options.path)) return missing(options.path, migrateOnStart);
+  const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
+  if (opened instanceof Error)
+    return problem(
+      'database.unreachable',
+      opened.message,
+      options.kind === 'sqlite'
+        ? 'Check the owner and the mode of the file and of its directory.'
+        : 'Check that it runs, that this machine may reach it, its certificate, the role and the password.',
+    );
+  try {
+    return await findingsOf(opened, config);
+  } finally {
+    await opened.close();
+  }
 };
 
-/** Does not open the database, which would write to it, and lock out the service. */
-const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
-  const holder = lockHolder(dataDir);
-  if (holder !== null) return ofHolder(holder);
-  if (hasDatabase(dataDir))
-    return ok(
-      'database.idle',
-      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not examined.',
-    );
-  const seen = 'DATA_DIR has no database yet';
+const bounded = (options: DatabaseOptions): DatabaseOptions =>
+  options.kind === 'sqlite'
+    ? options
+    : {
+        ...options,
+        poolSize: 1,
+        connectionTimeout: Math.min(options.connectionTimeout, QUESTION_TIMEOUT),
+        statementTimeout: QUESTION_TIMEOUT,
+      };
+
+const missing = (path: string, migrateOnStart: boolean): Finding => {
+  const seen = `There is no database ${path} yet`;
   return migrateOnStart
     ? note('database.missing', `${seen}.`, 'Nothing: the first start creates it.')
     : problem(
@@ -32,88 +48,42 @@ const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
       );
 };
 
-const ofHolder = (holder: string): Finding =>
-  /^[1-9]\d{0,9}$/.test(holder)
-    ? note(
-        'database.in-use',
-        `Process ${holder} uses the embedded database, so it was not examined.`,
-        'Ask the running service: `GET /health/ready`. If that process is not Tandem, remove tandem.pid from DATA_DIR.',
+const findingsOf = async ({ examine, ping, readTime }: Database, config: Config): Promise<Finding[]> => {
+  const { version, mayCreate, schema } = await examine();
+  const hasTables = !schema.pending.includes('tables');
+  const refused = hasTables
+    ? await ping().then(
+        () => null,
+        (error: unknown) => error,
       )
-    : problem(
-        'database.lock',
-        'tandem.pid in DATA_DIR names no process: the service does not start.',
-        'Make sure that no process uses DATA_DIR, and remove tandem.pid.',
-      );
-
-type Options = Extract<Config['database'], { kind: 'postgresql' }>;
-
-/** Examines a PostgreSQL over one connection, without writing. */
-const postgresql = async (config: Config, options: Options): Promise<Findings> => {
-  const bounded = {
-    ...options,
-    poolSize: 1,
-    connectionTimeout: Math.min(options.connectionTimeout, QUESTION_TIMEOUT),
-    statementTimeout: QUESTION_TIMEOUT,
-  };
-  const database = await openDatabase(bounded, { migrate: false }).catch((error: Error) => error);
-  if (database instanceof Error)
-    return problem(
-      'database.unreachable',
-      database.message,
-      'Check that it runs, that this machine may reach it, its certificate, the role and the password.',
-    );
-  try {
-    return await findingsOf(database.em, config);
-  } finally {
-    await database.close();
-  }
-};
-
-type Row = {
-  readonly version: string;
-  readonly now: number;
-  /** A standby, or read-only by its settings. */
-  readonly read_only: boolean;
-  /** Whether the role may create tables. */
-  readonly creates: boolean;
-  /** Whether there is a table of applied migrations. */
-  readonly has_migrations: boolean;
-};
-const ROW = `select current_setting('server_version') as version,
-  extract(epoch from clock_timestamp())::float8 * 1000 as now,
-  pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as read_only,
-  coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
-  to_regclass('mikro_orm_migrations') is not null as has_migrations`;
-
-const findingsOf = async (em: SqlEntityManager, config: Config): Promise<Finding[]> => {
-  const before = Date.now();
-  const [row] = await em.execute<Row[]>(ROW);
-  const after = Date.now();
-  if (row === undefined) throw new Error('no row');
-  const rows = row.has_migrations ? await em.execute<{ name: string }[]>('select name from mikro_orm_migrations') : [];
-  const applied = rows.map(({ name }) => name);
-  const readOnly = problem(
-    'database.read-only',
-    'The database is read-only: registration, log-in and refresh fail.',
-    'Set DATABASE_URL to the address of the writable server.',
-  );
+    : null;
   return [
-    ok('database.reachable', `PostgreSQL ${row.version} responds.`),
-    ...(row.read_only ? [readOnly] : []),
-    ...migrationFindings(applied, config.migrateOnStart, row.creates && !row.read_only),
-    clockFinding('database.clock', { before, other: row.now, after }),
+    ok('database.reachable', `${version} responds.`),
+    ...(refused === null ? [] : [READ_ONLY]),
+    ...schemaFindings(schema, config.migrateOnStart, mayCreate),
+    ...(readTime === null ? [] : [await clockOf(readTime)]),
   ];
 };
 
-const migrationFindings = (applied: readonly string[], migrateOnStart: boolean, mayCreate: boolean): Finding[] => {
-  const unknown = applied.filter((name) => !MIGRATION_NAMES.includes(name)).join(', ');
+const READ_ONLY = problem(
+  'database.read-only',
+  'The database refuses to write, or a table is locked: registration, log-in and refresh fail.',
+  'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
+);
+
+const clockOf = async (readTime: () => Promise<number>): Promise<Finding> => {
+  const before = Date.now();
+  const other = await readTime();
+  return clockFinding('database.clock', { before, other, after: Date.now() });
+};
+
+const schemaFindings = ({ pending, unknown }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding[] => {
   const newer = warning(
     'database.newer',
-    `The database has migrations that this version does not know: ${unknown}.`,
+    `The database has migrations that this version does not know: ${unknown.join(', ')}.`,
     'Run the newest version that has migrated it, on all instances.',
   );
-  const pending = MIGRATION_NAMES.filter((name) => !applied.includes(name)).join(', ');
-  return [...(unknown === '' ? [] : [newer]), ofPending(pending, migrateOnStart, mayCreate)];
+  return [...(unknown.length === 0 ? [] : [newer]), ofPending(pending.join(', '), migrateOnStart, mayCreate)];
 };
 
 const ofPending = (pending: string, migrateOnStart: boolean, mayCreate: boolean): Finding => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
 import type { Notice } from '../../../domain/message.ts';
@@ -6,7 +7,6 @@ import { CommandError } from '../../command-error.ts';
 import type { Overrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
-import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { openLog } from '../../logging/log.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
@@ -49,20 +49,8 @@ export const openAccounts = async (
   return { ...stored.storage, ...ports, ...settings, close: opened.closeAll };
 };
 
-/** @throws CommandError when there is no database, or it belongs to another process. */
-const assertPresent = ({ database, dataDir }: Config): void => {
-  if (database.kind !== 'embedded') return;
-  const holder = lockHolder(dataDir);
-  if (holder !== null)
-    throw new CommandError(
-      'database-in-use',
-      `Process ${holder}, probably the service, holds the embedded database in DATA_DIR (${dataDir}). Stop it first. On PostgreSQL, this command works beside the service.`,
-      1,
-    );
-  if (!hasDatabase(dataDir))
-    throw new CommandError(
-      'no-database',
-      `There is no embedded database in DATA_DIR (${dataDir}), and DATABASE_URL is unset.`,
-      1,
-    );
+/** @throws CommandError when there is no database yet */
+const assertPresent = ({ database }: Config): void => {
+  if (database.kind !== 'sqlite' || existsSync(database.path)) return;
+  throw new CommandError('no-database', `There is no database ${database.path}.`, 1);
 };

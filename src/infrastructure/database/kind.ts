@@ -1,0 +1,27 @@
+import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import type { Types } from '../../adapters/mikro-orm/records/entities.ts';
+import type { SqlDialect } from '../../adapters/mikro-orm/records/records.ts';
+
+/** The current state of a pool of connections. */
+export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
+
+/** How the service opens one kind of database. */
+export type DatabaseKind = {
+  readonly dialect: SqlDialect;
+  readonly types: Types;
+  /** The driver and its options. */
+  readonly options: Partial<Options>;
+  /** Executed once, when the database is opened. */
+  readonly settings: readonly string[];
+  /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
+  readonly tables: string;
+  /** The schema as this database has it, from the one that MikroORM makes. */
+  readonly schema: (sql: string) => string;
+  /** Asks the server for the time: one row with `now`, in epoch milliseconds. `null`: the clock is that of this machine. */
+  readonly time: string | null;
+  /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
+  readonly about: string;
+  readonly pool: (em: SqlEntityManager) => Promise<() => PoolState | null>;
+  /** Why the database cannot be opened, for the operator. Names the setting at fault. */
+  readonly openFailure: (error: unknown) => string;
+};

@@ -1,0 +1,32 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { NodeSqliteDialect, SqliteDriver } from '@mikro-orm/sql';
+import { SQLITE } from '../../adapters/mikro-orm/records/dialects.ts';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import type { SqliteOptions } from '../config/stores.ts';
+import type { DatabaseKind } from './kind.ts';
+
+/**
+ * A file of SQLite, which is created if necessary. Several processes of this machine may use it. With `synchronous = normal`, a power cut may
+ * take the last moments, and never corrupts the file: it has an effect at checkpoints only. With `full`, each commit is on the disk.
+ */
+export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind => {
+  // What is wrong with the directory is said when the file is opened.
+  const options = () => {
+    mkdirSync(dirname(path), { recursive: true });
+    return new NodeSqliteDialect(path);
+  };
+  return {
+    dialect: SQLITE,
+    types: { integer: 'integer', collation: null },
+    options: { driver: SqliteDriver, dbName: path, driverOptions: options },
+    settings: ['pragma journal_mode = wal', `pragma synchronous = ${synchronous}`, 'pragma foreign_keys = on'],
+    tables: `select name, true as is_here from sqlite_schema where type in ('table', 'view')`,
+    // Each create of a table is a line.
+    schema: (sql) => sql.replaceAll(/^(create table .*)\);$/gm, '$1) strict;'),
+    time: null,
+    about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,
+    pool: async () => () => null,
+    openFailure: (error) => `The database ${path} cannot be opened: ${systemReason(error)}`,
+  };
+};

@@ -1,6 +1,8 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import type { Types } from '../../adapters/mikro-orm/records/entities.ts';
 import type { SqlDialect } from '../../adapters/mikro-orm/records/records.ts';
+import type { Sql } from '../../adapters/mikro-orm/records/statements.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
 
 /** The current state of a pool of connections. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
@@ -17,6 +19,8 @@ export type DatabaseKind = {
   readonly tables: string;
   /** The schema as this database has it, from the one that MikroORM makes. */
   readonly schema: (sql: string) => string;
+  /** The methods of a repository of sessions that are faster as statements of this database. */
+  readonly sessions?: (kysely: () => Sql, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
   /** Asks the server for the time: one row with `now`, in epoch milliseconds. `null`: the clock is that of this machine. */
   readonly time: string | null;
   /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */

@@ -1,6 +1,7 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { POSTGRESQL } from '../../adapters/mikro-orm/records/dialects.ts';
 import { field } from '../../adapters/mikro-orm/records/failures.ts';
+import { postgresqlSessions } from '../../adapters/mikro-orm/records/postgresql-sessions.ts';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import type { ServerOptions } from '../config/stores.ts';
@@ -18,7 +19,9 @@ export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKi
   tables: `select relname as name, nspname = current_schema() as is_here from pg_class
     join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-  schema: (sql) => sql,
+  // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0017).
+  schema: (sql) => sql.replace(/^(create table "\w*sessions" .*);$/m, '$1 with (fillfactor = 85);'),
+  sessions: postgresqlSessions,
   time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
   about: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not pg_is_in_recovery() as may_create`,

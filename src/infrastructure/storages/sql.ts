@@ -21,10 +21,12 @@ export const openSql = async (
   options: DatabaseOptions,
   opening: { readonly migrate: boolean },
 ): Promise<OpenStorage> => {
-  const { records, ping, readTime, connections, close } = await openDatabase(options, opening);
+  const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);
   const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
+  const { sessions, ...storage } = storageOver(records);
   return {
-    ...storageOver(records),
+    ...storage,
+    sessions: faster(sessions),
     checks: [{ name: 'database', ping, required: true }],
     clock,
     connections,

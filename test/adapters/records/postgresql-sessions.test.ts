@@ -1,0 +1,170 @@
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { postgresqlSessions } from '../../../src/adapters/mikro-orm/records/postgresql-sessions.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import type { Sql } from '../../../src/adapters/mikro-orm/records/statements.ts';
+import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
+import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { absent } from '../../contracts/hooks.ts';
+import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
+import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { failing, QUOTING } from '../../support/records/failing.ts';
+import { recording } from '../../support/records/recording.ts';
+import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+
+const server = TEST_DATABASE_URL;
+const DAY = 86_400_000;
+const PREFIX = 'of_auth_';
+/** Updates of sessions that this connection has not reported yet; those that are HOT wrote no index. */
+const UPDATES = `select n_tup_upd as "all", n_tup_hot_upd as hot from pg_stat_xact_user_tables where relname = '${PREFIX}sessions'`;
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+const EACH_WAITING = (call: string) => WAITING.replace('pid', `${call}(pid)`);
+
+const sessionsOver = (kysely: () => Sql): SessionRepository => {
+  const plain = sessionRepositoryOver(mikroOrmRecords(kysely, POSTGRESQL, PREFIX));
+  return { ...plain, ...postgresqlSessions(kysely, plain, PREFIX) };
+};
+
+describe.runIf(server !== undefined)('sessions in single statements of PostgreSQL', () => {
+  let [database, other]: [Database, Database] | [] = [];
+  let url = '';
+  let drop: (() => Promise<void>) | undefined;
+  const [owner, stranger] = [aUser(), aUser()];
+  const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
+  const kysely = (): Sql => opened(database).em.getKysely();
+  const sessions = sessionsOver(kysely);
+  beforeAll(async () => {
+    ({ url, drop } = await createDatabase(server ?? ''));
+    database = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
+    other = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
+  });
+  afterAll(async () => {
+    await database?.close();
+    await other?.close();
+    await drop?.();
+  });
+  const empty = async () => {
+    const { em, records } = opened(database);
+    await em.execute(`delete from ${PREFIX}users`);
+    for (const user of [owner, stranger]) await userRepositoryOver(records).add(user);
+  };
+  const stored = async (repository = sessions) => {
+    const session = aSession({ userId: owner.id });
+    await repository.add(session);
+    return session;
+  };
+  const send = (text: string) => opened(other).em.execute(text);
+  const untilOneWaits = () => expect.poll(async () => (await send(WAITING)).length).toBe(1);
+
+  describeSessionRepository('postgresqlSessions', async () => {
+    await empty();
+    return {
+      repository: sessions,
+      users: [owner, stranger],
+      another: async () => sessionsOver(() => opened(other).em.getKysely()),
+      failing: async () => sessionsOver(() => failing(kysely(), QUOTING.postgresql)),
+      delayed: absent('a rotation has no deadline: it is reverted'),
+      clock: absent('the store has no clock of its own'),
+      deleteUser: (id) => userRepositoryOver(opened(database).records).remove(id),
+    };
+  });
+
+  describe('of one user', () => {
+    beforeEach(empty);
+
+    it('a refresh and a check of a session are one statement each', async () => {
+      const session = await stored();
+      const { db, sent } = recording(kysely());
+      const repository = sessionsOver(() => db);
+      expect(await repository.rotate(aRotation(session))).toHaveProperty('user.id', owner.id);
+      expect(sent).toHaveLength(1);
+      expect(await repository.findWithUser(session)).toHaveProperty('session.expiresAt');
+      expect(sent).toHaveLength(2);
+    });
+
+    it('a refresh writes no index, however far it moves the expiry', async () => {
+      await kysely()
+        .transaction()
+        .execute(async (transaction) => {
+          const repository = sessionsOver(() => transaction);
+          const counts = async () => {
+            const { rows } = await transaction.executeQuery<{ all: string; hot: string }>(CompiledQuery.raw(UPDATES));
+            return [Number(rows[0]?.all), Number(rows[0]?.hot)] as const;
+          };
+          let current = await stored(repository);
+          const before = await counts();
+          const updates = async () => (await counts()).map((count, at) => count - (before[at] ?? 0));
+          const rotateTo = async (expiresAt: number) => {
+            const rotation = aRotation(current, { expiresAt });
+            expect(await repository.rotate(rotation)).toHaveProperty('user');
+            current = { ...current, currentTokenId: rotation.to, rotation: current.rotation + 1 };
+          };
+          for (const days of [8, 9, 30]) await rotateTo(NOW + days * DAY);
+          expect(await updates()).toEqual([3, 3]);
+          await rotateTo(NOW + DAY);
+          expect(await updates()).toEqual([4, 3]);
+        });
+    });
+
+    it('the pages of sessions keep room for new versions of their rows', async () => {
+      const [table] = await send(`select reloptions from pg_class where relname = '${PREFIX}sessions'`);
+      expect(table).toEqual({ reloptions: ['fillfactor=85'] });
+    });
+
+    it('a rotation that waits while it is reverted does not happen', async () => {
+      const session = await stored();
+      const rotation = aRotation(session);
+      const [reverted, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const unit = opened(other).records.unit(async (inside) => {
+        await sessionRepositoryOver(inside).revert(rotation);
+        reverted.resolve();
+        await committing.promise;
+      });
+      await reverted.promise;
+      const waiting = sessions.rotate(rotation);
+      await untilOneWaits();
+      committing.resolve();
+      await unit;
+      expect(await waiting).toBe('stale');
+      expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
+    });
+
+    const whileLocked = async (end: () => Promise<void>) => {
+      const session = await stored();
+      return inTransaction(opened(other), async (within) => {
+        await within(`select id from ${PREFIX}sessions for update`);
+        const outcome = sessions.rotate(aRotation(session)).catch((error: unknown) => error);
+        await untilOneWaits();
+        await end();
+        return outcome;
+      });
+    };
+
+    it('a rotation that the server has cancelled has certainly not happened', async () => {
+      const error = await whileLocked(async () => void (await send(EACH_WAITING('pg_cancel_backend'))));
+      expect(error).toBeInstanceOf(NotExecutedError);
+      expect(error).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    });
+
+    it('a rotation that a read-only server has refused has certainly not happened', async () => {
+      const session = await stored();
+      await kysely()
+        .transaction()
+        .setAccessMode('read only')
+        .execute(async (transaction) => {
+          const refused = sessionsOver(() => transaction).rotate(aRotation(session));
+          await expect(refused).rejects.toBeInstanceOf(NotExecutedError);
+        });
+    });
+
+    it('a rotation whose connection was lost may have happened', async () => {
+      const error = await whileLocked(async () => void (await send(EACH_WAITING('pg_terminate_backend'))));
+      expect(error).toMatchObject({ code: 'DB_QUERY_FAILED' });
+      expect(error).not.toBeInstanceOf(NotExecutedError);
+    });
+  });
+});

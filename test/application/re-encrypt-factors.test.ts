@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { reEncryptFactors } from '../../src/application/use-cases/re-encrypt-factors.ts';
-import { memoryFactorRepository } from '../mutants/memory/factor-repository.ts';
-import { aFactor, anId } from '../support/builders.ts';
+import { aFactor, anId, aUser } from '../support/builders.ts';
 import { factorKeys } from '../support/factor-keys.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXP';
@@ -11,10 +11,11 @@ const fresh = aesGcmFactorSecrets(factorKeys(['b']));
 const rotated = aesGcmFactorSecrets(factorKeys(['b', 'a']));
 
 const setUp = async (texts: readonly ((userId: string) => string)[]) => {
-  const factors = memoryFactorRepository();
+  const { users, factors } = memoryStorage();
   for (const textOf of texts) {
-    const userId = anId();
-    await factors.add(aFactor({ userId, secret: textOf(userId) }));
+    const user = aUser();
+    await users.add(user);
+    await factors.add(aFactor({ userId: user.id, secret: textOf(user.id) }));
   }
   const stored = () => factors.listAll('', 1_000);
   const run = (factorSecrets = rotated) => reEncryptFactors({ factors, factorSecrets })();

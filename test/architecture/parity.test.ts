@@ -2,6 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
+/** Where records are kept. */
+const RECORDS = ['memory', 'sqlite', 'postgresql'];
+
 const ports = readdirSync(`${ROOT}src/application/ports`).map((file) => file.replace(/\.ts$/, ''));
 
 /** The promises of a port: the items of the list in its doc comment. */
@@ -24,10 +27,6 @@ const titlesOf = (text: string): string[] =>
   [...text.matchAll(/\bit\((['"])(.+)\1,/g)].map(([, , title = '']) => title);
 
 describe.each(ports)('the port %s', (port) => {
-  it('has an adapter', () => {
-    expect(readdirSync(`${ROOT}src/adapters/${port}`).length).toBeGreaterThan(0);
-  });
-
   it('has a contract with a test for each of its promises, titled by the promise', () => {
     const promises = promisesOf(port);
     expect(promises.length).toBeGreaterThan(0);
@@ -35,36 +34,59 @@ describe.each(ports)('the port %s', (port) => {
     for (const promise of promises) expect(titles).toContain(promise);
     expect(titles).toHaveLength(new Set(titles).size);
   });
+});
+
+/** What a unit of work changes, and itself: written once, over records. */
+const ofStorage = ports.filter(
+  (port) => port === 'unit-of-work' || readText('src/application/ports/unit-of-work.ts').includes(`'./${port}.ts'`),
+);
+
+describe.each(ofStorage)('the port %s, over records', (port) => {
+  it('has its contract run for every storage', () => {
+    const run = ['test/support/records/describe-storage.ts', 'test/contracts/records.ts'].map(readText).join('\n');
+    expect(run).toContain(`/${port}.contract.ts'`);
+  });
+});
+
+describe.each(ports.filter((port) => !ofStorage.includes(port)))('the port %s, of its own', (port) => {
+  it('has an adapter', () => {
+    expect(readdirSync(`${ROOT}src/adapters/${port}`).length).toBeGreaterThan(0);
+  });
 
   it('has wrong adapters that its contract catches', () => {
     expect(readText(`test/mutants/${port}.test.ts`)).toContain('describeMutants(');
   });
 
   it('has its contract run for every adapter', () => {
-    const isOfRecords = readText('test/contracts/records.ts').includes(`/${port}.contract.ts`);
-    const tests = isOfRecords
-      ? storages
-      : filesBelow('test/adapters')
-          .map((file) => readText(`test/adapters/${file}`))
-          .filter((text) => text.includes(`contracts/${port}.contract.ts`))
-          .join('\n');
+    const tests = filesBelow('test/adapters')
+      .map((file) => readText(`test/adapters/${file}`))
+      .filter((text) => text.includes(`contracts/${port}.contract.ts`))
+      .join('\n');
     const technologies = filesBelow(`src/adapters/${port}`).filter((file) =>
       /export const \w+ =/.test(factoryOf(port, file)),
     );
-    for (const file of technologies.filter((file) => implementsPort(port, file))) {
+    for (const file of technologies.filter((file) => implementsPort(port, file)))
       expect(tests).toContain(`adapters/${port}/${file}`);
-    }
   });
 });
 
-it('the records have a contract with a test for each of their promises, titled by the promise', () => {
-  const text = readText('src/adapters/records/records.ts');
-  const promises = [...text.matchAll(/^ \* - (.+)$/gm)].map(([, promise]) => promise);
-  expect(titlesOf(contractOf('records')).toSorted()).toEqual(promises.toSorted());
-});
+describe('the records', () => {
+  it('have a contract with a test for each of their promises, titled by the promise', () => {
+    const text = readText('src/adapters/records/records.ts');
+    const promises = [...text.matchAll(/^ \* - (.+)$/gm)].map(([, promise]) => promise);
+    expect(titlesOf(contractOf('records')).toSorted()).toEqual(promises.toSorted());
+  });
 
-/** `test/adapters/records.test.ts` runs the contracts of records over the stores that this puts together. */
-const storages = readText('src/infrastructure/storages/sql.ts');
+  it('have wrong adapters that their contract catches', () => {
+    expect(readText('test/mutants/records.test.ts')).toContain('describeMutants(');
+  });
+
+  it.each(RECORDS)('have their contract, and those of the repositories, run %s', (file) => {
+    const text = readText(`test/adapters/records/${file}.test.ts`);
+    expect(text).toContain('describeDatabase(');
+    expect(text).toContain('describeStorage(');
+  });
+});
 
 const factoryOf = (port: string, file: string): string => readText(`src/adapters/${port}/${file}`);
 const implementsPort = (port: string, file: string): boolean => factoryOf(port, file).includes(`ports/${port}.ts`);

@@ -26,14 +26,3 @@ export const quoting =
       throw new AppError('DB_QUERY_FAILED', { reason: String(error) });
     }
   };
-
-/** A fault of a method: errors become DB_QUERY_FAILED, with the driver's as the cause. */
-export const keepingTheCause =
-  <Given extends readonly unknown[], Result>(method: (...given: Given) => Promise<Result>) =>
-  async (...given: Given): Promise<Result> => {
-    try {
-      return await method(...given);
-    } catch (cause) {
-      throw new AppError('DB_QUERY_FAILED', { cause });
-    }
-  };

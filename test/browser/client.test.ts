@@ -5,7 +5,6 @@ import { openSite } from '../support/browser/site.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const hintOf = (service: string) => `tandem:${service}`;
@@ -99,7 +98,6 @@ describe.runIf(canBrowse())('the client, while the service is killed and started
   });
 
   it('stays logged in', async () => {
-    await copyEmbedded(directory.path, { migrated: true });
     const env = { DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: app.origin };
     let service = await runService(env);
     const { port } = new URL(service.url);

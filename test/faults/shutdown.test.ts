@@ -8,7 +8,6 @@ import { probe, stageDeps } from '../support/http/stage-app.ts';
 import { assertDocumented } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const CLIENTS = 16;
@@ -66,7 +65,6 @@ it('a server that closes responds to all requests of a connection', async () => 
 
 describe('a service that stops', () => {
   const directory = temporaryDirectory();
-  beforeAll(() => copyEmbedded(directory.path, { migrated: true }));
   afterAll(directory.remove);
   let service: RunningService | undefined;
   afterEach(async () => {

@@ -18,7 +18,6 @@ import { watched } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import { silentLogger } from '../support/silent-logger.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const configOf = (env: Readonly<Record<string, string>>) => ({
@@ -87,7 +86,6 @@ describe('the service over a database', () => {
   let server: Awaited<ReturnType<typeof serve>>;
   let http: typeof server.http;
   beforeAll(async () => {
-    await copyEmbedded(path, { migrated: true });
     service = await compose(configOf({ DATA_DIR: path }), silentLogger);
     server = await serve(service.http, service.routes);
     http = server.http;

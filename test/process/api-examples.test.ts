@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The fenced blocks of docs/api.md from its examples on: commands and their responses. */
@@ -29,7 +28,6 @@ describe('the examples of docs/api.md', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
-    await copyEmbedded(directory.path, { migrated: true });
     service = await runService({ DATA_DIR: directory.path });
   });
   afterAll(async () => {

@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { endWithUs } from '../support/servers/keeper.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Only catches a hang. */
@@ -23,7 +22,6 @@ it('npm run dev restarts the service when .env changes', async () => {
   const directory = temporaryDirectory();
   const setBaseUrl = (url: string) => writeFileSync(join(directory.path, '.env'), `BASE_URL=${url}\n`);
   setBaseUrl('http://before.example');
-  await copyEmbedded(join(directory.path, '.data'), { migrated: true });
   const child = spawn(process.execPath, argumentsOfDev(), {
     cwd: directory.path,
     env: { PORT: '0' },

@@ -6,7 +6,6 @@ import { aPerson } from '../support/http/service.ts';
 import { BUILD_ARGS, type Image, layOutImage } from '../support/image/lay-out.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('the container image', () => {
@@ -16,7 +15,6 @@ describe('the container image', () => {
   let service: RunningService | undefined;
   beforeAll(async () => {
     image = layOutImage(app.path);
-    await copyEmbedded(data.path, { migrated: true });
   });
   afterAll(async () => {
     await service?.stop('SIGKILL');

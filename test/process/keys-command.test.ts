@@ -7,11 +7,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { jwks, type KeyPair } from '../../src/adapters/token-signer/keys.ts';
 import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
+import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';
 import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
+import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -302,7 +303,7 @@ describe('keys factors', () => {
   it('re-encrypts in a process of its own, which ends', async () => {
     const { path, remove } = temporaryDirectory();
     onTestFinished(remove);
-    await copyEmbedded(path, { migrated: true });
+    await (await openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: true })).close();
     const env = { DATA_DIR: path, FACTOR_KEYS: A_KEY };
     expect(spawnKeys(['factors', '--re-encrypt'], env)).toMatchObject({
       status: 0,

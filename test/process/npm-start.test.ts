@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../support/checkout/repository.ts';
 import { runService } from '../support/processes/process.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Runs `npm start` with the Node.js of the next argument, in place of the program that follows. */
@@ -15,7 +14,6 @@ it.each(['SIGTERM', 'SIGINT'] as const)('npm start stops the service on %s, and 
   const directory = temporaryDirectory();
   onTestFinished(directory.remove);
   for (const name of ['package.json', 'src']) symlinkSync(join(ROOT, name), join(directory.path, name));
-  await copyEmbedded(join(directory.path, '.data'), { migrated: true });
   const env = { HOME: directory.path };
   const { child, url, stdout } = await runService(env, ['bash', '-c', NPM_START, directory.path]);
   onTestFinished(() => {

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { play } from '../support/binding/play.ts';
 import { programs } from '../support/binding/program.ts';
 import { holds } from '../support/properties/properties.ts';
-import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 
 /*
@@ -17,11 +15,8 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/st
 describe('a session with a key of its device', () => {
   const onStore = (name: string, numRuns: number, open: () => Promise<Database>) =>
     it(`survives its own browser, and yields a thief nothing, on ${name}`, async () => {
-      const { em, close } = await open();
-      const store = {
-        users: mikroOrmUserRepository({ em }),
-        sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),
-      };
+      const { records, close } = await open();
+      const store = storageOver(records);
       const program = fc.boolean().chain((attacks) => programs({ maxLength: 30, attacks }));
       const played = fc.asyncProperty(program, async (given) => {
         await play(store, given);
@@ -30,7 +25,6 @@ describe('a session with a key of its device', () => {
     }, 600_000);
 
   const server = TEST_DATABASE_URL;
-  // It runs the same SQL, one statement after the other.
-  onStore('PGlite', 30, openEmbedded);
+  onStore('SQLite', 30, openEmbedded);
   if (server !== undefined) onStore('PostgreSQL', 100, () => openOnPostgresql(server));
 });

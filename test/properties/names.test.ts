@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { canonicalEmail, canonicalUsername } from '../../src/domain/user.ts';
@@ -106,6 +106,6 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
       });
     });
   const server = TEST_DATABASE_URL;
-  agree('PGlite', 60, openEmbedded);
+  agree('SQLite', 60, openEmbedded);
   if (server !== undefined) agree('PostgreSQL', 120, () => openOnPostgresql(server));
 });

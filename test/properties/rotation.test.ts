@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { holds } from '../support/properties/properties.ts';
-import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';
 import { programs } from '../support/rotation/program.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
@@ -16,9 +14,9 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/st
  */
 
 const RUNS_IN_MEMORY = 1_000;
-/** Programs on a PostgreSQL; on the embedded one, which runs the same SQL one statement after the other, fewer. */
+/** Programs on a PostgreSQL, and on a file of SQLite. */
 const RUNS_ON_POSTGRESQL = 60;
-const RUNS_ON_PGLITE = 20;
+const RUNS_ON_SQLITE = 20;
 
 /** The possible results of a refresh. */
 const OUTCOMES = [
@@ -35,10 +33,7 @@ const OUTCOMES = [
 ];
 
 const inMemory = (): Store => memoryStorage();
-const onDatabase = ({ em }: Database): Store => ({
-  users: mikroOrmUserRepository({ em }),
-  sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),
-});
+const onDatabase = ({ records }: Database): Store => storageOver(records);
 
 describe('the rotation of refresh tokens', () => {
   it('gives the results of the model for every program, in memory', async () => {
@@ -67,7 +62,7 @@ describe('the rotation of refresh tokens', () => {
 
   const server = TEST_DATABASE_URL;
   const opened = async (database: Database) => ({ store: onDatabase(database), close: database.close });
-  onStore('PGlite', RUNS_ON_PGLITE, async () => opened(await openEmbedded()));
+  onStore('SQLite', RUNS_ON_SQLITE, async () => opened(await openEmbedded()));
   if (server !== undefined)
     onStore('PostgreSQL', RUNS_ON_POSTGRESQL, async () => opened(await openOnPostgresql(server)));
 });

@@ -1,15 +1,11 @@
 import fc from 'fast-check';
-import pino from 'pino';
 import { describe, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
 import { holds } from '../support/properties/properties.ts';
-import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, programs, type World } from '../support/second-factor/play.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
-
-const CONTEXT = { migrate: true, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
 
 describe('the sessions of a user with a second factor', () => {
   const hold = (world: () => World, maxLength: number, numRuns: number) =>
@@ -28,8 +24,7 @@ describe('the sessions of a user with a second factor', () => {
 
   it.runIf(TEST_DATABASE_URL !== undefined)('have shown it, over PostgreSQL as well', async () => {
     const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    const { sessionsWithin, close, ...stores } = await openSql(onPostgresql(url), CONTEXT);
-    const storage = { ...stores, sessions: sessionsWithin({ budget: AMPLE_BUDGET }) };
+    const { close, ...storage } = await openSql(onPostgresql(url), { migrate: true });
     const ids = sequentialIds();
     const held = hold(() => ({ storage, ids }), 30, 5);
     await held.finally(close).finally(drop);

@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { NodeSqliteDialect, SqliteDriver } from '@mikro-orm/sql';
 import { SQLITE } from '../../adapters/mikro-orm/records/dialects.ts';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { SqliteOptions } from '../config/stores.ts';
+import { makeDatabasePrivate } from '../data-dir/private-data.ts';
 import type { DatabaseKind } from './kind.ts';
 
 /**
@@ -13,7 +12,7 @@ import type { DatabaseKind } from './kind.ts';
 export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind => {
   // What is wrong with the directory is said when the file is opened.
   const options = () => {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDatabasePrivate(path);
     return new NodeSqliteDialect(path);
   };
   return {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
+import { storesOver } from '../../../src/adapters/records/storage.ts';
 import type { Factor } from '../../../src/domain/factor.ts';
 import { manageKeys } from '../../../src/infrastructure/commands/keys.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
-import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { copyEmbedded } from '../../support/storage/embedded-template.ts';
+import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -22,8 +22,8 @@ const aKey = () => {
 const onEmbedded = async (): Promise<Given> => {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
-  await copyEmbedded(path, { migrated: true });
-  const open = () => openDatabase({ kind: 'embedded', dataDir: path }, { migrate: false });
+  const open = () => openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: true });
+  await (await open()).close();
   return { env: { DATA_DIR: path }, open };
 };
 
@@ -35,12 +35,12 @@ const onServer = async (): Promise<Given> => {
 };
 
 /** What `work` does with the factors of the database, which it has for itself. */
-const within = async <T>({ open }: Given, work: (stores: ReturnType<typeof sqlStores>) => Promise<T>): Promise<T> => {
+const within = async <T>({ open }: Given, work: (stores: ReturnType<typeof storesOver>) => Promise<T>): Promise<T> => {
   const database = await open();
-  return work(sqlStores(database)).finally(database.close);
+  return work(storesOver(database.records)).finally(database.close);
 };
 
-const add = async ({ users, factors }: ReturnType<typeof sqlStores>, { secrets }: ReturnType<typeof aKey>) => {
+const add = async ({ users, factors }: ReturnType<typeof storesOver>, { secrets }: ReturnType<typeof aKey>) => {
   const user = aUser();
   await users.add(user);
   const factor = aFactor({ userId: user.id, secret: secrets.encrypt(SECRET, user.id), confirmedAt: NOW, lastStep: 7 });
@@ -57,7 +57,7 @@ const reEncrypt = (given: Given, keys: readonly ReturnType<typeof aKey>[]): Prom
     FACTOR_KEYS: keys.map(({ text }) => text).join(','),
   });
 
-const STORES = [['the embedded database', onEmbedded] as const, ['PostgreSQL', onServer] as const];
+const STORES = [['SQLite', onEmbedded] as const, ['PostgreSQL', onServer] as const];
 
 describe.each(TEST_DATABASE_URL === undefined ? STORES.slice(0, 1) : STORES)(
   'keys factors --re-encrypt on %s',
@@ -103,7 +103,7 @@ describe('keys factors --re-encrypt', () => {
       const [old, fresh] = [aKey(), aKey()];
       const database = await given.open();
       onTestFinished(database.close);
-      const stores = sqlStores(database);
+      const stores = storesOver(database.records);
       const before: Factor[] = [];
       for (let count = 0; count < 250; count += 1) before.push(await add(stores, old));
       const use = async () => {
@@ -126,17 +126,14 @@ describe('keys factors --re-encrypt', () => {
     },
   );
 
-  it('needs keys, a database of this version, and an embedded one that no process uses', async () => {
-    const { env, open } = await onEmbedded();
+  it('needs keys, and a database', async () => {
+    const { env } = await onEmbedded();
     const run = (given: Env) => manageKeys(['factors', '--re-encrypt'], { LOG_LEVEL: 'silent', ...given });
     await expect(run(env)).rejects.toThrow('no FACTOR_KEYS');
     const FACTOR_KEYS = aKey().text;
     const none = temporaryDirectory();
     onTestFinished(none.remove);
-    await expect(run({ DATA_DIR: none.path, FACTOR_KEYS })).rejects.toThrow('no embedded database');
-    const { close } = await open();
-    onTestFinished(close);
-    await expect(run({ ...env, FACTOR_KEYS })).rejects.toThrow('holds the embedded database');
+    await expect(run({ DATA_DIR: none.path, FACTOR_KEYS })).rejects.toThrow('There is no database');
   });
 
   it.runIf(TEST_DATABASE_URL !== undefined)('says when the database was never migrated', async () => {

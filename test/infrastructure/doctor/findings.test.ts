@@ -74,13 +74,11 @@ describe('the doctor on clocks', () => {
   });
 });
 
-describe('the doctor on the embedded database', () => {
+describe('the doctor on a file of SQLite', () => {
   it.each<[string, Env, Env, string]>([
-    ['in use', { 'tandem.pid': '1' }, {}, 'note database.in-use'],
-    ['with a lock that names nobody', { 'tandem.pid': 'secret' }, {}, 'problem database.lock'],
     ['not created', {}, {}, 'note database.missing'],
     ['not created, and never migrated', {}, { MIGRATE_ON_START: 'false' }, 'problem database.missing'],
-    ['closed', { 'database/PG_VERSION': '18' }, {}, 'ok database.idle'],
+    ['no database', { 'database.sqlite': 'secret'.repeat(500) }, {}, 'problem database.unreachable'],
   ])('%s', async (_what, files, env, expected) => {
     const seen = await database(setUpOf({ ...env, DATA_DIR: dataDirWith(files) }));
     expect(brief(seen)).toEqual([expected]);

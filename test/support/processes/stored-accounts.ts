@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
+import { storesOver } from '../../../src/adapters/records/storage.ts';
 import { reserveAddress } from '../../../src/application/steps/links.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
 import { aMessage } from '../builders.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
+import { onSqlite } from '../storage/databases.ts';
 import { openBoundSession } from './bound-session.ts';
 import { type RunningService, runService } from './process.ts';
 import { type Holder, postJson, signUpAt } from './sessions-under-load.ts';
@@ -72,7 +74,7 @@ const mailed = ({ stdout }: RunningService): MailLine[] =>
   stdout.map((line): MailLine => JSON.parse(line)).filter(({ msg }) => msg === 'A mail was written to a file');
 
 const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; dan: string }): Promise<number> => {
-  const { em, close } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
+  const { records, close } = await openDatabase(onSqlite(join(dataDir, 'database.sqlite')), { migrate: true });
   const ids = ulidGenerator({ now: Date.now });
   const messages = MESSAGE_KINDS.map((kind) => {
     const about = { id: ids.next(), kind, createdAt: Date.now() };
@@ -80,7 +82,7 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
     if (kind === 'email-verification') return aMessage({ ...about, userId: bob, to: BOB.email });
     return aMessage({ ...about, userId: dan, to: TO[kind] ?? DAN.email });
   });
-  const stores = sqlStores({ em });
+  const stores = storesOver(records);
   try {
     await stores.users.update(dan, { emailVerifiedAt: 1, now: Date.now() });
     await reserveAddress({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, {

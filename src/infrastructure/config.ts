@@ -8,7 +8,7 @@ import { serviceSettings } from './config/service.ts';
 import { storeSettings } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { tokenSettings } from './config/tokens.ts';
-import { removedVariables, unknownVariables } from './config/unknown-variables.ts';
+import { unknownVariables } from './config/unknown-variables.ts';
 import type { Env } from './config/variable.ts';
 import {
   configErrors,
@@ -75,7 +75,6 @@ export const readConfig = (given: Env): ReadConfig => {
     ...invalid,
     ...configErrors(valid),
     ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
-    ...removedVariables(env),
     ...markedNames(env),
   ];
   const defaults = readValues(withDefaults({ NODE_ENV: valid.NODE_ENV })).values;

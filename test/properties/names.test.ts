@@ -99,7 +99,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
             const expected = same ? 'found, refused' : 'not found, stored';
             expect(await collision(memoryStorage().users, kind, first, second)).toBe(expected);
             await database.em.execute('delete from users');
-            expect(await collision(mikroOrmUserRepository(database), kind, first, second)).toBe(expected);
+            expect(await collision(storageOver(database.records).users, kind, first, second)).toBe(expected);
           }),
           { numRuns },
         );

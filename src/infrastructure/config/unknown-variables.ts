@@ -3,30 +3,6 @@ import { SECRET_VARIABLES } from './secret-files.ts';
 import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
-/** Variables of earlier versions, and what replaces them. */
-const REMOVED: Readonly<Record<string, string>> = {
-  SESSION_STORE: 'sessions are in the database',
-  CONSOLE: 'the page /console is there outside production',
-  RATE_LIMIT_GLOBAL: 'set RATE_LIMITS',
-  RATE_LIMIT_STRICT: 'set RATE_LIMITS',
-  RATE_LIMIT_PUBLIC: 'set RATE_LIMITS',
-  DATABASE_CONNECTION_TIMEOUT: 'it is a tenth of REQUEST_TIMEOUT_MS',
-  DATABASE_STATEMENT_TIMEOUT: 'it is a sixth of REQUEST_TIMEOUT_MS',
-  DATABASE_IDLE_TIMEOUT: 'it is a third of REQUEST_TIMEOUT_MS',
-  REDIS_PASSWORD: 'put the password into REDIS_URL, percent-encoded',
-  PASSWORD_BLOCKLIST: 'production refuses common passwords, and nothing else does',
-  PASSWORD_RESET_EXPIRES_IN: 'such a link is valid for 30 minutes',
-  EMAIL_VERIFICATION_EXPIRES_IN: 'such a link is valid for a day',
-  MAIL_ALLOW_PLAIN: 'end MAIL_URL with ?requireTLS=false',
-  AUDIT_ACCOUNT_NAMES: 'the log has the ids of users, and no names',
-};
-
-/** An error for each of them that is set: to ignore it silently could be unsafe. */
-export const removedVariables = (env: Env): string[] =>
-  Object.entries(REMOVED)
-    .filter(([name]) => env[name])
-    .map(([name, instead]) => `${name}: must be unset: ${instead}`);
-
 /** Prefixes of the service's variables. An unknown name with one of them is probably a mistake. */
 const PREFIX =
   /^(?:ALLOWED_ORIGINS|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
@@ -43,7 +19,7 @@ export const KNOWN_NAMES: ReadonlySet<string> = new Set([
 export const unknownVariables = (env: Env): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
-    .filter((name) => !(name in REMOVED) && !KNOWN_NAMES.has(name))
+    .filter((name) => !KNOWN_NAMES.has(name))
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
       const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 4);

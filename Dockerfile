@@ -13,13 +13,13 @@ COPY --chmod=755 package.json ./
 COPY --chmod=755 src src
 COPY --chmod=755 client/dist client/dist
 COPY --chmod=755 console/page console/page
-# The embedded database's directory, used without DATABASE_URL; the rest of the file system can be read-only.
+# The directory of the file of SQLite, used without DATABASE_URL; the rest of the file system can be read-only.
 RUN install -d -o node -g node -m 700 /data
 # Compiles the code once for all containers (docs/adr/0035). Node keeps a cache for each user; at run time, only root can change it.
 RUN install -d -o node -g node -m 755 node_modules/.cache/tandem/compile
 USER node
 RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node --input-type=module --eval \
-  "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', './src/infrastructure/database/migrate.ts', './src/adapters/metrics/prometheus.ts', '@mikro-orm/postgresql']) await import(name)"
+  "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', './src/adapters/metrics/prometheus.ts', '@mikro-orm/postgresql']) await import(name)"
 USER root
 RUN chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
 # The commit, for the log, the metrics and GET /health/live: docker build --build-arg REVISION="$(git rev-parse HEAD)" .

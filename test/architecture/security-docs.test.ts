@@ -112,7 +112,7 @@ describe('docs/security.md', () => {
     );
     const byUrl = [
       'src/adapters/mailer/smtp.ts',
-      'src/infrastructure/database/orm-options.ts',
+      'src/infrastructure/database/postgresql.ts',
       'src/infrastructure/redis/connect.ts',
     ];
     const paths = new Set(listed.map((link) => join(dirname(SECURITY), link)));

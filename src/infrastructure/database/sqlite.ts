@@ -1,5 +1,6 @@
-import { NodeSqliteDialect, SqliteDriver } from '@mikro-orm/sql';
+import { SqliteDriver } from '@mikro-orm/sql';
 import { SQLITE } from '../../adapters/mikro-orm/records/dialects.ts';
+import { nodeSqlite } from '../../adapters/mikro-orm/records/node-sqlite.ts';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { SqliteOptions } from '../config/stores.ts';
 import { makeDatabasePrivate } from '../data-dir/private-data.ts';
@@ -13,7 +14,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
   // What is wrong with the directory is said when the file is opened.
   const options = () => {
     makeDatabasePrivate(path);
-    return new NodeSqliteDialect(path);
+    return nodeSqlite(path);
   };
   return {
     dialect: SQLITE,

@@ -3,7 +3,6 @@ import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { inThread } from '../../contracts/in-thread.ts';
-import { onSqlite } from '../storage/databases.ts';
 
 /** What another process has over a file: the records, and the stores over them. */
 type Instance = { readonly records: Records } & Stores;
@@ -12,7 +11,9 @@ type Methods = Readonly<Record<string, Method>>;
 
 /** Opens an instance over a file, whose methods have the names of their parts: `users.add`. */
 export const open = async (path: string): Promise<Methods> => {
-  const { records } = await openDatabase(onSqlite(path), { migrate: true });
+  // Not `onSqlite`: a module that needs vitest cannot be loaded in a thread.
+  const options = { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' } as const;
+  const { records } = await openDatabase(options, { migrate: true });
   const { unitOfWork: _unit, ...stores } = storageOver(records) satisfies Storage;
   const parts = Object.entries({ records, ...stores } satisfies Instance);
   return Object.fromEntries(

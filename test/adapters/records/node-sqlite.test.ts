@@ -1,0 +1,41 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
+import { aUser, NOW } from '../../support/builders.ts';
+import { openEmbedded } from '../../support/storage/databases.ts';
+
+const open = async () => {
+  const { em, records, close } = await openEmbedded();
+  onTestFinished(close);
+  const users = userRepositoryOver(records);
+  const user = aUser();
+  await users.add(user);
+  const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+  onTestFinished(() => prepare.mockRestore());
+  return { em, records, users, user, prepare };
+};
+
+it('SQLite prepares the statements of a repository once, those of its transactions too', async () => {
+  const { records, users, user, prepare } = await open();
+  const change = (at: number) =>
+    records.unit((inside) => userRepositoryOver(inside).update(user.id, { emailVerifiedAt: at, now: at }));
+  await change(NOW + 2);
+  const once = prepare.mock.calls.length;
+  expect(once).toBeGreaterThan(0);
+  for (const at of [3, 4, 5]) await change(NOW + at);
+  expect(prepare).toHaveBeenCalledTimes(once);
+  expect(await users.findById(user.id)).toMatchObject({ emailVerifiedAt: NOW + 5 });
+});
+
+it('SQLite keeps no statement that nobody has named: there may be any number of them', async () => {
+  const { em, prepare } = await open();
+  for (const _ of [1, 2]) await em.execute('select 1 as one');
+  expect(prepare.mock.calls.filter(([text]) => text === 'select 1 as one')).toHaveLength(2);
+});
+
+it('a statement that SQLite has prepared goes on after a change of its table', async () => {
+  const { em, users, user } = await open();
+  expect(await users.findById(user.id)).toStrictEqual(user);
+  await em.execute('alter table users add column extra text');
+  expect(await users.findById(user.id)).toStrictEqual(user);
+});

@@ -1,6 +1,6 @@
 /**
  * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0029.
- * `examples/sqlite-storage` uses it; the contracts of the ports are in `tandem/contracts`.
+ * `docs/own-store.md` explains it, and `examples/own-store` uses it; the contracts are in `tandem/contracts`.
  *
  * @example
  * import { parseConfig, serve } from 'tandem';
@@ -10,9 +10,30 @@
  */
 export type { Check } from './adapters/http/routes/check.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
-export type { Query, Records, Stored } from './adapters/records/records.ts';
+export {
+  ConflictError,
+  type Equal,
+  firstVersion,
+  isStorable,
+  type Query,
+  type Records,
+  type Stored,
+  unstorable,
+  violates,
+  violation,
+} from './adapters/records/records.ts';
 export { storageOver, storesOver } from './adapters/records/storage.ts';
-export { recordsOver } from './adapters/records/units.ts';
+export {
+  type AnyTable,
+  type Column,
+  type ColumnType,
+  keyName,
+  TABLES,
+  type TableName,
+  type Tables,
+  uniquesOf,
+} from './adapters/records/tables.ts';
+export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
 export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';

@@ -24,6 +24,8 @@ export { describeOutbox } from './outbox.contract.ts';
 export { describePasskeyRepository } from './passkey-repository.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
+export type { Database } from './records/database.ts';
+export { describeDatabase } from './records.contract.ts';
 export { describeRecords, type RecordsName } from './records.ts';
 export { describeRememberedDeviceRepository } from './remembered-device-repository.contract.ts';
 export type { DelayedSessions, SessionStore } from './session-repository/store.ts';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
+import type { UserRepository } from '../../application/ports/user-repository.ts';
 import {
   type AccountEvent,
   beyondKept,
@@ -11,6 +12,7 @@ import {
 import { findRow, insertUnlessTaken, purgeRows, untilDone } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
+import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['events'];
 
@@ -32,7 +34,10 @@ const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event 
 
 const byId = (a: AccountEvent, b: AccountEvent): number => (a.id < b.id ? -1 : 1);
 
-export const eventRepositoryOver = (records: Records): EventRepository => {
+export const eventRepositoryOver = (
+  records: Records,
+  users: UserRepository = userRepositoryOver(records),
+): EventRepository => {
   /** Inserts a row, or counts it in the one with which it is counted. */
   const store = (row: Row): Promise<unknown> => {
     const { userId, countedBy } = row;
@@ -54,7 +59,7 @@ export const eventRepositoryOver = (records: Records): EventRepository => {
   const add = async (events: readonly AccountEvent[]): Promise<void> => {
     for (const userId of new Set(events.map((event) => event.userId))) {
       // So that the user is not removed meanwhile, and so that units which do the same take turns.
-      if ((await records.lock('users', { id: userId })) === null) continue;
+      if ((await users.lock(userId)) === null) continue;
       for (const event of events) if (event.userId === userId) await store(toRow(event));
       await removeSurplus(userId);
     }

@@ -1,4 +1,5 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { withProof } from '../../domain/device-binding.ts';
 import {
   byLastUse,
@@ -14,7 +15,7 @@ import { notExecuted } from '../resilience/not-executed.ts';
 import { changeRow, findRow, removeRows, takeRow, untilDone } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
-import { toUser } from './users.ts';
+import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
@@ -32,18 +33,17 @@ const changed = ({ purgeCheckAt }: Row, session: Session): Row => ({
 
 const idsOf = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 
-export const sessionRepositoryOver = (records: Records): SessionRepository => {
+export const sessionRepositoryOver = (
+  records: Records,
+  users: UserRepository = userRepositoryOver(records),
+): SessionRepository => {
   const find = ({ id, userId }: SessionKey) => findRow(records, 'sessions', { id, userId });
-  const findUser = async (id: string) => {
-    const row = await findRow(records, 'users', { id });
-    return row && toUser(row);
-  };
   const liveOf = async (userId: string, now: number): Promise<Stored<'sessions'>[]> => {
     const rows = await records.list('sessions', { equal: { userId } });
     return rows.filter((row) => isLive(row, now)).sort(byLastUse);
   };
   /** Locks a user, as all units do before they change what belongs to one: so none waits for another that waits for it. */
-  const lockUser = (id: string) => records.lock('users', { id });
+  const lockUser = (id: string) => users.lock(id);
   const change = async ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> => {
     const after = await changeRow(records, 'sessions', { id, userId }, (row) => {
       const session = rule(toSession(row));
@@ -68,7 +68,7 @@ export const sessionRepositoryOver = (records: Records): SessionRepository => {
       return row && toSession(row);
     },
     async findWithUser(key) {
-      const user = await findUser(key.userId);
+      const user = await users.findById(key.userId);
       if (user === null) return null;
       const row = await find(key);
       return { user, session: row && partWithUser(toSession(row)) };
@@ -81,7 +81,7 @@ export const sessionRepositoryOver = (records: Records): SessionRepository => {
         return (await records.replace('sessions', row, changed(row, session))) ? session : undefined;
       });
       // Read after the rotation: what ends a session has changed its user before.
-      const user = next && (await findUser(rotation.userId));
+      const user = next && (await users.findById(rotation.userId));
       return next === null || user === null ? 'stale' : { user, ...partWithUser(next) };
     },
     async revert(rotation) {

@@ -1,4 +1,5 @@
 import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
+import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { eventRepositoryOver } from './events.ts';
 import { factorRepositoryOver } from './factors.ts';
 import { linkRepositoryOver } from './links.ts';
@@ -10,11 +11,14 @@ import { sessionRepositoryOver } from './sessions.ts';
 import { usedValuesOver } from './used-values.ts';
 import { userRepositoryOver } from './users.ts';
 
-/** The stores over records, those of a unit or those outside. */
-export const storesOver = (records: Records): Stores => ({
-  users: userRepositoryOver(records),
-  sessions: sessionRepositoryOver(records),
-  events: eventRepositoryOver(records),
+/**
+ * The stores over records, those of a unit or those outside.
+ * @param users those of the application, if it has a table of users of its own; the others ask them, and not the table of `records`.
+ */
+export const storesOver = (records: Records, users: UserRepository = userRepositoryOver(records)): Stores => ({
+  users,
+  sessions: sessionRepositoryOver(records, users),
+  events: eventRepositoryOver(records, users),
   links: linkRepositoryOver(records),
   outbox: outboxOver(records),
   used: usedValuesOver(records),
@@ -25,10 +29,10 @@ export const storesOver = (records: Records): Stores => ({
 
 /**
  * The whole storage of the service over records.
- * @param open makes the stores, for example with a repository of one's own, or with a method that is faster in one statement.
+ * @param open makes the stores: with users of one's own, or with a method that is faster in one statement.
  *
  * @example
- * const storage = storageOver(records, (inside) => ({ ...storesOver(inside), users: usersOfTheShop(inside) }));
+ * const storage = storageOver(records, (inside) => storesOver(inside, usersOfTheShop()));
  */
 export const storageOver = (records: Records, open: (records: Records) => Stores = storesOver): Storage => ({
   ...open(records),

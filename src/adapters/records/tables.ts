@@ -273,7 +273,7 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
 export const TABLES: Readonly<Record<TableName, AnyTable>> = DECLARED;
 
 /** The name of the primary key in SQL, and in a violation. */
-export const keyName = ({ name }: AnyTable): string => `${name}_pkey`;
+export const keyName = ({ name }: Pick<AnyTable, 'name'>): string => `${name}_pkey`;
 
 /** The indexes in which no two rows are equal, by their names: the key first. */
 export const uniquesOf = (table: AnyTable): readonly (readonly [name: string, columns: readonly string[]])[] => [

@@ -3,12 +3,12 @@ import { documentedHttp, type Http } from '../openapi/documented-http.ts';
 import { DEVELOPMENT } from './environments.ts';
 import { type RunningService, runService } from './process.ts';
 
-const EXAMPLE = fileURLToPath(new URL('../../../examples/sqlite-storage/main.ts', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../../../examples/own-store/main.ts', import.meta.url));
 
 /** A process of the example, and supertest against it. */
 export type ExampleProcess = RunningService & { readonly http: Http };
 
-/** Starts `examples/sqlite-storage`, or a copy of it, in a process of its own, without limits. */
+/** Starts `examples/own-store`, or a copy of it, in a process of its own, without limits. */
 export const startExample = async (
   env: Readonly<Record<string, string>>,
   program = EXAMPLE,

@@ -1,0 +1,117 @@
+import { Pool } from 'pg';
+import { describeDatabase } from 'tandem/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { heldFrom } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { type ExampleProcess, startExample } from '../support/processes/example.ts';
+import { describeStorage } from '../support/records/describe-storage.ts';
+import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { openOwnStore } from '../support/storage/own-store.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+import { tally } from '../support/tally.ts';
+
+const server = TEST_DATABASE_URL ?? '';
+
+describe.runIf(server !== '').each(['own', 'shop'] as const)('the example with users of its %s', (users) => {
+  let store: Awaited<ReturnType<typeof openOwnStore>>;
+  beforeAll(async () => {
+    store = await openOwnStore(server, users);
+  });
+  afterAll(() => store?.close());
+
+  if (users === 'own')
+    describeDatabase('pgRecords', async () => {
+      await store.empty();
+      return {
+        records: store.ours.records,
+        another: async () => store.theirs.records,
+        failing: async () => store.failing().records,
+        untilOneWaits: store.untilOneWaits,
+      };
+    });
+
+  describeStorage('over it', async () => {
+    await store.empty();
+    return {
+      storage: store.storageOf(store.ours),
+      another: async () => store.storageOf(store.theirs),
+      failing: async () => store.storageOf(store.failing()),
+      interfere: store.interfere,
+      untilOneWaits: store.untilOneWaits,
+    };
+  });
+});
+
+describe.runIf(server !== '')('two processes of the example, in a database of a shop', () => {
+  const directory = temporaryDirectory();
+  const processes: ExampleProcess[] = [];
+  let shop: Pool;
+  let drop: (() => Promise<void>) | undefined;
+  const at = (number: number): ExampleProcess => processes[number % 2] ?? expect.unreachable();
+  beforeAll(async () => {
+    const database = await createDatabase(server);
+    drop = database.drop;
+    shop = new Pool({ connectionString: database.url });
+    await shop.query(`create table users (name text); insert into users values ('a customer')`);
+    const env = { SHOP_DATABASE_URL: database.url, DATA_DIR: directory.path };
+    // Whichever comes up has to be known before the other one's failure ends this.
+    const starts = await Promise.allSettled([startExample(env), startExample(env)]);
+    for (const start of starts) if (start.status === 'fulfilled') processes.push(start.value);
+    for (const start of starts) if (start.status === 'rejected') throw start.reason;
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map(({ stop }) => stop('SIGKILL')));
+    await shop?.end();
+    await drop?.();
+    directory.remove();
+  });
+
+  const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);
+  const refresh = (number: number, cookie: string) => at(number).http.post('/auth/refresh-token').set('Cookie', cookie);
+
+  it('are ready, and leave the tables of the shop alone', async () => {
+    for (const number of [0, 1]) {
+      const { body } = await at(number).http.get('/health/ready').expect(200);
+      expect(body.data).toEqual({ status: 'ready', checks: { postgresql: 'up' } });
+    }
+    expect((await shop.query('select * from public.users')).rows).toEqual([{ name: 'a customer' }]);
+    const schemas = `select distinct table_schema from information_schema.tables where table_schema !~ '^(pg_|information_)'`;
+    expect((await shop.query(`${schemas} order by 1`)).rows.map((row) => row.table_schema)).toEqual(['auth', 'public']);
+  });
+
+  it('register, log in, refresh and log out users whom they share', async () => {
+    const person = aPerson();
+    await register(0, person).expect(201);
+    await register(1, person).expect(409);
+    const login = { account: person.email, password: person.password };
+    const first = heldFrom(await at(1).http.post('/auth/login').send(login).expect(200));
+    await at(0).http.get('/users/me').set('Authorization', `Bearer ${first.accessToken}`).expect(200);
+    const next = heldFrom(await refresh(0, first.cookie).expect(200));
+    await refresh(1, first.cookie).expect(401);
+    await at(1).http.get('/auth/clear-cookie').set('Cookie', next.cookie).expect(200);
+    await refresh(0, next.cookie).expect(401);
+    await at(0).http.get('/users/me').set('Authorization', `Bearer ${next.accessToken}`).expect(401);
+  });
+
+  it('have one winner of 40 refreshes with one token, and its session lives', async () => {
+    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    const responses = await Promise.all(Array.from({ length: 40 }, (_none, number) => refresh(number, cookie)));
+    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': 39 });
+    const winner = responses.find(({ status }) => status === 200) ?? expect.unreachable();
+    await refresh(1, heldFrom(winner).cookie).expect(200);
+  });
+
+  it('go on after their connections were cut', async () => {
+    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    await shop.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    await expect.poll(async () => (await at(0).http.get('/health/ready')).status).toBe(200);
+    await refresh(0, cookie).expect(200);
+  });
+
+  it('end when they are signalled', async () => {
+    const { stop, stderr } = processes.pop() ?? expect.unreachable();
+    expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(stderr).toEqual([]);
+  });
+});

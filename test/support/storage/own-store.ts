@@ -1,0 +1,67 @@
+import { Pool } from 'pg';
+import { type Records, storageOver, storesOver, type User } from 'tandem';
+import { NOW } from 'tandem/contracts';
+import { expect } from 'vitest';
+import { pgRecords, type Sql } from '../../../examples/own-store/records.ts';
+import { createTables } from '../../../examples/own-store/schema.ts';
+import { CUSTOMERS, shopUsers } from '../../../examples/own-store/shop-users.ts';
+import { createDatabase } from './databases.ts';
+
+type Over = { readonly records: Records } & Sql;
+
+/** A pool whose statements fail with an error of the driver that quotes their values. */
+const failing = (pool: Pool): Pool => {
+  const query = (_text: string, values: readonly unknown[] = []) =>
+    pool.query('select $1::text::int', [JSON.stringify(values)]);
+  const client = { query, on: () => undefined, release: () => undefined };
+  const copy = Object.assign(Object.create(pool), { connect: async () => client, on: () => copy });
+  return copy;
+};
+
+/**
+ * A database of the tests' own with the tables of the example.
+ * @param users whose table has the users: the service's own, or the shop's, beside a schema of the service
+ */
+export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
+  const { url, drop } = await createDatabase(server);
+  const [pool, other] = [new Pool({ connectionString: url }), new Pool({ connectionString: url })];
+  if (users === 'shop') await pool.query(CUSTOMERS);
+  await createTables(pool, users === 'shop' ? 'public.customers' : undefined);
+  const [ours, theirs] = [pgRecords(pool), pgRecords(other)];
+  const table = users === 'own' ? 'auth.users' : 'public.customers';
+  const verified =
+    users === 'own'
+      ? `"emailVerifiedAt" = $2, version = version + 1`
+      : `account = replace(account, '"emailVerifiedAt":null', '"emailVerifiedAt":' || $2::bigint)`;
+  const tables = ['outbox', 'mailboxes', 'used_values', 'operations'].map((name) => `auth.${name}`);
+  const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const untilOneWaits = () => expect.poll(async () => (await other.query(WAITING)).rows.length).toBe(1);
+  return {
+    ours,
+    theirs,
+    failing: () => pgRecords(failing(pool)),
+    storageOf: ({ records, ...sql }: Over) =>
+      users === 'own' ? storageOver(records) : storageOver(records, (inside) => storesOver(inside, shopUsers(sql))),
+    untilOneWaits,
+    /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
+    interfere: async (first: User, second: User) => {
+      const client = await other.connect();
+      await client.query(`begin; set local deadlock_timeout = '1h'`);
+      await client.query(`select id from ${table} where id = $1 for update`, [second.id]);
+      const over = client
+        .query(`update ${table} set ${verified} where id = $1`, [first.id, NOW])
+        .then(() => client.query('commit'))
+        .finally(() => client.release());
+      await untilOneWaits();
+      return { over };
+    },
+    empty: async () => {
+      for (const each of [table, ...tables]) await pool.query(`delete from ${each}`);
+    },
+    close: async () => {
+      await pool.end();
+      await other.end();
+      await drop();
+    },
+  };
+};

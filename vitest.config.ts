@@ -37,10 +37,7 @@ const OF_STORES = [
   'test/http/{guessing,login,password-reset,races,refresh,register,sessions,username}.test.ts',
   'test/http/stages/rate-limit.test.ts',
 ];
-/**
- * Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. Over the example,
- * which passes all contracts, they show that a whole service runs.
- */
+/** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */
 const BEHIND_POOLER = ['test/http/{login,password-reset,races,refresh,register,sessions}.test.ts'];
 
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
@@ -52,7 +49,7 @@ type Project = {
   readonly include: string[];
   readonly exclude?: string[];
   /** The storage of services under test. */
-  readonly parts: 'embedded' | 'real' | 'pooled' | 'example';
+  readonly parts: 'embedded' | 'real' | 'pooled';
   readonly globalSetup: string | string[];
   readonly isolate?: true;
 };
@@ -92,7 +89,6 @@ export default defineConfig({
       }),
       project({ name: 'rest-http', include: OF_STORES, parts: 'real', globalSetup: SERVERS }),
       project({ name: 'rest-pooled', include: BEHIND_POOLER, parts: 'pooled', globalSetup: SERVERS }),
-      project({ name: 'rest-example', include: BEHIND_POOLER, parts: 'example', globalSetup: RUN_DIRECTORY }),
       project({
         name: 'rest-browser',
         include: BROWSER,

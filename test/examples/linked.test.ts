@@ -1,18 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../support/checkout/repository.ts';
 import { startExample } from '../support/processes/example.ts';
+import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('a copy of the example in a repository of its own, with a link to this checkout', () => {
   const { path, remove } = temporaryDirectory();
   const plant = (name: string, content: object): void => writeFileSync(join(path, name), JSON.stringify(content));
   beforeAll(() => {
-    cpSync(join(ROOT, 'examples/sqlite-storage'), path, { recursive: true });
+    cpSync(join(ROOT, 'examples/own-store'), path, { recursive: true });
     mkdirSync(join(path, 'node_modules'));
     symlinkSync(ROOT, join(path, 'node_modules/tandem'));
+    symlinkSync(join(ROOT, 'node_modules/pg'), join(path, 'node_modules/pg'));
     plant('package.json', { type: 'module' });
     const compilerOptions = {
       module: 'nodenext',
@@ -28,7 +30,7 @@ describe('a copy of the example in a repository of its own, with a link to this 
   });
   afterAll(remove);
 
-  it('compiles with the options that its README names', () => {
+  it('compiles with the options that are documented', () => {
     const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--checkers', '1'], {
       cwd: path,
       encoding: 'utf8',
@@ -36,8 +38,10 @@ describe('a copy of the example in a repository of its own, with a link to this 
     expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
   });
 
-  it('starts', async () => {
-    const env = { SQLITE_FILE: join(path, 'tandem.sqlite'), DATA_DIR: join(path, 'data') };
+  it.runIf(TEST_DATABASE_URL !== undefined)('starts', async () => {
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    onTestFinished(drop);
+    const env = { SHOP_DATABASE_URL: url, DATA_DIR: join(path, 'data') };
     const { http, stop } = await startExample(env, join(path, 'main.ts'));
     await http.get('/health/ready').expect(200);
     expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });

@@ -48,12 +48,12 @@ beforeAll(async () => {
     {
       tandem: `file:${archives.path}/tandem-${version}.tgz`,
       'tandem-client': `file:${archives.path}/tandem-client-${version}.tgz`,
-      ...versionsOf('react', 'react-dom', 'svelte', 'vue'),
+      ...versionsOf('pg', 'react', 'react-dom', 'svelte', 'vue'),
       ...versionsOf('@sveltejs/adapter-node', '@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'vite'),
     },
     { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS, ...JEST },
   );
-  cpSync(join(ROOT, 'examples/sqlite-storage'), join(project.path, 'storage'), { recursive: true });
+  cpSync(join(ROOT, 'examples/own-store'), join(project.path, 'storage'), { recursive: true });
 });
 
 const inProject = ['bash', '-c', 'cd "$0"; exec "$@"', project.path];
@@ -155,53 +155,53 @@ describe("import { serve } from 'tandem'", () => {
   });
 
   it('serves with stores of one’s own', async () => {
-    const env = { ...DEVELOPMENT, SQLITE_FILE: 'tandem.sqlite', DATA_DIR: 'data-of-storage' };
-    const running = await runService(env, inProject, 'storage/main.ts');
+    project.write(
+      'storage/in-memory.ts',
+      `
+      import { memoryRecords, parseConfig, serve, storageOver } from 'tandem';
+      const stop = await serve(parseConfig(process.env), { storage: storageOver(memoryRecords()) });
+      process.once('SIGTERM', stop);`,
+    );
+    const env = { ...DEVELOPMENT, DATA_DIR: 'data-of-storage' };
+    const running = await runService(env, inProject, 'storage/in-memory.ts');
+    expect(existsSync(join(project.path, 'data-of-storage/database.sqlite'))).toBe(false);
     await signUp(running.url);
     expect(await running.stop()).toEqual({ code: 0, signal: null });
   });
 });
 
 describe('tandem/contracts', () => {
-  it('run in vitest over stores of one’s own, a second one in a thread of its own', async () => {
+  it('run in vitest over stores of one’s own, also of one in a thread of its own', async () => {
     project.write(
       'contracts/open.ts',
       `
-      import { openSqliteStorage } from '../storage/storage.ts';
-      export const open = (path: string) => openSqliteStorage(path).storage.users;`,
+      import { memoryStorage } from 'tandem';
+      export const open = () => memoryStorage().users;`,
     );
     project.write(
-      'contracts/users.test.ts',
+      'contracts/records.test.ts',
       `
-      import { mkdtempSync } from 'node:fs';
-      import { join } from 'node:path';
-      import { absent, describeUserRepository, inThread } from 'tandem/contracts';
-      import { openSqliteStorage } from '../storage/storage.ts';
+      import { setImmediate } from 'node:timers/promises';
+      import { memoryRecords, type UserRepository } from 'tandem';
+      import { absent, describeDatabase, describeUserRepository, inThread } from 'tandem/contracts';
 
-      describeUserRepository('users in SQLite', async () => {
-        const path = join(mkdtempSync(join(import.meta.dirname, 'file-')), 'tandem.sqlite');
-        const { storage, close } = openSqliteStorage(path);
-        const threads: (() => Promise<void>)[] = [];
-        return {
-          repository: storage.users,
-          another: async () => {
-            const { port, close } = await inThread<typeof storage.users>(new URL('./open.ts', import.meta.url), path);
-            threads.push(close);
-            return port;
-          },
-          failing: absent('not tried here'),
-          close: async () => {
-            for (const end of threads) await end();
-            await close();
-          },
-        };
+      describeDatabase('records in memory', async () => ({
+        records: memoryRecords(),
+        another: absent('one process has them to itself'),
+        failing: absent('they do not fail'),
+        untilOneWaits: setImmediate,
+      }));
+
+      describeUserRepository('users in a thread', async () => {
+        const { port, close } = await inThread<UserRepository>(new URL('./open.ts', import.meta.url), null);
+        return { repository: port, another: absent('not shared'), failing: absent('does not fail'), close };
       });`,
     );
     const how = ['--root', 'contracts', '--reporter', 'json', '--outputFile', 'report.json', '--testTimeout', '300000'];
     await project.runInstalled('vitest', 'run', ...how);
     const report = JSON.parse(readFileSync(join(project.path, 'contracts/report.json'), 'utf8'));
     expect(report).toMatchObject({ success: true, numFailedTests: 0 });
-    expect(report.numPassedTests).toBeGreaterThan(10);
+    expect(report.numPassedTests).toBeGreaterThan(40);
   });
 });
 

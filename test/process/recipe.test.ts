@@ -67,14 +67,12 @@ describe('the recipe for a route with a table', () => {
     expect(runInstalled('knip')).toBe('passed');
   });
 
-  it('adds routes that work and are documented, and stores that keep their promises by a contract that catches others', () => {
+  it('adds routes that work and are documented, and a repository that keeps its promises over every database', () => {
     const tests = [
       'test/architecture/{parity,api-page,openapi-document}.test.ts',
-      'test/mutants/location-repository.test.ts',
       'test/http/{location,ended-sessions,bad-input}.test.ts',
-      'test/adapters/records.test.ts',
+      'test/adapters/records/{memory,sqlite,postgresql}.test.ts',
       'test/infrastructure/database/schema.test.ts',
-      'test/examples/sqlite-storage.test.ts',
     ].flatMap(expandedOf);
     // What is about other routes and stores is as it was.
     const added = ['location', 'the city of a user', 'LocationRepository', 'create the schema', 'the contract'];

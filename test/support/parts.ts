@@ -3,7 +3,6 @@ import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { Storage } from '../../src/application/ports/unit-of-work.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
-import { isOnExample, openExampleStorage } from './storage/example.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
 
 /** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is embedded. */
@@ -11,7 +10,7 @@ export const realPostgres = (): string | null => real(postgresOfTheTests);
 const realRedis = (): string | null => real(redisOfTheTests);
 
 const real = (find: () => string | undefined): string | null => {
-  if (['embedded', 'example'].includes(inject('parts'))) return null;
+  if (inject('parts') === 'embedded') return null;
   const url = find();
   if (url === undefined) throw new Error('the server that this test needs is missing here');
   return url;
@@ -35,13 +34,12 @@ export const partsOfService = async (
 ): Promise<Parts> => {
   const storesItself = given.DATABASE_URL === undefined && storage === undefined;
   const postgres = storesItself ? realPostgres() : null;
-  const example = storesItself && isOnExample() ? openExampleStorage() : null;
   const redisServer = given.REDIS_URL === undefined ? realRedis() : null;
   const database = postgres === null ? null : await createDatabase(postgres);
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
     env: { ...(database !== null && { DATABASE_URL: database.url }), ...(redis !== null && { REDIS_URL: redis.url }) },
-    storage: storage ?? example?.storage ?? (storesItself && database === null ? memoryStorage() : undefined),
-    remove: () => Promise.all([database?.drop(), redis?.empty(), example?.close()]),
+    storage: storage ?? (storesItself && database === null ? memoryStorage() : undefined),
+    remove: () => Promise.all([database?.drop(), redis?.empty()]),
   };
 };

@@ -9,7 +9,7 @@ type Provided<Programs> = { readonly url: string | null; readonly programs: Prog
 declare module 'vitest' {
   interface ProvidedContext {
     /** The storage of services in the tests of a project, unless a test sets it. */
-    readonly parts: 'embedded' | 'real' | 'pooled' | 'example';
+    readonly parts: 'embedded' | 'real' | 'pooled';
     /** A directory that all tests of a run share. The project `core` has none. */
     readonly runDirectory: string;
     /** Absent in projects that are always embedded. */

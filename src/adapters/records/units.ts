@@ -69,7 +69,8 @@ const within = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> 
       return result;
     } catch (error) {
       run.rejection = { error };
-      throw error;
+      // Any other error would be taken for one of the database.
+      throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
       unit.isOver = true;
     }

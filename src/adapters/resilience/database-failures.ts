@@ -1,11 +1,14 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the codes of the system and the messages of drivers. */
+/**
+ * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the codes of the system and the
+ * messages of drivers.
+ */
 const CLASSES = [
-  ['read-only', /\b25006\b/],
-  ['capacity', /\b53\w{3}\b/],
+  ['read-only', /\b25006\b|readonly database/],
+  ['capacity', /\b53\w{3}\b|disk is full/],
   ['timeout', /\b(?:57014|55P03)\b/],
-  ['conflict', /\b40\w{3}\b/],
+  ['conflict', /\b40\w{3}\b|is locked/],
   ['connection', /\b(?:08\w{3}|57P0\d|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
 ] as const;
 

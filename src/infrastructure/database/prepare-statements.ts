@@ -40,7 +40,7 @@ export const prepareStatements =
     const query = client.query.bind(client);
     client.query = (text, values, ...others) => {
       const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-      if (name === undefined || isInUnit() || isInUnit()) return query(text, values, ...others);
+      if (name === undefined || isInUnit()) return query(text, values, ...others);
       return resentIfOutdated(client, query({ name, text, values }), () => query(text, values));
     };
   };

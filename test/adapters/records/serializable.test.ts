@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import type { Session } from '../../../src/domain/session.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anEvent, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

@@ -53,14 +53,14 @@ export const translatedBy =
     if (error instanceof AppError) return error;
     const failure = failureOf(error);
     if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
-    const reason = reasonOf(error) || sqliteReason(error);
+    const reason = sqliteReason(error) ?? reasonOf(error);
     publishDatabaseFailure(reason);
     const isConflict = failure.kind === 'conflict' || failure.kind === 'busy';
     return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
   };
 
-/** The result code, and its text, which is the same for every error of the code. */
-const sqliteReason = (error: unknown): string => {
+/** The result code, and its text, which is the same for every error of the code; `undefined` for an error of another kind. */
+const sqliteReason = (error: unknown): string | undefined => {
   const [code, text] = [field(error, 'errcode'), field(error, 'errstr')];
-  return typeof code === 'number' ? `SQLite ${code} (${text})` : 'unknown';
+  return typeof code === 'number' ? `SQLite ${code} (${text})` : undefined;
 };

@@ -1,0 +1,103 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { rejection } from '../../contracts/hooks.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
+import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+
+/** Rejects with these errors in turn, then resolves. */
+const failing = (...errors: readonly object[]) => {
+  let sent = 0;
+  const send = async () => {
+    const error = errors[sent];
+    sent += 1;
+    if (error !== undefined) throw Object.assign(new Error('refused'), error);
+    return 'done';
+  };
+  return { send, sent: () => sent };
+};
+
+describe('a statement that fails', () => {
+  it.each([
+    ['40001', POSTGRESQL, { code: '40001' }],
+    ['40P01', POSTGRESQL, { code: '40P01' }],
+    ['SQLITE_BUSY', SQLITE, { errcode: 5 }],
+    ['SQLITE_BUSY_SNAPSHOT', SQLITE, { errcode: 517 }],
+  ])('is sent again after %s until it is carried out, since it was undone', async (_code, { repeated }, error) => {
+    const { send, sent } = failing(error, error, error);
+    expect(await repeated(send)).toBe('done');
+    expect(sent()).toBe(4);
+  });
+
+  it.each([
+    ...['08006', '08P01', '57P01', '57014', '40003', '23505', 'ECONNRESET'].map(
+      (code) => [code, POSTGRESQL, { code }] as const,
+    ),
+    ...[8, 13, 1555].map((errcode) => [`result code ${errcode}`, SQLITE, { errcode }] as const),
+  ])('is not sent again after %s', async (_code, { repeated }, error) => {
+    const { send, sent } = failing(error);
+    expect(await rejection(repeated(send))).toMatchObject(error);
+    expect(sent()).toBe(1);
+  });
+});
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () => {
+  const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const DEADLOCKS = 'select deadlocks::int as count from pg_stat_database where datname = current_database()';
+
+  /** Two users in a database with a default isolation level. */
+  const open = async (isolation: string) => {
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    onTestFinished(drop);
+    const other = await openDatabase(onPostgresql(url), { migrate: true });
+    onTestFinished(other.close);
+    const [{ name } = expect.unreachable()] = await other.em.execute<{ name: string }[]>(
+      'select current_database() as name',
+    );
+    await other.em.execute(`alter database "${name}" set default_transaction_isolation = '${isolation}'`);
+    const { records, close } = await openDatabase(onPostgresql(url), { migrate: false });
+    onTestFinished(close);
+    for (const id of ['a', 'b']) await records.insert('users', aUserRow({ id }));
+    const untilOneWaits = () => expect.poll(async () => (await other.em.execute(WAITING)).length).toBe(1);
+    const rows = await records.list('users', { order: ['id'] });
+    return { other, records, rows, untilOneWaits };
+  };
+
+  it('survive a deadlock', async () => {
+    const { other, records, rows, untilOneWaits } = await open('read committed');
+    const { removed } = await inTransaction(other, async (send) => {
+      // The victim is the one that detects the deadlock: not this one.
+      await send(`set local deadlock_timeout = '1h'`);
+      await send(`select id from users where id = 'b' for update`);
+      const removed = records.remove('users', rows);
+      await untilOneWaits();
+      await send(`select id from users where id = 'a' for update`);
+      return { removed };
+    });
+    expect(await removed).toStrictEqual(rows);
+    const deadlocks = async () => (await other.em.execute<{ count: number }[]>(DEADLOCKS))[0]?.count;
+    await expect.poll(deadlocks).toBeGreaterThan(0);
+  });
+
+  it.each(['repeatable read', 'serializable'])('survive a concurrent change in %s', async (level) => {
+    const { other, records, rows, untilOneWaits } = await open(level);
+    const [row = expect.unreachable()] = rows;
+    const { replaced } = await inTransaction(other, async (send) => {
+      await send('update users set updated_at = updated_at + 1 where id = $1', [row.id]);
+      const replaced = records.replace('users', row, { ...row, locale: 'de' });
+      await untilOneWaits();
+      return { replaced };
+    });
+    expect(await replaced).toBe(true);
+    expect(await records.list('users', { equal: { id: row.id } })).toMatchObject([{ locale: 'de' }]);
+  });
+
+  it.each(['repeatable read', 'serializable'])('let exactly one of many replacements win in %s', async (level) => {
+    const { records, rows } = await open(level);
+    const [row = expect.unreachable()] = rows;
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, updatedAt) => records.replace('users', row, { ...row, updatedAt })),
+    );
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,226 @@
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inspect } from 'node:util';
+import type { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { translatedBy } from '../../../src/adapters/mikro-orm/records/failures.ts';
+import { mikroOrmRecords, type SqlDialect } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
+import { framesOf } from '../../../src/adapters/redaction/redact-error.ts';
+import { onDatabaseFailure } from '../../../src/adapters/resilience/database-failures.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { rejection } from '../../contracts/hooks.ts';
+import { aSession, aUser } from '../../support/builders.ts';
+import { failing, QUOTING } from '../../support/records/failing.ts';
+import { onSqlite, openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const EMAIL = 'secret.address@example.org';
+const HASH = '$2b$10$secretHashOfSomebody';
+const secretUser = () => aUser({ username: 'SecretName', email: EMAIL, passwordHash: HASH });
+const SECRETS = ['secret.address', 'secrethash', 'secretname', 'insert into'];
+
+/** All text that can be read from a value: enumerable or not, at any depth. */
+const everythingIn = (value: unknown, seen = new Set<unknown>()): string => {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (seen.has(value)) return '';
+  seen.add(value);
+  return Reflect.ownKeys(value)
+    .map((key) => `${String(key)}: ${everythingIn(Reflect.get(value, key), seen)}`)
+    .concat(JSON.stringify(value), inspect(value, { showHidden: true, depth: Infinity }))
+    .join('\n');
+};
+const secretsIn = (value: unknown): string[] => {
+  const text = everythingIn(value).toLowerCase();
+  return SECRETS.filter((secret) => text.includes(secret));
+};
+
+/** The classes of failures that are counted until the test ends. */
+const counted = (): readonly string[] => {
+  const published: string[] = [];
+  onTestFinished(onDatabaseFailure((each) => published.push(each)));
+  return published;
+};
+
+type Kind = {
+  readonly on: string;
+  readonly open: () => Promise<Database>;
+  readonly dialect: SqlDialect;
+  readonly quoting: (text: string) => CompiledQuery;
+  /** What a reason begins with: a code, and no more of the driver's message. */
+  readonly code: RegExp;
+};
+const KINDS: readonly Kind[] = [
+  {
+    on: 'SQLite',
+    open: openEmbedded,
+    dialect: SQLITE,
+    quoting: QUOTING.sqlite,
+    code: /^SQLite \d+ \([a-zA-Z ]+\)$/,
+  },
+  ...(TEST_DATABASE_URL === undefined
+    ? []
+    : [
+        {
+          on: 'PostgreSQL',
+          open: () => openOnPostgresql(TEST_DATABASE_URL ?? ''),
+          dialect: POSTGRESQL,
+          quoting: QUOTING.postgresql,
+          code: /\b[0-9A-Z]{5}\b/,
+        },
+      ]),
+];
+
+describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+  afterAll(() => database?.close());
+  beforeEach(async () => {
+    await database.em.execute('delete from users');
+  });
+  const users = () => userRepositoryOver(database.records);
+  const translate = translatedBy(dialect.failureOf);
+
+  // Proves: catalog-13
+  it('is AUTH_USER_DUPLICATE for a taken username and for a taken email, with the index as its reason', async () => {
+    await users().add(secretUser());
+    for (const [taken, reason] of [
+      [{ username: 'secretname' }, 'users_username'],
+      [{ email: EMAIL }, 'users_email'],
+    ] as const)
+      expect(await rejection(users().add(aUser(taken)))).toMatchObject({ code: 'AUTH_USER_DUPLICATE', reason });
+  });
+
+  // Proves: catalog-14
+  it('is DB_UNIQUE_VIOLATION for any other unique index', async () => {
+    const user = secretUser();
+    await users().add(user);
+    expect(await rejection(users().add(aUser({ id: user.id })))).toMatchObject({
+      code: 'DB_UNIQUE_VIOLATION',
+      reason: 'users_pkey',
+    });
+  });
+
+  it('is DB_QUERY_FAILED for anything else', async () => {
+    expect(await rejection(sessionRepositoryOver(database.records).add(aSession()))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringMatching(code),
+    });
+  });
+
+  it('has no secret of what was sent, and the stack frames of the driver without its message', async () => {
+    const raw = (value: string) => database.em.getKysely().executeQuery(quoting(value));
+    const records = mikroOrmRecords(() => failing(database.em.getKysely(), quoting), dialect);
+    for (const secret of [EMAIL, HASH]) expect(secretsIn(await rejection(raw(secret)))).not.toEqual([]);
+    const error = await rejection(userRepositoryOver(records).add(secretUser()));
+    if (!(error instanceof AppError)) return expect.unreachable();
+    expect(error.code).toBe('DB_QUERY_FAILED');
+    expect(secretsIn(error)).toEqual([]);
+    expect(error.cause).toBeUndefined();
+    expect(error.reason).toMatch(code);
+    expect(framesOf(error)).toMatch(/failures\.ts[\s\S]*(?:node_modules|node:)/);
+  });
+
+  it('is counted once, also within a unit; an error of the work is none of the database', async () => {
+    const records = mikroOrmRecords(() => failing(database.em.getKysely(), quoting), dialect);
+    const published = counted();
+    await rejection(records.list('users', { equal: { id: 'a' } }));
+    expect(published).toEqual(['other']);
+    await rejection(
+      database.records.unit(async (inside) => {
+        await sessionRepositoryOver(inside).add(aSession());
+      }),
+    );
+    expect(published).toEqual(['other', 'other']);
+    const bug = new TypeError(EMAIL);
+    expect(await rejection(database.records.unit(() => Promise.reject(bug)))).toBe(bug);
+    expect(published).toHaveLength(2);
+  });
+
+  it('leaves an AppError as it is, and translates what is no error', () => {
+    const error = new AppError('AUTH_FAILED');
+    expect(translate(error)).toBe(error);
+    for (const thrown of [undefined, null, EMAIL, 7, {}])
+      expect(translate(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '', cause: undefined });
+  });
+
+  // Proves: catalog-17
+  it('is DB_QUERY_FAILED with the system code when the database is unavailable', async () => {
+    const refused = await new Promise((resolve) => connect(1, '127.0.0.1').on('error', resolve));
+    const published = counted();
+    expect(translate(refused)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error ECONNREFUSED' });
+    expect(published).toEqual(['connection']);
+  });
+});
+
+/** SQLSTATEs (PostgreSQL manual, appendix A), and their class in the metrics. */
+const CONDITIONS = [
+  ['a lost connection', '08006', 'connection'],
+  ['a refused connection', '08001', 'connection'],
+  ['too many connections', '53300', 'capacity'],
+  ['a cancelled statement', '57014', 'timeout'],
+  ['a shutdown of the database', '57P01', 'connection'],
+  ['a syntax error', '42601', 'other'],
+  ['a missing table', '42P01', 'other'],
+  ['a serialization failure', '40001', 'conflict'],
+  ['a deadlock', '40P01', 'conflict'],
+  ['a server that is read-only', '25006', 'read-only'],
+  ['a full disk', '53100', 'capacity'],
+  ['a lock that is not released', '55P03', 'timeout'],
+] as const;
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('a condition of PostgreSQL', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
+  });
+  afterAll(() => database?.close());
+
+  // Proves: catalog-17
+  it.each(CONDITIONS)('for %s is DB_QUERY_FAILED, and has a class', async (_what, sqlState, failure) => {
+    const published = counted();
+    const raised = database.em.execute(`do $$ begin raise exception 'no' using errcode = '${sqlState}'; end $$`);
+    expect(translatedBy(POSTGRESQL.failureOf)(await rejection(raised))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      status: 500,
+      level: 'error',
+      reason: expect.stringContaining(sqlState),
+    });
+    expect(published).toEqual([failure]);
+  });
+});
+
+describe('a condition of SQLite', () => {
+  const FILL = 'insert into used_values values (hex(zeroblob(1000000)), 1, 1)';
+  type Send = (statement: string) => Promise<unknown>;
+
+  it.each([
+    ['a full disk', 13, 'capacity', (send: Send) => send('pragma max_page_count = 1')],
+    ['a file that is read-only', 8, 'read-only', (send: Send) => send('pragma query_only = on')],
+    ['a file that another process writes', 5, 'conflict', (_send: Send, path: string) => writing(path)],
+  ])('for %s is DB_QUERY_FAILED, and has a class', async (_what, code, failure, cause) => {
+    const { path: directory, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    const path = join(directory, 'test.sqlite');
+    const { em, close } = await openDatabase(onSqlite(path), { migrate: true });
+    onTestFinished(close);
+    await cause((statement) => em.execute(statement), path);
+    const published = counted();
+    const error = translatedBy(SQLITE.failureOf)(await rejection(em.execute(FILL)));
+    expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: expect.stringMatching(`^SQLite ${code} \\(`) });
+    expect(published).toEqual([failure]);
+  });
+
+  /** Writes until the test ends. */
+  const writing = async (path: string) => {
+    const other = new DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec('begin immediate');
+  };
+});

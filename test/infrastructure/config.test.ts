@@ -25,7 +25,14 @@ const PRODUCTION = { ...NO_WARNINGS, ...KEYS };
 const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
 const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
 /** Times in milliseconds. */
-const DEFAULT_POOL = { poolSize: 10, connectionTimeout: 3_000, statementTimeout: 5_000, idleTimeout: 10_000 };
+const DEFAULT_POOL = {
+  poolSize: 10,
+  connectionTimeout: 3_000,
+  statementTimeout: 5_000,
+  idleTimeout: 10_000,
+  tablePrefix: '',
+};
+const DEFAULT_FILE = { kind: 'sqlite', path: '.data/database.sqlite', synchronous: 'normal', tablePrefix: '' };
 
 describe('a PostgreSQL', () => {
   const DATABASE_URL = 'postgresql://db/tandem';
@@ -43,6 +50,7 @@ describe('a PostgreSQL', () => {
       connectionTimeout: 600,
       statementTimeout: 1_000,
       idleTimeout: 2_000,
+      tablePrefix: '',
     });
   });
 
@@ -81,7 +89,7 @@ describe('without any variable', () => {
         strict: { requests: 100, window: 60_000 },
         public: null,
       },
-      database: { kind: 'embedded', dataDir: '.data' },
+      database: DEFAULT_FILE,
       dataDir: '.data',
       migrateOnStart: true,
       shutdownDelay: 0,
@@ -382,7 +390,7 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: ['0', '1001', 'many'],
   },
   DATA_DIR: {
-    fits: { '/var/lib/tandem': { dataDir: '/var/lib/tandem', database: { dataDir: '/var/lib/tandem' } } },
+    fits: { '/var/lib/tandem': { dataDir: '/var/lib/tandem', database: { path: '/var/lib/tandem/database.sqlite' } } },
     unfit: ['a\0b', 'a\nb', '~/data', ' ', '.data ', '\u00a0data'],
   },
   DATABASE_URL: {
@@ -397,9 +405,23 @@ const FORMS: Readonly<Record<string, Form>> = {
       'postgres:///db?sslmode=disable&host=/run': {
         database: { url: 'postgres://localhost/db?sslmode=disable&host=/run' },
       },
+      'mariadb://u:p@db/x': { database: { ...DEFAULT_POOL, kind: 'mariadb', url: 'mariadb://u:p@db/x' } },
+      'mysql://u:p@db:3306/x': { database: { ...DEFAULT_POOL, kind: 'mysql', url: 'mysql://u:p@db:3306/x' } },
+      'sqlite:data/x.sqlite': { database: { ...DEFAULT_FILE, path: 'data/x.sqlite' } },
+      'sqlite:/var/lib/x.sqlite?synchronous=full': {
+        database: { ...DEFAULT_FILE, path: '/var/lib/x.sqlite', synchronous: 'full' },
+      },
+      'sqlite:///var/lib/x y.sqlite': { database: { path: '/var/lib/x y.sqlite' } },
     },
     unfit: [
-      'mysql://db/x',
+      'sqlite:',
+      'sqlite::memory:',
+      'sqlite://x.sqlite',
+      'sqlite:~/x.sqlite',
+      'sqlite:x.sqlite?synchronous=off',
+      'sqlite:x.sqlite#y',
+      'sqlserver://db/x',
+      'mysql://db:port/x',
       'db',
       'memory:',
       'postgres://db:port/x',
@@ -411,6 +433,10 @@ const FORMS: Readonly<Record<string, Form>> = {
       'postgres://db/x?sslmode=require&query_timeout=1',
       'postgres://db/x?idle_in_transaction_session_timeout=0',
     ],
+  },
+  DATABASE_TABLE_PREFIX: {
+    fits: { auth_: { database: { tablePrefix: 'auth_' } } },
+    unfit: ['_', '1a', 'Auth_', 'a-b', 'a.b', 'a"', `a${'b'.repeat(31)}`],
   },
   SHUTDOWN_DELAY: {
     fits: { '0': { shutdownDelay: 0 }, '1m': { shutdownDelay: 60_000 } },
@@ -681,14 +707,6 @@ describe('a variable', () => {
 });
 
 describe('variables that depend on each other', () => {
-  it.each(['SESSION_STORE', 'RATE_LIMIT_STRICT', 'PASSWORD_RESET_EXPIRES_IN'])(
-    '%s, which an earlier version had, is refused and not ignored',
-    (name) => {
-      expect(blamed({ [name]: 'x' })).toEqual([name]);
-      expect(blamed({ [name]: '' })).toEqual([]);
-    },
-  );
-
   it('a cookie for other sites needs Secure', () => {
     expect(blamed({ JWT_REFRESH_COOKIE_SAME_SITE: 'none' })).toEqual(['JWT_REFRESH_COOKIE_SECURE']);
     const { refreshCookie } = parseConfig({ JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' });
@@ -780,9 +798,9 @@ describe('production', () => {
     expect(blamed({ ...PRODUCTION, ...changes })).toEqual(names);
   });
 
-  it('allows the embedded database, no base URL and no mail, with a warning for each', () => {
+  it('allows a file of SQLite, no base URL and no mail, with a warning for each', () => {
     const config = parseConfig({ ...PRODUCTION, DATABASE_URL: '', BASE_URL: '', MAIL_URL: '' });
-    expect(config.database).toEqual({ kind: 'embedded', dataDir: '.data' });
+    expect(config.database).toEqual(DEFAULT_FILE);
     expect(config.databaseWarnings).toEqual([expect.stringContaining('one process')]);
     expect(config.warnings).toEqual([expect.stringContaining('BASE_URL'), expect.stringContaining('MAIL_URL')]);
   });

@@ -40,7 +40,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   LOG_LEVEL: ['trace', 'info', 'silent'],
   METRICS: ['off', '9464', '3000', '0.0.0.0:9464', '[::1]:65535'],
   DATA_DIR: ['.data', '/var/lib/tandem', '..'],
-  DATABASE_URL: ['postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run'],
+  DATABASE_URL: ['postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run', 'sqlite:x', 'mysql://db/x'],
   MIGRATE_ON_START: FLAGS,
   SHUTDOWN_DELAY: ['0', '5s', '1m'],
   REDIS_URL: [
@@ -176,7 +176,7 @@ const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'pri
 const brokenPromises = (config: Config): string[] => {
   const { database, keys, mail, rateLimits, refreshCookie: cookie, slowRequest, requestTimeout } = config;
   const timeouts =
-    database.kind === 'postgresql' ? [database.connectionTimeout, database.statementTimeout, database.idleTimeout] : [];
+    database.kind !== 'sqlite' ? [database.connectionTimeout, database.statementTimeout, database.idleTimeout] : [];
   const pairs = keys === null ? [] : [keys.access, keys.refresh];
   const production = config.environment === 'production';
   const promises: Readonly<Record<string, boolean>> = {
@@ -199,7 +199,7 @@ const brokenPromises = (config: Config): string[] => {
     redisUrls: config.redisUrls.every(
       (url) => /^rediss?(?:\+sentinel)?:/.test(url) && URL.canParse(url) && isDecodable(url),
     ),
-    database: database.kind !== 'postgresql' || isDecodable(database.url),
+    database: database.kind === 'sqlite' ? database.path !== '' : isDecodable(database.url),
     metrics:
       config.metrics === null || (isWhole(config.metrics.port, 1, 65_535) && config.metrics.port !== config.port),
     cookiePath: cookie.path.startsWith('/') && !/[;,\s]/.test(cookie.path),

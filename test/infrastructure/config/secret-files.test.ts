@@ -76,7 +76,7 @@ describe('a secret in a file', () => {
       expect.stringMatching(/^REDIS_URL_FILE: the file cannot be read: ENOENT/),
     ]);
     expect(problemsOf({ REDIS_URL_FILE: fileWith('\n') })).toEqual(['REDIS_URL_FILE: the file is empty']);
-    expect(problemsOf({ DATABASE_URL_FILE: fileWith('mysql://S3CRET') })).toEqual([
+    expect(problemsOf({ DATABASE_URL_FILE: fileWith('mysqlx://S3CRET') })).toEqual([
       expect.stringMatching(/^DATABASE_URL: expected (?!.*S3CRET)/),
     ]);
   });

@@ -20,6 +20,7 @@ describe('a configuration that is allowed', () => {
   // Proves: operator-2
   it.each([
     ['no database', { DATABASE_URL: '' }, 'DATABASE_URL'],
+    ['a file for a database', { DATABASE_URL: 'sqlite:x.sqlite' }, 'DATABASE_URL'],
     ['a base URL in the clear', { BASE_URL: 'http://auth.example.com' }, 'BASE_URL'],
     ['a base URL in the clear by an address', { BASE_URL: 'http://10.0.0.1:3000' }, 'BASE_URL'],
     ['an origin in the clear', { ALLOWED_ORIGINS_PROD: 'https://a.b,http://app.example.com' }, 'ALLOWED_ORIGINS_PROD'],

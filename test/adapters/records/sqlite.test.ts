@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
@@ -55,5 +55,17 @@ describe('in a file of SQLite', () => {
       failing: async () => storageOver(failingRecords()),
       interfere: absent('units take turns'),
     };
+  });
+
+  it.each([
+    { synchronous: 'normal' as const, as: 1 },
+    { synchronous: 'full' as const, as: 2 },
+  ])('writes a log ahead, and to the disk at each commit if it is to: $synchronous', async ({ synchronous, as }) => {
+    const opened = await openDatabase({ ...onSqlite(path), synchronous }, { migrate: true });
+    onTestFinished(opened.close);
+    const settings = await Promise.all(
+      ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => opened.em.execute(`pragma ${name}`)),
+    );
+    expect(settings).toEqual([[{ journal_mode: 'wal' }], [{ synchronous: as }], [{ foreign_keys: 1 }]]);
   });
 });

@@ -7,7 +7,7 @@ import { median } from '../report/statistics.ts';
 import { figure, type Section, table } from '../report/table.ts';
 import { TANDEM } from '../systems/systems.ts';
 
-/** Milliseconds from the start to the first answer, over an embedded database in this directory. */
+/** Milliseconds from the start to the first answer, over a file of SQLite in this directory. */
 const start = async (dataDir: string): Promise<number> => {
   const server = await startServer(
     TANDEM.program,
@@ -33,7 +33,7 @@ export const measureEmbeddedStart = async (rounds: number): Promise<Section> => 
   }
   const row = (what: string, durations: readonly number[]) => [what, figure(median(durations) / 1_000, 2)];
   return {
-    title: 'Tandem: start with the embedded database',
+    title: 'Tandem: start with a file of SQLite',
     text: table(['', 'first answer, s'], [row('with an empty DATA_DIR, which it fills', first), row('later', later)]),
   };
 };

@@ -39,14 +39,7 @@ const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files
   },
   'reads which tokens a session had': {
     sign: /\b(?:previousTokenId|runStartedAt|runFirst)\b/,
-    files: [
-      'adapters/mikro-orm/entities.ts',
-      'adapters/records/tables.ts',
-      'adapters/session-repository/mikro-orm.ts',
-      'adapters/session-repository/sql-statements.ts',
-      'domain/session.ts',
-      'domain/tokens.ts',
-    ],
+    files: ['adapters/records/tables.ts', 'domain/session.ts', 'domain/tokens.ts'],
   },
   'judges whether a device is proven': {
     sign: /\bdeviceStatus\(/,

@@ -5,7 +5,7 @@ import { DATABASE_FAILURES } from '../resilience/database-failures.ts';
 /** Values that are read on each scrape. */
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
-  /** `null` without a pool: the embedded database has one connection. */
+  /** `null` without a pool: SQLite has one connection. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   /** `null` without a pool. */
   readonly maxDatabaseConnections: number | null;

@@ -22,7 +22,7 @@ npm run users -- reset-link USER    prints a link that sets a new password, to h
 npm run users -- delete USER        deletes the account with everything that is stored about it
 npm run users -- export USER        prints everything that is stored about the user as JSON, without secrets
 
-Works beside the service on PostgreSQL, and on the embedded database while the service is stopped. Times are in UTC.
+Works beside the service. Times are in UTC.
 disable, end-sessions, remove-factors and delete ask before they do what cannot be undone.
 
 --json     one object on standard output, or { "error": { "code", "message" } }; with npm run -s

@@ -17,10 +17,7 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /**
-   * The number of the current token: 0 for the first, higher with each rotation, also with one that was reverted. Tokens of earlier versions
-   * have no number, and count as 0.
-   */
+  /** The number of the current token: 0 for the first, higher with each rotation, also with one that was reverted. */
   readonly rotation: number;
   /** When the current run of rotations began. In a run, each token but the first is rotated within a window after it was issued. */
   readonly runStartedAt: number;

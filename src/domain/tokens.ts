@@ -184,7 +184,7 @@ const rotationOf = (
   const { previousTokenId, rotatedAt, rotation, runStartedAt, runFirst } = session;
   if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
   const earliest = earliestIssue(token);
-  // Tokens without a number count as 0, and were rotated when the run began, or before.
+  // The first token of a run was rotated when it began, or before.
   if (token.rotation === runFirst) return { earliest, latest: runStartedAt };
   // Rotated at the latest when the first token of the run was issued, which was more than a window before the run began.
   if (token.rotation < runFirst) return null;

@@ -88,13 +88,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     });
   });
 
-  it('counts a refresh token of the version before, which has no number, as 0', async () => {
-    const { keys, signer, header } = await setUp();
-    const kid = thumbprint(keys.refresh.publicKeys);
-    const verified = await signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, kid }, REFRESH), NOW);
-    expect(verified).toEqual({ ok: true, token: { claims: REFRESH, sessionId: SID, rotation: 0 } });
-  });
-
   it('writes and reads the attributes of a user who has some, whether or not the token says how they have authenticated', async () => {
     const { signer } = await setUp();
     const attributes = { roles: ['admin'], team: { name: 'ä🔑', lead: null } };
@@ -246,13 +239,22 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
   // Proves: refresh-token-6
   it('refuses a refresh token of another type, with a claim too many, or of no session', async () => {
     const { keys, signer } = await setUp();
-    const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys) };
+    const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys), rot: 7 };
     const verify = (sid: object, payload: object) =>
       signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, ...sid }, payload), NOW);
     expect((await verify({ sid: SID }, REFRESH)).ok).toBe(true);
     expect((await verify({ sid: SID }, { ...REFRESH, tokenType: 'access' })).ok).toBe(false);
     expect((await verify({ sid: SID }, { ...REFRESH, sid: SID })).ok).toBe(false);
     for (const sid of [{}, { sid: 7 }, { sid: null }]) expect((await verify(sid, REFRESH)).ok).toBe(false);
+  });
+
+  it('refuses a refresh token without its number in the session', async () => {
+    const { keys, signer } = await setUp();
+    const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys), sid: SID };
+    for (const rot of [{}, { rot: null }, { rot: '7' }, { rot: -1 }, { rot: 0.5 }]) {
+      const token = forged(keys.refresh.privateKey, { ...header, ...rot }, REFRESH);
+      expect((await signer.verifyRefresh(token, NOW)).ok, JSON.stringify(rot)).toBe(false);
+    }
   });
 
   it('rejects an access token without a session', async () => {

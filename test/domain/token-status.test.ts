@@ -40,7 +40,7 @@ describe('tokenStatus', () => {
   const [t1, t2, t3] = [token('t1', 1, START), token('t2', 2, START), token('t3', 3, run)];
   const [t4, t5, t6] = [token('t4', 4, last - 2_000), token('t5', 5, last - 1_000), token('t6', 6, last)];
   const [another, future] = [token('x', 6, last), token('x', 7, last)];
-  const unnumbered = token('x', 0, last);
+  const oldest = token('x', 0, last);
 
   // Proves: state-11
   it.each([
@@ -66,7 +66,7 @@ describe('tokenStatus', () => {
     ['another with the number of the current token', another, last, STRICT, 'reused'],
     ['one that the store has forgotten', future, last, STRICT, 'recoverable'],
     ['one that the store has forgotten, with a replay window', future, last, KIND, 'recoverable'],
-    ['one of the version before', unnumbered, last, STRICT, 'reused'],
+    ['one with the number of the first token', oldest, last, STRICT, 'reused'],
     ['the predecessor by a clock that is behind, with a replay window', t5, last - 5_000, KIND, 'replayable'],
     ['the predecessor in the last millisecond of the replay window', t5, last + 4_999, KIND, 'replayable'],
     ['the predecessor at the end of the replay window', t5, last + 5_000, KIND, 'raced'],
@@ -170,44 +170,5 @@ describe('the tokens of a session, rotated one after the other', () => {
         'reused',
       );
     }
-  });
-
-  describe('of the version before, which have no numbers', () => {
-    const OLD: Session = { ...SESSION, previousTokenId: 'old' };
-    const [first, older] = [FIRST, token('older', 0, START - 5_000)];
-
-    it('count as rotated by the last rotation of that version', () => {
-      expect(tokenStatus(OLD, older, { now: START + 10_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('raced');
-      expect(tokenStatus(OLD, older, { now: START + 10_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe('reused');
-    });
-
-    it('count as rotated by the first rotation of this one', () => {
-      const session = next(OLD, first, START + 3_000);
-      const later = next(session, current(session), START + 4_000);
-      for (const presented of [first, older]) {
-        expect(tokenStatus(later, presented, { now: START + 13_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-          'raced',
-        );
-        expect(tokenStatus(later, presented, { now: START + 13_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-          'reused',
-        );
-      }
-    });
-
-    it('are not replayable by that time, which may be later than the true one', () => {
-      const session = next(OLD, first, START + 600_000);
-      expect(tokenStatus(session, first, { now: START + 600_000, policy: KIND, evidence: NOT_REQUIRED })).toBe(
-        'replayable',
-      );
-      expect(tokenStatus(session, older, { now: START + 600_000, policy: KIND, evidence: NOT_REQUIRED })).toBe('raced');
-    });
-
-    it('are reused once another run has begun', () => {
-      const session = next(OLD, first, START + 3_000);
-      const later = next(session, current(session), START + 600_000);
-      expect(tokenStatus(later, first, { now: START + 600_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-        'reused',
-      );
-    });
   });
 });

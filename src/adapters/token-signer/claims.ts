@@ -48,10 +48,10 @@ export const RefreshTokenOfSession = v.pipe(
     payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
     protectedHeader: v.strictObject({
       ...header,
-      rot: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+      rot: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
     }),
   }),
-  v.transform(({ payload, protectedHeader: { sid, rot = 0 } }) => ({
+  v.transform(({ payload, protectedHeader: { sid, rot } }) => ({
     claims: payload,
     sessionId: sid,
     rotation: rot,

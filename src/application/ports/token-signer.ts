@@ -7,7 +7,7 @@ export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: s
 export type RefreshToken = {
   readonly claims: RefreshClaims;
   readonly sessionId: string;
-  /** The number of the token within its session; 0 for tokens of the version before, which have none. */
+  /** The number of the token within its session. */
   readonly rotation: number;
 };
 

@@ -23,7 +23,7 @@ export type Database = {
   ping(): Promise<void>;
   /** Reads the clock of the server, in epoch milliseconds; `null`: the clock is that of this machine. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
-  /** What the operator may want to know. */
+  /** What the operator may want to know. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
   /** The current state of the pool; `null` without one. */
   connections(): PoolState | null;
@@ -96,7 +96,7 @@ export const openDatabase = async (
     faster: (plain) => ({ ...plain, ...kind.sessions?.(kysely, plain, options.tablePrefix) }),
     ping: () => translated(() => assertWritable(kysely(), kind, options.tablePrefix)),
     readTime: time === null ? null : () => translated(async () => Number((await send(time)).rows[0]?.now)),
-    examine: () => translated(examine),
+    examine,
     connections: await kind.pool(orm.em),
     close,
   };

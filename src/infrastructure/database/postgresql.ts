@@ -24,7 +24,7 @@ export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKi
   sessions: postgresqlSessions,
   time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
   about: `select 'PostgreSQL ' || current_setting('server_version') as version,
-    coalesce(has_schema_privilege(current_schema(), 'create'), false) and not pg_is_in_recovery() as may_create`,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
   pool: poolGauge,
   openFailure: (error) =>
     `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,

@@ -28,7 +28,7 @@ describe('the doctor on the configuration', () => {
     ['risky', { RATE_LIMITS: 'off' }, ['ok configuration.valid', 'warning configuration.RATE_LIMITS']],
     ['risky at the database', { DATABASE_URL: '' }, ['ok configuration.valid', 'warning configuration.DATABASE_URL']],
     ['invalid, and not also unset', { BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
-    ['contradictory', { CONSOLE: 'on' }, ['problem configuration.CONSOLE']],
+    ['contradictory', { BCRYPT_COST: '4' }, ['problem configuration.BCRYPT_COST']],
     ['without a key', { JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
   ])('that is %s', (_what, changes, expected) => {
     expect(brief(configuration(setUpOf({ ...NO_WARNINGS, ...changes })))).toEqual(expected);

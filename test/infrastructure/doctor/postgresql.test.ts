@@ -54,7 +54,7 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
     const url = await newDatabase();
     await execute(url, [], true);
     expect(brief(await examined(url))).toContain('ok database.migrations');
-    await execute(url, [`insert into mikro_orm_migrations (name) values ('9999-later')`]);
+    await execute(url, [`insert into tandem_migrations (name) values ('9999-later')`]);
     expect(brief(await examined(url))).toContain('warning database.newer');
   });
 
@@ -66,6 +66,7 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
   it('that is read-only', async () => {
     const url = await newDatabase();
     const name = new URL(url).pathname.slice(1);
+    await execute(url, [], true);
     await execute(url, [`alter database ${name} set default_transaction_read_only = on`]);
     expect(brief(await examined(url))).toContain('problem database.read-only');
   });
@@ -86,7 +87,7 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
 
   it('that refuses the question, and is reported with the code alone', async () => {
     const url = await newDatabase();
-    await execute(url, ['create table mikro_orm_migrations (id int, name text)']);
+    await execute(url, ['create table tandem_migrations (name text)']);
     const seen = await examinedAsRole(url);
     expect(brief(seen)).toEqual(['problem database.failed']);
     expect(seen[0]?.seen).toContain('42501');

@@ -60,8 +60,12 @@ export const translatedBy =
     return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
   };
 
+/** The beginning of a message about tables of another version, without their names. */
+const OTHER_TABLES = /^no such (?:table|column)/;
+
 /** The result code, and its text, which is the same for every error of the code; `undefined` for an error of another kind. */
 const sqliteReason = (error: unknown): string | undefined => {
   const [code, text] = [field(error, 'errcode'), field(error, 'errstr')];
-  return typeof code === 'number' ? `SQLite ${code} (${text})` : undefined;
+  if (typeof code !== 'number') return undefined;
+  return `SQLite ${code} (${OTHER_TABLES.exec(String(field(error, 'message')))?.[0] ?? text})`;
 };

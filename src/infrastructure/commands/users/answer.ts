@@ -25,8 +25,8 @@ const withTimes = (name: string, value: unknown): unknown => {
 /** 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user. */
 export type Status = 0 | ErrorStatus;
 
-/** SQLSTATE for a table or a column that does not exist. */
-const OTHER_TABLES = /\b42(?:P01|703)\b/;
+/** What databases say of a table or a column that does not exist: SQLSTATEs, the names of MariaDB and MySQL, and SQLite. */
+const OTHER_TABLES = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
 
 /** What a command says of an error. */
 export const failureOf = (error: unknown): Pick<CommandError, 'status' | 'code' | 'message'> => {

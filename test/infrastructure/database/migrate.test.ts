@@ -1,143 +1,201 @@
 import { MikroORM } from '@mikro-orm/sql';
+import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
-import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { TABLES } from '../../../src/adapters/records/tables.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
+import { type Database, kindOf, openDatabase, ormOptions } from '../../../src/infrastructure/database/database.ts';
+import type { Migration } from '../../../src/infrastructure/database/migrations.ts';
+import { bringUpToDate, schemaState } from '../../../src/infrastructure/database/schema.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
+import { inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { emptyDatabase, KINDS } from '../../support/storage/kinds.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 
-const LOCK_KEY = 7_263_501_948;
-/** Limits that an operator may set for requests, and that PostgreSQL applies where a client sets no other. */
-const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
+const APPLIED = 'select name from tandem_migrations order by name';
 
-/** Opens a database, and alters it for all connections from now on. */
-const alter = async (url: string, settings: Readonly<Record<string, string>>): Promise<Database> => {
-  const database = await openDatabase(onPostgresql(url), { migrate: false });
+const open = async (options: DatabaseOptions, migrate = true): Promise<Database> => {
+  const database = await openDatabase(options, { migrate });
   onTestFinished(database.close);
-  const [{ name }] = (await database.em.execute('select current_database() as name')) as [{ name: string }];
-  for (const [setting, value] of Object.entries(settings)) {
-    await database.em.execute(
-      `alter database ${name} set ${setting} = ${setting === 'search_path' ? value : `'${value}'`}`,
-    );
-  }
   return database;
 };
 
-/** Lets `work` run while another migrator holds the lock, until `work` has waited for `milliseconds` on the server's clock. */
-const whileAnotherMigrates = async (admin: Database, milliseconds: number, work: () => Promise<Database>) => {
-  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'
-    and clock_timestamp() - query_start > interval '${milliseconds} ms'`;
-  const opening = inTransaction(admin, async (send) => {
-    await send(`select pg_advisory_xact_lock(${LOCK_KEY})`);
-    const opened = work();
-    let failed = false;
-    opened.catch(() => {
-      failed = true;
-    });
-    await expect
-      .poll(async () => failed || (await admin.em.execute(waiting)).length > 0, { timeout: 20_000 })
-      .toBe(true);
-    return { opened };
-  });
-  return (await opening).opened;
+/** An instance of a version with these migrations, over connections of its own. */
+const instance = async (options: DatabaseOptions, migrations: readonly Migration[]) => {
+  const kind = await kindOf(options);
+  const orm = new MikroORM({ ...ormOptions(kind, options.tablePrefix), logger: () => undefined });
+  onTestFinished(() => orm.close());
+  const db = orm.em.getKysely();
+  for (const setting of kind.settings) await kind.dialect.repeated(() => db.executeQuery(CompiledQuery.raw(setting)));
+  return { orm, db, kind, prefix: options.tablePrefix, migrations };
 };
 
-/** Applies the migrations up to this one. */
-const migrateTo = async (url: string, name: string): Promise<void> => {
-  const orm = await MikroORM.init({ ...(await migratorOptions(onPostgresql(url))), logger: () => undefined });
-  await orm.migrator.up({ to: name }).finally(() => orm.close());
-};
-
-const expectMigrated = async ({ em, close }: Database) => {
-  onTestFinished(close);
-  expect(await em.execute('select name from mikro_orm_migrations')).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
-};
-
-describe.each(ROUTES)('a migration, %s', (_name, route) => {
-  it('waits for another one for longer than the limits that the database sets for requests', async () => {
-    const { direct, url } = await route();
-    const admin = await openDatabase(onPostgresql(direct), { migrate: false });
-    onTestFinished(admin.close);
-    const known = await admin.em.execute('select name from pg_settings where name in (?)', [LIMITS]);
-    await alter(direct, Object.fromEntries(known.map(({ name }) => [name, '300ms'])));
-    const database = await whileAnotherMigrates(admin, 700, () => openDatabase(onPostgresql(url), { migrate: true }));
-    await expectMigrated(database);
-  });
-
-  it('of another instance is not waited for by a start with nothing to apply', async () => {
-    const { direct, url } = await route();
-    const admin = await openDatabase(onPostgresql(direct), { migrate: true });
-    onTestFinished(admin.close);
-    const database = await inTransaction(admin, async (send) => {
-      await send(`select pg_advisory_xact_lock(${LOCK_KEY})`);
-      return { opened: await openDatabase(onPostgresql(url), { migrate: true }) };
-    });
-    await expectMigrated(database.opened);
-  });
-
-  it('is applied when the latest one is missing', async () => {
-    const { direct, url } = await route();
-    await migrateTo(direct, MIGRATION_NAMES.at(-2) ?? '');
-    await expectMigrated(await openDatabase(onPostgresql(url), { migrate: true }));
-  });
-
-  it.each(['repeatable read', 'serializable'])(
-    'sees what another one did meanwhile in a database whose default is %s',
-    async (level) => {
-      const { direct, url } = await route();
-      await alter(direct, { default_transaction_isolation: level });
-      const open = () => openDatabase(onPostgresql(url), { migrate: true });
-      for (const database of await Promise.all([open(), open(), open()])) await expectMigrated(database);
+/** Adds a column, and counts how often. */
+const addingColumn = (name: string, column: string) => {
+  let runs = 0;
+  const migration: Migration = {
+    name,
+    up: async (transaction, { types, prefix }) => {
+      runs += 1;
+      await transaction.schema
+        .alterTable(`${prefix}users`)
+        .addColumn(column, types.integer as 'integer', (added) => added.notNull().defaultTo(7))
+        .execute();
     },
-  );
+  };
+  return { migration, runs: () => runs };
+};
+
+describe.each(KINDS)('a migration on $on', ({ empty }) => {
+  it('is applied once, when several instances start at the same time, and keeps the rows', async () => {
+    const options = await empty();
+    const { em, records } = await open(options);
+    await records.insert('users', aUserRow());
+    const { migration, runs } = addingColumn('1.1.0-added', 'added');
+    const instances = await Promise.all(Array.from({ length: 4 }, () => instance(options, [migration])));
+    await Promise.all(instances.map(bringUpToDate));
+    expect(runs()).toBe(1);
+    expect(await em.execute('select added from users')).toMatchObject([{ added: expect.anything() }]);
+    expect(await em.execute(APPLIED)).toEqual([{ name: '1.1.0-added' }, { name: 'tables' }]);
+    for (const each of instances) expect(await schemaState(each)).toEqual({ pending: [], unknown: [] });
+    // The version before goes on, and sees that there is a newer one.
+    expect(await schemaState(await instance(options, []))).toEqual({ pending: [], unknown: ['1.1.0-added'] });
+    await records.insert('users', aUserRow());
+  });
+
+  it('is applied together with all others, or not at all', async () => {
+    const options = await empty();
+    const { em } = await open(options);
+    const { migration } = addingColumn('1.1.0-added', 'added');
+    const failing: Migration = { name: '1.1.0-failing', up: () => Promise.reject(new Error('it failed')) };
+    const opened = await instance(options, [migration, failing]);
+    await expect(bringUpToDate(opened)).rejects.toThrow('it failed');
+    await expect(em.execute('select added from users')).rejects.toThrow();
+    expect(await schemaState(opened)).toEqual({ pending: ['1.1.0-added', '1.1.0-failing'], unknown: [] });
+    const mended = { ...opened, migrations: [migration] };
+    await bringUpToDate(mended);
+    expect(await schemaState(mended)).toEqual({ pending: [], unknown: [] });
+  });
+
+  it('is not applied to a new database, which has the tables as they are declared', async () => {
+    const { migration, runs } = addingColumn('1.1.0-added', 'added');
+    const opened = await instance(await empty(), [migration]);
+    expect(await schemaState(opened)).toEqual({ pending: ['tables', '1.1.0-added'], unknown: [] });
+    await bringUpToDate(opened);
+    expect(runs()).toBe(0);
+    expect(await schemaState(opened)).toEqual({ pending: [], unknown: [] });
+  });
 });
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is not PostgreSQL’s', () => {
-  const directly = async () => {
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    onTestFinished(drop);
-    return url;
-  };
-  const open = async (url: string) => {
-    const database = await openDatabase(onPostgresql(url), { migrate: true });
-    onTestFinished(database.close);
-    return database;
-  };
+describe.each(KINDS)('a start on an empty $on', ({ empty }) => {
+  it('makes the tables once, when several instances start at the same time', async () => {
+    const options = await empty();
+    const instances = await Promise.all(Array.from({ length: 6 }, () => open(options)));
+    for (const { em, ping } of instances) {
+      await ping();
+      expect(await em.execute(APPLIED)).toEqual([{ name: 'tables' }]);
+    }
+  });
+
+  it('makes them only on request, and a second time without an effect', async () => {
+    const options = await empty();
+    const { records, ping } = await open(options, false);
+    await expect(ping()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    await open(options);
+    await records.insert('users', aUserRow());
+    await open(options);
+    await ping();
+    expect(await records.list('users', { order: ['id'] })).toHaveLength(1);
+  });
+
+  it('refuses a table of somebody else, names it and the setting, and leaves all as it was', async () => {
+    const options = await empty();
+    const { em, examine } = await open(options, false);
+    await em.execute('create table sessions (id integer)');
+    await em.execute('insert into sessions values (1)');
+    await expect(open(options)).rejects.toThrow(/a table sessions already, .* Set DATABASE_TABLE_PREFIX/);
+    expect((await examine()).schema.pending).toEqual(['tables']);
+    expect(await em.execute('select * from sessions')).toEqual([{ id: 1 }]);
+    await (await open({ ...options, tablePrefix: 'auth_' })).ping();
+  });
+});
+
+/** Alters a database for all connections from now on. */
+const alter = async (url: string, setting: string, value: string): Promise<Database> => {
+  const database = await open(onPostgresql(url), false);
+  const [{ name } = expect.unreachable()] = await database.em.execute<{ name: string }[]>(
+    'select current_database() as name',
+  );
+  await database.em.execute(`alter database ${name} set ${setting} = ${value}`);
+  return database;
+};
+
+describe.each(ROUTES)('a start on PostgreSQL, %s', (_name, route) => {
+  it.each(['read committed', 'serializable'])(
+    'sees what another one did meanwhile, where the default is %s',
+    async (level) => {
+      const { direct, url } = await route();
+      await alter(direct, 'default_transaction_isolation', `'${level}'`);
+      for (const { em } of await Promise.all([1, 2, 3].map(() => open(onPostgresql(url)))))
+        expect(await em.execute(APPLIED)).toEqual([{ name: 'tables' }]);
+    },
+  );
+
+  it('with nothing to apply does not wait for an instance that migrates', async () => {
+    const { direct, url } = await route();
+    const admin = await open(onPostgresql(direct));
+    await inTransaction(admin, async (send) => {
+      await send('select name from tandem_migrations for update');
+      await open(onPostgresql(url));
+    });
+  });
+});
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('a PostgreSQL whose search_path is not the default', () => {
   /** `schema.table` of all tables. */
   const tablesOf = async ({ em }: Database) => {
     const rows = await em.execute<{ name: string }[]>(`select schemaname || '.' || tablename as name from pg_tables
-      where schemaname not in ('pg_catalog', 'information_schema') order by 1`);
-    return rows.map(({ name }) => name);
+      where schemaname not in ('pg_catalog', 'information_schema')`);
+    return rows.map(({ name }) => name).sort();
   };
-  const TABLES = [
-    ...['events', 'factors', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'passkeys'],
-    ...['recovery_codes', 'remembered_devices', 'sessions', 'used_values', 'users'],
-  ];
+  const TABLE_NAMES = [...Object.values(TABLES).map(({ name }) => name), 'tandem_migrations'].sort();
 
   it('has the tables in the first schema that exists, and is used by the second start', async () => {
-    const url = await directly();
-    const database = await alter(url, { search_path: 'nobody, "of One\'s own", public' });
+    const { url } = await emptyDatabase();
+    const database = await alter(url, 'search_path', `nobody, "of One's own", public`);
     await database.em.execute(`create schema "of One's own"`);
-    const [first, second] = [await open(url), await open(url)];
-    await expectMigrated(first);
-    expect(await tablesOf(second)).toEqual(TABLES.map((table) => `of One's own.${table}`));
-    expect(await mikroOrmUserRepository(second).findById('01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBeNull();
+    await open(onPostgresql(url));
+    const second = await open(onPostgresql(url));
+    expect(await tablesOf(second)).toEqual(TABLE_NAMES.map((table) => `of One's own.${table}`));
+    await second.ping();
   });
 
   it('keeps its tables where they are when a schema comes before theirs', async () => {
-    const url = await directly();
-    await migrateTo(url, MIGRATION_NAMES.at(-2) ?? '');
-    const database = await alter(url, { search_path: 'later, public' });
+    const { url } = await emptyDatabase();
+    await open(onPostgresql(url));
+    const database = await alter(url, 'search_path', 'later, public');
     await database.em.execute('create schema later');
-    const first = await open(url);
-    await expectMigrated(first);
-    expect(await tablesOf(await open(url))).toEqual(TABLES.map((table) => `public.${table}`));
+    const { migration } = addingColumn('1.1.0-added', 'added');
+    await bringUpToDate(await instance(onPostgresql(url), [migration]));
+    const second = await open(onPostgresql(url));
+    expect(await tablesOf(second)).toEqual(TABLE_NAMES.map((table) => `public.${table}`));
+    await second.ping();
+  });
+
+  it('has its tables beside a table of somebody else in another schema', async () => {
+    const { url } = await emptyDatabase();
+    const database = await alter(url, 'search_path', 'auth, public');
+    await database.em.execute('create schema auth');
+    await database.em.execute('create table public.users (id integer)');
+    const { records } = await open(onPostgresql(url));
+    await records.insert('users', aUserRow());
+    expect(await database.em.execute('select * from public.users')).toEqual([]);
   });
 
   it('is refused in words when none of its schemas exists', async () => {
-    const url = await directly();
-    await alter(url, { search_path: 'nobody' });
-    await expect(open(url)).rejects.toThrow(/DATABASE_URL cannot be opened: .*no schema of the search_path exists/);
+    const { url } = await emptyDatabase();
+    await alter(url, 'search_path', 'nobody');
+    await expect(open(onPostgresql(url))).rejects.toThrow(
+      /DATABASE_URL cannot be opened: no schema of the search_path exists/,
+    );
   });
 });

@@ -1,0 +1,101 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MikroORM } from '@mikro-orm/sql';
+import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/records/columns.ts';
+import type { Records } from '../../../src/adapters/records/records.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
+import { kindOf, openDatabase, ormOptions } from '../../../src/infrastructure/database/database.ts';
+import { aFactor, aLink, aMessage, anEvent, aPasskey, aRememberedDevice, aSession, aUser } from '../builders.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
+
+/**
+ * Writes statements that make a database as this version has it, with a few rows, to `test/released`. For each release:
+ * `node test/support/released/write.ts 1.0.0`.
+ */
+const [, , release = ''] = process.argv;
+const { path, remove } = temporaryDirectory();
+const SQLITE = { kind: 'sqlite', path: join(path, 'rows.sqlite'), synchronous: 'normal', tablePrefix: '' } as const;
+/** No connection is made. */
+const POSTGRESQL = {
+  kind: 'postgresql',
+  url: 'postgresql://127.0.0.1/released',
+  poolSize: 1,
+  connectionTimeout: 1,
+  statementTimeout: 1,
+  idleTimeout: 1,
+  tablePrefix: '',
+} as const;
+
+/** When the session was opened: at the time of `application()`. */
+const NOW = Date.UTC(2026, 0, 1);
+
+const addRows = async (records: Records): Promise<void> => {
+  const stores = storageOver(records);
+  const user = aUser({ username: 'Ada', email: 'ada@example.org', createdAt: NOW, updatedAt: NOW, locale: 'de' });
+  const of = { userId: user.id };
+  const at = { createdAt: NOW, authenticatedAt: NOW, expiresAt: NOW + 7 * 86_400_000, knownAt: null };
+  const session = {
+    ...of,
+    ...at,
+    rotatedAt: NOW,
+    runStartedAt: NOW,
+    userAgent: `Ada's browser`,
+    address: '192.0.2.0/24',
+  };
+  await stores.users.add(user);
+  await stores.sessions.add(aSession(session));
+  await stores.sessions.add(aSession({ ...session, deviceKey: 'the key of a page', proofs: [3, 1] }));
+  await stores.events.add([anEvent(of), anEvent({ ...of, kind: 'logged-in', address: '192.0.2.0/24' })]);
+  await stores.links.put(aLink({ ...of, email: user.email }));
+  await stores.outbox.add([aMessage({ ...of, to: user.email })]);
+  await stores.passkeys.add(aPasskey({ ...of, lastUsedAt: NOW }));
+  await stores.factors.add(aFactor(of));
+  await stores.factors.replaceCodes(user.id, ['hash of a code']);
+  await stores.devices.add(aRememberedDevice(of));
+  await records.insert('usedValues', { id: 'a value', expiresAt: NOW });
+};
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value.replaceAll(`'`, `''`)}'` : String(value);
+
+const insertsOf = async (records: Records, toBoolean: (value: boolean) => unknown): Promise<string[]> => {
+  const statements: string[] = [];
+  for (const name of Object.keys(TABLES) as TableName[]) {
+    const table = TABLES[name];
+    const columns = columnsOf(table);
+    const names = [...columns.map((column) => `"${column.name}"`), VERSION].join(', ');
+    for (const row of await records.list(name, { order: table.key as never })) {
+      const values = columns.map((column) => literal(toSql(column, Reflect.get(row, column.member), toBoolean)));
+      statements.push(`insert into ${table.name} (${names}) values (${[...values, row.version].join(', ')})`);
+    }
+  }
+  return statements;
+};
+
+const schemaOf = async (options: DatabaseOptions): Promise<string[]> => {
+  const kind = await kindOf(options);
+  const orm = new MikroORM({ ...ormOptions(kind, ''), logger: () => undefined });
+  const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).trim();
+  await orm.close();
+  return [
+    'create table tandem_migrations (name varchar(100) primary key)',
+    `insert into tandem_migrations (name) values ('tables')`,
+    ...schema.split(/;\n+/).map((statement) => statement.replace(/;$/, '')),
+  ];
+};
+
+const { records, close } = await openDatabase(SQLITE, { migrate: true });
+await addRows(records);
+const directory = new URL(`../../released/${release}/`, import.meta.url);
+mkdirSync(directory, { recursive: true });
+for (const [options, toBoolean] of [
+  [SQLITE, Number],
+  [POSTGRESQL, Boolean],
+] as const) {
+  const statements = [...(await schemaOf(options)), ...(await insertsOf(records, toBoolean))];
+  writeFileSync(new URL(`${options.kind}.sql`, directory), `${statements.join(';\n')};\n`);
+}
+await close();
+remove();

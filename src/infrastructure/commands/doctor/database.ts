@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync } from 'node:fs';
 import { asTyped } from '../../as-typed.ts';
 import type { DatabaseOptions } from '../../config/stores.ts';
 import type { Config } from '../../config.ts';
@@ -10,7 +10,7 @@ import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type 
 /** Examines the database over one connection, without changing it. */
 export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
   const { database: options, migrateOnStart } = config;
-  if (options.kind === 'sqlite' && !existsSync(options.path)) return missing(options.path, migrateOnStart);
+  if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
   const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
   if (opened instanceof Error)
     return problem(
@@ -24,6 +24,17 @@ export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findi
     return await findingsOf(opened, config);
   } finally {
     await opened.close();
+  }
+};
+
+/** @throws Error of the system if a file is in the way of the directory */
+const isThere = (path: string): boolean => {
+  try {
+    accessSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return false;
+    throw error;
   }
 };
 

@@ -31,9 +31,9 @@ export const expectTranslated = (error: unknown, secrets: readonly string[]): vo
   for (const secret of secrets) expect(shown).not.toContain(secret);
 };
 
-/** The rejection of a call. */
-export const rejection = (call: Promise<unknown>): Promise<unknown> =>
+/** The rejection of a call. @param name for the message if there is none. */
+export const rejection = (call: Promise<unknown>, name = 'the call'): Promise<unknown> =>
   call.then(
-    () => expect.unreachable('the call should have been rejected'),
+    () => expect.unreachable(`${name} should have been rejected`),
     (error: unknown) => error,
   );

@@ -1,10 +1,17 @@
 import { expect } from 'vitest';
-import { violates } from '../../../src/adapters/records/records.ts';
 import { anId, NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
-import { aMessageRow, anEventRow, aSessionRow, type GivenDatabase, stored, successes } from './database.ts';
+import {
+  aMessageRow,
+  anEventRow,
+  aSessionRow,
+  expectViolation,
+  type GivenDatabase,
+  stored,
+  successes,
+} from './database.ts';
 
 const RACERS = 30;
 
@@ -72,7 +79,7 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
       [{ usernameKey: other.usernameKey }, 'users_username'],
     ] as const;
     for (const [change, index] of refused) {
-      expect(violates(await rejection(records.replace('users', before, { ...before, ...change })), index)).toBe(true);
+      expectViolation(await rejection(records.replace('users', before, { ...before, ...change })), index);
       expect(await findUser(user.id)).toStrictEqual(before);
     }
   });

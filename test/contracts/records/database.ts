@@ -74,6 +74,10 @@ export const givenDatabase = async (make: () => Promise<Database>, run: Run) => 
 
 export type GivenDatabase = Awaited<ReturnType<typeof givenDatabase>>;
 
+/** Expects the error of a row that equals another in the index of this name. */
+export const expectViolation = (error: unknown, index: string): void =>
+  expect(error).toMatchObject({ code: 'DB_UNIQUE_VIOLATION', reason: index });
+
 /** How many of so many calls returned true, or were not rejected. */
 export const successes = (outcomes: readonly PromiseSettledResult<unknown>[]): number =>
   outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value !== false).length;

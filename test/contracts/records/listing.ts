@@ -121,16 +121,16 @@ export const listing = ({ it }: Tests<GivenDatabase>): void => {
     const { records, user, hook, findUser } = given;
     const failing = await hook('failing')();
     const row = (await findUser(user.id)) ?? expect.unreachable();
-    const calls = [
-      () => failing.insert('usedValues', { id: 'a secret value', expiresAt: NOW }),
-      () => failing.list('users', { equal: { email: user.email } }),
-      () => failing.replace('users', row, { ...row, locale: 'de' }),
-      () => failing.remove('users', [row]),
-      () => failing.lock('users', { id: user.id }),
-      () => failing.unit((inside) => inside.insert('usedValues', { id: 'a secret value', expiresAt: NOW })),
-    ];
+    const calls = {
+      insert: () => failing.insert('usedValues', { id: 'a secret value', expiresAt: NOW }),
+      list: () => failing.list('users', { equal: { email: user.email } }),
+      replace: () => failing.replace('users', row, { ...row, locale: 'de' }),
+      remove: () => failing.remove('users', [row]),
+      lock: () => failing.lock('users', { id: user.id }),
+      unit: () => failing.unit((inside) => inside.insert('usedValues', { id: 'a secret value', expiresAt: NOW })),
+    };
     const secrets = ['a secret value', user.id, user.email, user.passwordHash];
-    for (const call of calls) expectTranslated(await rejection(call()), secrets);
+    for (const [name, call] of Object.entries(calls)) expectTranslated(await rejection(call(), name), secrets);
     expect(await records.list('usedValues', { equal: { id: 'a secret value' } })).toEqual([]);
     expect(await findUser(user.id)).toStrictEqual(stored(user));
   });

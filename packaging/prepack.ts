@@ -18,6 +18,9 @@ const ASSETS = [
   'src/application/mail/templates/*/*',
 ];
 
+/** For the contracts, and for the databases of these names. */
+const OPTIONAL = ['vitest', '@mikro-orm/mariadb', '@mikro-orm/mysql'];
+
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 /** Where the compiled form of a source is in the package. */
 const compiled = (source: string, extension: '.js' | '.d.ts'): string =>
@@ -37,9 +40,8 @@ const manifest = {
       { types: compiled(source, '.d.ts'), default: compiled(source, '.js') },
     ]),
   ),
-  // For the contracts only.
-  peerDependencies: { vitest: `^${devDependencies.vitest}` },
-  peerDependenciesMeta: { vitest: { optional: true } },
+  peerDependencies: Object.fromEntries(OPTIONAL.map((peer) => [peer, `^${devDependencies[peer]}`])),
+  peerDependenciesMeta: Object.fromEntries(OPTIONAL.map((peer) => [peer, { optional: true }])),
 };
 
 rmSync(OUTPUT, { recursive: true, force: true });

@@ -1,15 +1,15 @@
 import { channel } from 'node:diagnostics_channel';
 
 /**
- * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the codes of the system and the
- * messages of drivers.
+ * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the names and numbers of MySQL's
+ * errors, by the codes of the system and the messages of drivers.
  */
 const CLASSES = [
-  ['read-only', /\b25006\b|readonly database/],
-  ['capacity', /\b53\w{3}\b|disk is full/],
-  ['timeout', /\b(?:57014|55P03)\b/],
-  ['conflict', /\b40\w{3}\b|is locked/],
-  ['connection', /\b(?:08\w{3}|57P0\d|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
+  ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
+  ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
+  ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
+  ['conflict', /\b(?:40\w{3}|ER_LOCK_DEADLOCK|ER_CHECKREAD)\b|is locked/],
+  ['connection', /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
 ] as const;
 
 export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;

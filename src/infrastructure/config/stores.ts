@@ -11,6 +11,8 @@ const SERVERS = { postgres: 'postgresql', postgresql: 'postgresql', mariadb: 'ma
 const serverOf = (url: string): ServerOptions['kind'] | undefined =>
   SERVERS[/^[a-z]+(?=:)/.exec(url)?.[0] as keyof typeof SERVERS];
 
+const isMysql = (url: string | undefined): url is string => ['mariadb', 'mysql'].includes(serverOf(url ?? '') ?? '');
+
 const isServer = (text: string): boolean =>
   form.isUrlOf(
     text,
@@ -160,6 +162,10 @@ export const storeErrors = (values: Partial<Values>): Rule[] => {
       url !== undefined && new URL(url).searchParams.has('target_session_attrs'),
       'DATABASE_URL: must not set target_session_attrs: its host has to be one that follows the primary',
     ],
+    [
+      isMysql(url) && [...new URL(url).searchParams].some(([name, value]) => name !== 'ssl' || value !== 'true'),
+      'DATABASE_URL: MariaDB and MySQL have no parameter but ?ssl=true, which is TLS with a verified certificate',
+    ],
     ...sentinelErrors(values.REDIS_URL ?? []),
     [given !== undefined, `DATABASE_URL: must not set ${given}: a statement gets a sixth of REQUEST_TIMEOUT_MS`],
   ];
@@ -191,6 +197,10 @@ export const databaseWarnings = ({ NODE_ENV, DATABASE_URL: url }: Values, env: E
     [
       production && serverOf(url ?? '') === 'postgresql' && isInsecure(url ?? '', env.PGSSLMODE),
       'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
+    ],
+    [
+      production && isMysql(url) && isFar(hostOf(new URL(url))) && !new URL(url).searchParams.has('ssl'),
+      'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)',
     ],
   ];
 };

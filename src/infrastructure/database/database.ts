@@ -10,6 +10,7 @@ import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
 import type { DatabaseKind, PoolState } from './kind.ts';
+import { mariadbKind, mysqlKind } from './mysql.ts';
 import { postgresqlKind } from './postgresql.ts';
 import { bringUpToDate, SchemaError, type SchemaState, schemaState } from './schema.ts';
 import { sqliteKind } from './sqlite.ts';
@@ -33,7 +34,9 @@ export type Database = {
 
 /** Loads only the driver that is needed. */
 export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<DatabaseKind> =>
-  options.kind === 'sqlite' ? sqliteKind(options) : postgresqlKind(options);
+  options.kind === 'sqlite' ? sqliteKind(options) : SERVERS[options.kind](options);
+
+const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 /** MikroORM with one entity for each table. Also for its command line. */
 export const ormOptions = ({ options, types }: DatabaseKind, prefix: string) => ({
@@ -70,7 +73,9 @@ export const openDatabase = async (
     closed = true;
     await orm.close();
   };
+  let connections: Database['connections'] = () => null;
   try {
+    connections = await kind.pool(orm.em);
     for (const setting of [...kind.settings, 'select 1']) await dialect.repeated(() => send(setting));
     if (migrate) await bringUpToDate(opened());
   } catch (error) {
@@ -97,7 +102,7 @@ export const openDatabase = async (
     ping: () => translated(() => assertWritable(kysely(), kind, options.tablePrefix)),
     readTime: time === null ? null : () => translated(async () => Number((await send(time)).rows[0]?.now)),
     examine,
-    connections: await kind.pool(orm.em),
+    connections,
     close,
   };
 };

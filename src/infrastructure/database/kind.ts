@@ -25,6 +25,7 @@ export type DatabaseKind = {
   readonly time: string | null;
   /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
   readonly about: string;
+  /** Prepares the pool of the driver, before anything is sent, and tells its state; `null` without one. */
   readonly pool: (em: SqlEntityManager) => Promise<() => PoolState | null>;
   /** Why the database cannot be opened, for the operator. Names the setting at fault. */
   readonly openFailure: (error: unknown) => string;

@@ -71,20 +71,27 @@ const inTransaction = async (opened: Opened): Promise<void> => {
   const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).split(/;\n+/);
   await kind.dialect.transact(db, async (transaction) => {
     const send = sendTo(transaction);
-    const note = (name: string) => transaction.insertInto(applied(prefix)).values({ name }).execute();
+    const note = (...names: string[]) =>
+      transaction
+        .insertInto(applied(prefix))
+        .values(names.map((name) => ({ name })))
+        .execute();
     const tables = await tablesOf(send, kind);
-    if (!tables.some(({ name }) => name === applied(prefix))) {
-      assertFree(tables, prefix);
+    const isBegun = tables.some(({ name }) => name === applied(prefix));
+    if (!isBegun) assertFree(tables, prefix);
+    // Where each statement is a transaction of its own, another process may be about to create them, or was interrupted.
+    if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
         .createTable(applied(prefix))
+        .ifNotExists()
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
       for (const statement of schema) if (statement.trim() !== '') await send(statement);
-      for (const name of [CREATED, ...migrations.map((each) => each.name)]) await note(name);
+      await note(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
     // Others that migrate wait here, where rows can be locked.
-    const locked = kind.dialect.hasRowLocks ? ' for update' : '';
+    const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${applied(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {

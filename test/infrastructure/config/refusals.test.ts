@@ -89,6 +89,18 @@ describe.each([
       { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full' },
       ['DATABASE_URL'],
     ],
+    [
+      'a URL of a MariaDB with a parameter that would have no effect',
+      { DATABASE_URL: 'mariadb://db/x?sslmode=verify-full' },
+      { DATABASE_URL: 'mariadb://db/x?ssl=true' },
+      ['DATABASE_URL'],
+    ],
+    [
+      'a URL of a MySQL whose TLS is not what it says',
+      { DATABASE_URL: 'mysql://db/x?ssl=false' },
+      { DATABASE_URL: 'mysql://db/x' },
+      ['DATABASE_URL'],
+    ],
   ] satisfies [string, Env, Env, string[]][])('%s is refused', (_what, refused, accepted, names) => {
     expect(blamed({ ...base, ...refused })).toEqual(names);
     expect(blamed({ ...base, ...accepted })).toEqual([]);

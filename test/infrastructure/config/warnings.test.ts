@@ -113,13 +113,15 @@ describe('a configuration that is allowed', () => {
   });
 });
 
-describe('the way to PostgreSQL', () => {
+describe('the way to the database server', () => {
   const isWarnedOf = (DATABASE_URL: string, env: Env = {}) =>
     namesOf({ ...NO_WARNINGS, DATABASE_URL, ...env }).includes('DATABASE_URL');
 
   // Proves: operator-2
   it.each([
     'postgresql://u:p@db.example.com/x?sslmode=disable',
+    'mariadb://u:p@db.example.com/x',
+    'mysql://u:p@192.0.2.1/x',
     'postgresql://u:p@db.example.com/x',
     'postgresql://u:p@10.1.2.3/x',
     'postgresql://u:p@[2001:db8::1]/x',
@@ -134,6 +136,8 @@ describe('the way to PostgreSQL', () => {
 
   it.each([
     'postgresql://u:p@db.example.com/x?sslmode=verify-full',
+    'mariadb://u:p@db.example.com/x?ssl=true',
+    'mysql://u:p@db/x',
     'postgresql://u:p@db.example.com/x?sslmode=require',
     'postgresql://u:p@db.example.com/x?ssl=true',
     'postgresql://u:p@db.example.com/x?sslrootcert=/etc/ca.pem',

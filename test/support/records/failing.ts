@@ -10,6 +10,7 @@ const NO_CHANGES: KyselyPlugin = {
 /** A statement that fails with an error of the driver which quotes the text. */
 export const QUOTING = {
   postgresql: (text: string) => CompiledQuery.raw('select $1::text::int', [text]),
+  mariadb: (text: string) => CompiledQuery.raw(`signal sqlstate '45000' set message_text = ?`, [text.slice(0, 400)]),
   sqlite: (text: string) => CompiledQuery.raw(`select "${text.replaceAll('"', '""')}"`),
 };
 

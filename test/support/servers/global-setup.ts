@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { provideMariadb } from './mariadb.ts';
 import { missingParts } from './missing-parts.ts';
 import { launchPgbouncer, type PgbouncerProgram, providePgbouncer } from './pgbouncer.ts';
 import { launchPostgres, providePostgres } from './postgres.ts';
@@ -41,10 +42,12 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     return { programs, url };
   });
   const pgbouncer = unlessMissing('PgBouncer', providePgbouncer);
+  const mariadb = unlessMissing('MariaDB', provideMariadb);
   const direct = (await postgresql) ?? { programs: null, url: TEST_DATABASE_URL ?? null };
   const isPooled = project.getProvidedContext().parts === 'pooled';
   project.provide('postgresql', isPooled ? { ...direct, url: await pooled(direct.url, await pgbouncer) } : direct);
   project.provide('pgbouncer', await pgbouncer);
+  project.provide('mariadb', await mariadb);
   project.provide('redis', (await redis) ?? { programs: null, url: TEST_REDIS_URL ?? null });
 
   try {

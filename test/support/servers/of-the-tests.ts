@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import type { Certificate } from '../certificate.ts';
+import { launchMariadb } from './mariadb.ts';
 import { launchPgbouncer } from './pgbouncer.ts';
 import { launchPostgres, launchPostgresWithTls, type TlsServer } from './postgres.ts';
 import './provided.ts';
@@ -36,6 +37,13 @@ export const canStartPgbouncer = (): boolean =>
 /** A PgBouncer of the test's own in front of a PostgreSQL, which it stops when it is done. @param settings of pgbouncer.ini. */
 export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings);
+
+/** Whether a MariaDB can be started; it always can in CI. */
+export const canStartMariadb = (): boolean => (inject('mariadb') ?? null) !== null;
+
+/** Starts a MariaDB for one test file, which may kill or freeze it and has to stop it. */
+export const startMariadb = (settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
+  launchMariadb(needed(inject('mariadb')), settings);
 
 /** Starts a Redis Cluster for one test, which may kill or freeze its nodes and has to stop it. */
 export const startRedisCluster = (): Promise<RedisCluster> => launchRedisCluster(needed(inject('redis')?.programs));

@@ -1,4 +1,5 @@
 import type { ChromiumPrograms } from '../browser/program.ts';
+import type { MariadbProgram } from './mariadb.ts';
 import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
 import type { RedisProgram } from './redis.ts';
@@ -17,6 +18,7 @@ declare module 'vitest' {
     readonly redis: Provided<RedisProgram> | undefined;
     /** In the project `pooled`, it is in front of all databases; tests of a pooler start their own. */
     readonly pgbouncer: PgbouncerProgram | null | undefined;
+    readonly mariadb: MariadbProgram | null | undefined;
     /** Present in the browser project, if available. */
     readonly chromium: ChromiumPrograms | null | undefined;
   }

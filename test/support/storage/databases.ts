@@ -19,6 +19,9 @@ export const onPostgresql = (url: string) => ({
   tablePrefix: '',
 });
 
+/** A MariaDB by its URL, with the same limits. */
+export const onMariadb = (url: string) => ({ ...onPostgresql(url), kind: 'mariadb' as const });
+
 /** A file of SQLite. */
 export const onSqlite = (path: string) => ({
   kind: 'sqlite' as const,

@@ -35,10 +35,10 @@ export const toSql = ({ kind }: SqlColumn, value: unknown, toBoolean: (value: bo
   return typeof value === 'boolean' ? toBoolean(value) : value;
 };
 
-/** The value of what a driver returns: it may return an integer of 64 bits as a text, and a boolean as a number. */
+/** The value of what a driver returns: an integer of 64 bits may be a text, a boolean a number, a text its bytes in UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
   if (kind === 'integer') return Number(value);
-  return kind === 'boolean' ? Boolean(value) : value;
+  return kind === 'boolean' ? Boolean(value) : String(value);
 };

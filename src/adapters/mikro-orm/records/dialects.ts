@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
-import { type Failure, postgresqlFailure, sqliteFailure } from './failures.ts';
+import { postgresqlFailure, sqliteFailure } from './failures.ts';
 import type { SqlDialect } from './records.ts';
 import type { Sql } from './statements.ts';
 
@@ -8,8 +8,8 @@ import type { Sql } from './statements.ts';
 const LONGEST_WAIT = 10_000;
 
 /** Repeats what was undone because of another transaction. Waits without blocking the thread, as `busy_timeout` of SQLite would. */
-const repeatedAfter =
-  (failureOf: (error: unknown) => Failure): SqlDialect['repeated'] =>
+export const repeatedAfter =
+  (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
   async (send) => {
     const end = performance.now() + LONGEST_WAIT;
     for (;;) {
@@ -39,7 +39,8 @@ export const POSTGRESQL: SqlDialect = {
         await transaction.executeQuery(LIMIT_IDLE_TIME);
         return work(transaction);
       }),
-  hasRowLocks: true,
+  rowLock: 'no key update',
+  returnsDeleted: true,
   booleans: (value) => value,
   failureOf: postgresqlFailure,
 };
@@ -64,7 +65,8 @@ export const SQLITE: SqlDialect = {
         throw error;
       }
     }),
-  hasRowLocks: false,
+  rowLock: null,
+  returnsDeleted: true,
   booleans: Number,
   failureOf: sqliteFailure,
 };

@@ -1,11 +1,15 @@
 import { EntitySchema } from '@mikro-orm/core';
-import { type AnyTable, TABLES } from '../../records/tables.ts';
+import { type AnyTable, TABLES, uniquesOf } from '../../records/tables.ts';
 import { columnsOf, type Kind, type SqlColumn, VERSION } from './columns.ts';
 
 /** What differs between databases in the types of columns. */
 export type Types = {
   /** The type of an integer of 64 bits. */
   readonly integer: string;
+  /** The type of a text of any length. */
+  readonly text: string;
+  /** That of a text in a key or an index, whose length some databases bound. */
+  readonly indexedText: string;
   /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
   readonly collation: string | null;
 };
@@ -13,14 +17,16 @@ export type Types = {
 type Options = ConstructorParameters<typeof EntitySchema>[0];
 
 /** JSON is a text, since `jsonb` of PostgreSQL refuses NUL. */
-const typeOf = (kind: Kind, types: Types) => {
+const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
   if (kind === 'boolean') return { type: 'boolean' };
-  if (kind === 'integer') return { type: 'bigint', columnType: types.integer };
-  return { type: 'text', ...(kind === 'text' && types.collation !== null && { collation: types.collation }) };
+  if (kind === 'integer') return { type: 'bigint', columnType: types.integer, unsigned: false };
+  if (isIndexed && types.indexedText !== types.text) return { type: 'text', columnType: types.indexedText };
+  const collation = kind === 'text' && types.collation !== null && { collation: types.collation };
+  return { type: 'text', columnType: types.text, ...collation };
 };
 
-const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types) => ({
-  ...typeOf(kind, types),
+const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndexed: boolean) => ({
+  ...typeOf(kind, types, isIndexed),
   fieldName: name,
   nullable: isNullable,
 });
@@ -40,10 +46,11 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     foreignKeyName: `${tableName}_user_id_fkey`,
     index: false,
   };
+  const indexed = new Set([uniquesOf(table).map(([, columns]) => columns), Object.values(table.indexes ?? {})].flat(2));
   const properties = columnsOf(table).map((column) => [
     column.member,
     {
-      ...propertyOf(column, types),
+      ...propertyOf(column, types, indexed.has(column.member)),
       ...(column.member === 'userId' && users && ofUser),
       primary: table.key.includes(column.member),
     },
@@ -53,7 +60,7 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     tableName,
     properties: {
       ...Object.fromEntries(properties),
-      version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types),
+      version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types, false),
     },
     uniques: named(prefix, table.unique),
     indexes: named(prefix, table.indexes),

@@ -43,6 +43,18 @@ export const sqliteFailure = (error: unknown): Failure => {
   return { kind: BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
 };
 
+/** Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK. After ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there. */
+const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213];
+/** ER_DUP_ENTRY ends with the name of the index, in MySQL after that of its table. The value before it may contain anything. */
+const DUPLICATE = / for key '(?:[^'.]+\.)?([^'.]+)'$/;
+
+export const mysqlFailure = (error: unknown): Failure => {
+  const number = field(error, 'errno');
+  const [, index] = (number === 1062 && DUPLICATE.exec(String(field(error, 'sqlMessage')))) || [];
+  if (index !== undefined) return { kind: 'violation', index };
+  return { kind: MYSQL_CONFLICTS.includes(number) ? 'conflict' : 'other' };
+};
+
 /**
  * Without a `cause`: errors of drivers quote values.
  * @param table of the statement; none if the error is that of a transaction.
@@ -53,12 +65,18 @@ export const translatedBy =
     if (error instanceof AppError) return error;
     const failure = failureOf(error);
     if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
-    const reason = sqliteReason(error) ?? reasonOf(error);
+    const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
     publishDatabaseFailure(reason);
     // Not one that is busy: what waits for it has waited long enough, and a unit of work would wait as long again each time.
     const isConflict = failure.kind === 'conflict';
     return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
   };
+
+/** The number of an error of MariaDB or MySQL: the driver has no name for some of MariaDB. */
+const mysqlNumber = (error: unknown): string => {
+  const number = field(error, 'errno');
+  return typeof number === 'number' && field(error, 'sqlState') !== undefined ? ` ${number}` : '';
+};
 
 /** The beginning of a message about tables of another version, without their names. */
 const OTHER_TABLES = /^no such (?:table|column)/;

@@ -9,6 +9,7 @@ import {
   type Booleans,
   deleteRows,
   insertRow,
+  type RowLock,
   type Sql,
   type SqlTable,
   type Statement,
@@ -24,8 +25,10 @@ export type SqlDialect = {
   readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
   readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
-  /** Whether a row can be locked. Otherwise only one transaction writes at a time. */
-  readonly hasRowLocks: boolean;
+  /** How a transaction locks a row. Without it, only one transaction writes at a time. */
+  readonly rowLock: RowLock;
+  /** Whether `delete` can return what it has deleted. */
+  readonly returnsDeleted: boolean;
   readonly booleans: Booleans;
   readonly failureOf: (error: unknown) => Failure;
 };
@@ -56,24 +59,35 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
     (transaction: Sql): Send =>
     ({ table, shape, values, build }) =>
       translated(() => statements.send(transaction, shape, values, build), table);
-  return recordsOver(callsOver(outside, tables, { ...dialect, hasRowLocks: false }), (work) =>
+  return recordsOver(callsOver(outside, tables, { ...dialect, rowLock: null }), (work) =>
     translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
   );
 };
 
 type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<Row>>;
 
-const callsOver = (send: Send, tables: (name: TableName) => SqlTable, { booleans, hasRowLocks }: SqlDialect): Calls => {
+const callsOver = (
+  send: Send,
+  tables: (name: TableName) => SqlTable,
+  { booleans, rowLock, returnsDeleted }: SqlDialect,
+): Calls => {
   /** The rows of a query, which are of the table that was asked for. */
   const select = async <Name extends TableName>(
     name: Name,
     query: Query<Name>,
-    isLocked = false,
+    lock: RowLock = null,
   ): Promise<Stored<Name>[]> => {
     if (![...Object.values(query.equal ?? {}), query.range?.[2]].every(isStorable)) return [];
     const table = tables(name);
-    const { rows } = await send(selectRows(table, query, booleans, isLocked));
+    const { rows } = await send(selectRows(table, query, booleans, lock));
     return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
+  };
+  /** One after the other, since only the number of the deleted rows is known. */
+  const removeEach = async <Row extends object>(table: SqlTable, rows: readonly Row[]): Promise<Row[]> => {
+    const removed: Row[] = [];
+    for (const row of rows)
+      if (Number((await send(deleteRows(table, [row], false))).numAffectedRows) > 0) removed.push(row);
+    return removed;
   };
   return {
     async insert(name, row) {
@@ -90,15 +104,16 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, { booleans
     },
     async remove(name, rows) {
       const table = tables(name);
+      if (!returnsDeleted) return removeEach(table, rows);
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += AT_ONCE) {
-        const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE)));
+        const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE), true));
         for (const row of gone)
           removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }
       return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
     },
-    lock: async (name, key) => (await select(name, { equal: key }, hasRowLocks))[0] ?? null,
+    lock: async (name, key) => (await select(name, { equal: key }, rowLock))[0] ?? null,
   };
 };
 

@@ -1,6 +1,6 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
+import type { Compilable, ExpressionBuilder, Kysely } from 'kysely';
 import type { Query } from '../../records/records.ts';
-import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../records/tables.ts';
+import { type AnyTable, keyName, TABLES, type TableName, uniquesOf } from '../../records/tables.ts';
 import { columnsOf, fromSql, type SqlColumn, toSql, VERSION } from './columns.ts';
 
 type Rows = Record<string, Record<string, unknown>>;
@@ -27,6 +27,8 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   const uniques = uniquesOf(table).flatMap(([index, members]) => [
     [`${prefix}${index}`, index] as const,
     [members.map((member) => `${name}.${column(member).name}`).join(', '), index] as const,
+    // MariaDB and MySQL give keys no name of their own.
+    ...(index === keyName(table) ? [['PRIMARY', index] as const] : []),
   ]);
   return { name, key: table.key.map(column), columns, column, uniques: new Map(uniques) };
 };
@@ -55,11 +57,14 @@ export type Statement<Result> = {
   readonly build: (db: Sql, values: readonly unknown[]) => Result;
 };
 
+/** How rows are locked that are read; `null` for not at all. */
+export type RowLock = 'no key update' | 'update' | null;
+
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
   booleans: Booleans,
-  isLocked: boolean,
+  lock: RowLock,
 ) => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
   const columns = equals.map(([{ name }]) => name);
@@ -69,7 +74,7 @@ export const selectRows = <Name extends TableName>(
     table,
     shape: JSON.stringify([
       ...['select', table.name, columns, range?.slice(0, 2), order, direction],
-      ...[limit === undefined, skip === undefined, isLocked],
+      ...[limit === undefined, skip === undefined, lock],
     ]),
     values: [...values, range?.[2], limit, skip],
     build: (db: Sql, given: readonly unknown[]) => {
@@ -80,7 +85,8 @@ export const selectRows = <Name extends TableName>(
       for (const member of order) query = query.orderBy(table.column(member).name, direction);
       if (limit !== undefined) query = query.limit(most);
       if (skip !== undefined) query = query.offset(first);
-      return isLocked ? query.forNoKeyUpdate() : query;
+      if (lock === 'update') return query.forUpdate();
+      return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },
   } satisfies Statement<unknown>;
 };
@@ -112,17 +118,19 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
   } satisfies Statement<unknown>;
 };
 
-export const deleteRows = (table: SqlTable, rows: readonly object[]) => {
+/** @param isReturning whether the keys of the deleted rows are returned. */
+export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean) => {
   const length = table.key.length + 1;
   return {
     table,
     shape: `delete ${rows.length} ${table.name}`,
     values: rows.flatMap((row) => identityOf(table, row)),
-    build: (db: Sql, given: readonly unknown[]) =>
-      db
+    build: (db: Sql, given: readonly unknown[]): Compilable<Rows[string]> => {
+      const query = db
         .deleteFrom(table.name)
-        .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))))
-        .returning(table.key.map(({ name }) => name)),
+        .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))));
+      return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
+    },
   } satisfies Statement<unknown>;
 };
 

@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { translatedBy } from '../../../src/adapters/mikro-orm/records/failures.ts';
+import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/records/mysql.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { violates } from '../../../src/adapters/records/records.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { onDatabaseFailure } from '../../../src/adapters/resilience/database-failures.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { rejection } from '../../contracts/hooks.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
+import { describeDatabase } from '../../contracts/records.contract.ts';
+import { NOW } from '../../support/builders.ts';
+import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
+import { failing, QUOTING } from '../../support/records/failing.ts';
+import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
+import type { TestServer } from '../../support/servers/server.ts';
+import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
+
+const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
+/** Defaults of a server under which the service would be wrong, if it left them as they are. */
+const HOSTILE = { 'sql-mode': 'NO_BACKSLASH_ESCAPES', 'transaction-isolation': 'SERIALIZABLE', 'lc-messages': 'de_DE' };
+/** The longest one. */
+const PREFIX = `a${'_'.repeat(29)}z`;
+const WAITING = `select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'`;
+
+describe.runIf(canStartMariadb())('on MariaDB', () => {
+  let server: TestServer;
+  let [database, other]: [Database, Database] | [] = [];
+  const opened = (each = database): Database => each ?? expect.unreachable();
+  const open = (name = 'tandem', prefix = '', limits = {}) =>
+    openDatabase({ ...onMariadb(`${server.url}${name}`), tablePrefix: prefix, ...limits }, { migrate: true });
+  beforeAll(async () => {
+    server = await startMariadb(HOSTILE);
+    const first = await open('mysql', 'first_');
+    for (const name of ['tandem', 'shop']) await first.em.execute(`create database ${name} character set latin1`);
+    await first.em.execute('create table shop.users (id integer) select 1 as id');
+    await first.close();
+    [database, other] = await Promise.all([open(), open()]);
+  });
+  afterAll(async () => {
+    await database?.close();
+    await other?.close();
+    await server?.stop();
+  });
+
+  const empty = async () => {
+    for (const table of TABLES) await opened().em.execute(`delete from ${table}`);
+  };
+  const failingRecords = () => mikroOrmRecords(() => failing(opened().em.getKysely(), QUOTING.mariadb), MARIADB);
+  // The server shows the same state for 0.1 s, and as long as it is asked more often.
+  const untilOneWaits = () =>
+    expect.poll(async () => (await opened(other).em.execute(WAITING)).length, { interval: 250 }).toBe(1);
+
+  /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim, since it has changed less. */
+  const interfere: Exclude<OpenedStorage['interfere'], { absent: string } | undefined> = async (first, second) => {
+    const locked = Promise.withResolvers<void>();
+    const over = inTransaction(opened(other), async (send) => {
+      for (let at = 0; at < 100; at += 1) await send('insert into used_values values (?, 0, 0)', [randomUUID()]);
+      await send('select id from users where id = ? for update', [second.id]);
+      locked.resolve();
+      await send('update users set email_verified_at = ? where id = ?', [NOW, first.id]);
+    });
+    await locked.promise;
+    await untilOneWaits();
+    return { over };
+  };
+
+  describeDatabase('mikroOrmRecords', async () => {
+    await empty();
+    return {
+      records: opened().records,
+      another: async () => opened(other).records,
+      failing: async () => failingRecords(),
+      untilOneWaits,
+    };
+  });
+
+  // MySQL itself does not run here: what its dialect leaves out is not used.
+  describeDatabase('mikroOrmRecords without delete … returning', async () => {
+    await empty();
+    return {
+      records: mikroOrmRecords(() => opened().em.getKysely(), MYSQL),
+      another: async () => mikroOrmRecords(() => opened(other).em.getKysely(), MYSQL),
+      failing: async () => failingRecords(),
+      untilOneWaits,
+    };
+  });
+
+  describeStorage('over records of MikroORM', async () => {
+    await empty();
+    return {
+      storage: storageOver(opened().records),
+      another: async () => storageOver(opened(other).records),
+      failing: async () => storageOver(failingRecords()),
+      interfere,
+      untilOneWaits,
+    };
+  });
+
+  it.each([
+    [1021, 'capacity'],
+    [1040, 'capacity'],
+    [1205, 'timeout'],
+    [1213, 'conflict'],
+    [1290, 'read-only'],
+    [1969, 'timeout'],
+  ])('its error %i is DB_QUERY_FAILED, and has a class', async (number, failure) => {
+    const published: string[] = [];
+    onTestFinished(onDatabaseFailure((each) => published.push(each)));
+    const raised = opened().em.execute(`signal sqlstate 'HY000' set mysql_errno = ${number}, message_text = 'no'`);
+    expect(translatedBy(MARIADB.failureOf)(await rejection(raised))).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(published).toEqual([failure]);
+  });
+
+  it('tells its time, its version, its pool, and whether it may be changed', async () => {
+    const { examine, readTime, connections, ping } = opened();
+    expect(await examine()).toMatchObject({
+      version: expect.stringMatching(/^MariaDB \d+\.\d+/),
+      mayCreate: true,
+      schema: { pending: [], unknown: [] },
+    });
+    const before = Date.now();
+    const now = (await readTime?.()) ?? Number.NaN;
+    // The server runs on this machine, and may round.
+    expect(now).toBeGreaterThan(before - 2);
+    expect(now).toBeLessThan(Date.now() + 2);
+    const reader = 'grant select, insert, update, delete on `tandem`.* to reader@`127.0.0.1`';
+    for (const text of ["create user reader@`127.0.0.1` identified by 'word'", reader, 'set global read_only = 1'])
+      await opened().em.execute(text);
+    const url = new URL(`${server.url}tandem`);
+    [url.username, url.password] = ['reader', 'word'];
+    const reading = await openDatabase(onMariadb(url.href), { migrate: true });
+    onTestFinished(reading.close);
+    expect(await reading.examine()).toMatchObject({ mayCreate: false });
+    expect(reading.connections()).toEqual({ used: 0, idle: 1, waiting: 0 });
+    expect(await rejection(reading.ping())).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    await opened().em.execute('set global read_only = 0');
+    await reading.ping();
+    await ping();
+    expect(connections()?.used).toBe(0);
+  });
+
+  it('stands beside the tables of another application', async () => {
+    const { em, records, close } = await open('shop', PREFIX);
+    const again = await open('shop', PREFIX);
+    await again.close();
+    const user = aUserRow();
+    await records.insert('users', user);
+    expect(violates(await rejection(records.insert('users', user)), 'users_pkey')).toBe(true);
+    expect(violates(await rejection(records.insert('users', aUserRow({ email: user.email }))), 'users_email')).toBe(
+      true,
+    );
+    const names = `select table_name as name from information_schema.tables where table_schema = database()
+      union select index_name from information_schema.statistics where table_schema = database()
+      union select constraint_name from information_schema.referential_constraints where constraint_schema = database()`;
+    const all = (await em.execute<{ name: string }[]>(names)).map(({ name }) => name);
+    expect(all.filter((name) => !name.startsWith(PREFIX)).toSorted()).toEqual(['PRIMARY', 'users']);
+    expect(all.length).toBeGreaterThan(30);
+    expect(await em.execute('select * from users')).toEqual([{ id: 1 }]);
+    await close();
+  });
+
+  it('stores a text as a whole, or rejects it', async () => {
+    await empty();
+    const { records } = opened();
+    const texts = ['x'.repeat(1_364), '🔑'.repeat(375), "'; \\' or 1 -- \\"];
+    for (const id of texts) {
+      await records.insert('usedValues', { id, expiresAt: NOW });
+      expect(await records.list('usedValues', { equal: { id } })).toMatchObject([{ id }]);
+    }
+    const error = await rejection(records.insert('usedValues', { id: 'x'.repeat(1_501), expiresAt: NOW }));
+    expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error ER_DATA_TOO_LONG 1406' });
+    expect(await records.list('usedValues', { order: ['id'] })).toHaveLength(texts.length);
+  });
+
+  it('fails a unit that waits too long for a lock, as a whole', async () => {
+    await empty();
+    const [user, value] = [aUserRow(), { id: 'a value', expiresAt: NOW }];
+    await opened().records.insert('users', user);
+    const impatient = await open('tandem', '', { statementTimeout: 1_000 });
+    const [locked, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = opened(other).records.unit(async (inside) => {
+      await inside.lock('users', { id: user.id });
+      locked.resolve();
+      await tried.promise;
+    });
+    await locked.promise;
+    const waiting = impatient.records.unit(async (inside) => {
+      await inside.insert('usedValues', value);
+      await inside.lock('users', { id: user.id });
+    });
+    expect(await rejection(waiting)).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    tried.resolve();
+    await holding;
+    expect(await impatient.records.list('usedValues', { equal: { id: value.id } })).toEqual([]);
+    await impatient.close();
+  });
+
+  it('answers soon while the server hangs, and again when it goes on', async () => {
+    const { records, close } = await open('tandem', '', { statementTimeout: 3_000 });
+    await server.freeze();
+    const read = rejection(records.list('usedValues', { equal: { id: 'a value' } }));
+    const unit = rejection(records.unit((inside) => inside.lock('users', { id: 'a user' })));
+    expect(await read).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await unit).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    server.thaw();
+    expect(await records.list('usedValues', { equal: { id: 'a value' } })).toEqual([]);
+    await close();
+  });
+
+  it('answers again when the server was restarted', async () => {
+    const { records, close } = await open('tandem', '', { connectionTimeout: 5_000 });
+    await records.list('usedValues', { equal: { id: 'a value' } });
+    await server.kill();
+    expect(await rejection(records.list('usedValues', { equal: { id: 'a value' } }))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+    });
+    await server.restart();
+    expect(await records.list('usedValues', { equal: { id: 'a value' } })).toEqual([]);
+    await close();
+  });
+});

@@ -3,42 +3,59 @@ import { asTyped } from '../as-typed.ts';
 import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
 import type { Env } from '../config/variable.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { backUp, restore } from '../data/backup.ts';
-import { move } from '../data/move.ts';
+import { backUp } from '../data/backup.ts';
+import { MOVE_FROM, move } from '../data/move.ts';
+import { restore } from '../data/restore.ts';
 
 const HELP =
-  asTyped(`npm run data -- backup FILE [--without-keys]   copies the embedded database to a new file, also while the service runs
-npm run data -- restore FILE [--without-keys]  puts such a copy into a DATA_DIR that has no database
-npm run data -- move [--dry-run]               copies all rows of the embedded database to the PostgreSQL of DATABASE_URL
+  asTyped(`npm run data -- backup FILE [--without-keys]   copies the file of SQLite to a new file, also while the service runs
+npm run data -- restore FILE [--without-keys]  puts such a copy where there is no database
+npm run data -- move [--dry-run]               copies all rows of the database of MOVE_FROM to that of DATABASE_URL
 
 A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: with
 these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
 Keys in variables (JWT_…_KEY) are never in it, and move leaves those of DATA_DIR where they are.
 
-backup and restore need an empty DATABASE_URL. restore and move need the service to be stopped. move leaves the embedded database as it
-is; with --dry-run it only reads.
+backup and restore are for a file of SQLite: the one in DATA_DIR, or that of DATABASE_URL. For other databases use their own programs.
+MOVE_FROM (or MOVE_FROM_FILE) is a URL as in DATABASE_URL. Without it, the file of SQLite in DATA_DIR is moved. restore and move need the
+service to be stopped. move does not change its source, and adds to its target what is missing there: run it again after an interruption.
+With --dry-run it only reads.
 
-Standard output is one JSON object: what was done, or { "error": { "code", "message" } }.
-Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
+Standard output is one JSON object: what was done, or { "error": { "code", "message" } }. Lines about the progress of move go to standard
+error. Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
 `);
 
-type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
-type Command = (options: Options, config: Config) => Promise<object>;
+type Options = {
+  readonly file: string;
+  readonly withKeys: boolean;
+  readonly dryRun: boolean;
+  readonly onProgress: (line: string) => void;
+};
+type Command = (options: Options, env: Env) => Promise<object>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  backup: ({ file, withKeys }, config) => backUp({ dataDir: embeddedIn(config), file, withKeys }),
-  restore: ({ file, withKeys }, config) => restore({ dataDir: embeddedIn(config), file, withKeys }),
-  move: ({ dryRun }, { database, dataDir }) => {
-    if (database.kind === 'postgresql') return move({ dataDir, target: database, dryRun });
-    throw misfit('DATABASE_URL has to name the PostgreSQL to which everything is moved.');
-  },
+  backup: ({ file, withKeys }, env) => backUp({ ...sqliteIn(parseConfig(env)), file, withKeys }),
+  restore: ({ file, withKeys }, env) => restore({ ...sqliteIn(parseConfig(env)), file, withKeys }),
+  move: ({ dryRun, onProgress }, env) =>
+    move({ source: sourceIn(env), target: parseConfig(env).database, dryRun, onProgress }),
 };
 
-const embeddedIn = ({ database, dataDir }: Config): string => {
-  if (database.kind === 'embedded') return dataDir;
+const sqliteIn = ({ database, dataDir }: Config) => {
+  if (database.kind === 'sqlite') return { database, dataDir };
   throw misfit(
-    'DATABASE_URL is set, so the service does not use the embedded database. For PostgreSQL use pg_dump and pg_restore.',
+    'DATABASE_URL is no file of SQLite. For PostgreSQL use pg_dump and pg_restore, for MariaDB and MySQL mariadb-dump or mysqldump.',
   );
+};
+
+/** The database of MOVE_FROM, for which the rules of DATABASE_URL hold. @throws ConfigError that names it */
+const sourceIn = (env: Env): Config['database'] => {
+  const { [MOVE_FROM]: url, [`${MOVE_FROM}_FILE`]: file } = env;
+  try {
+    return parseConfig({ ...env, DATABASE_URL: url, DATABASE_URL_FILE: file }).database;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => problem.replaceAll('DATABASE_URL', MOVE_FROM)));
+  }
 };
 
 /** The arguments are valid, but do not fit the configuration. */
@@ -46,12 +63,20 @@ const misfit = (message: string): CommandError => new CommandError('configuratio
 
 type Result = { readonly status: 0 | ErrorStatus; readonly output: string; readonly errors: string };
 
-/** The command `data`. @returns the exit status, and the texts for standard output and standard error. */
-export const runData = async (args: readonly string[], env: Env): Promise<Result> => {
+/**
+ * The command `data`.
+ * @param onProgress gets lines for standard error while it runs.
+ * @returns the exit status, and the texts for standard output and standard error.
+ */
+export const runData = async (
+  args: readonly string[],
+  env: Env,
+  onProgress: (line: string) => void = () => undefined,
+): Promise<Result> => {
   try {
     const options = read(args);
     if (options === null) return { status: 0, output: HELP, errors: '' };
-    const report = await options.command(options, parseConfig(env));
+    const report = await options.command({ ...options, onProgress }, env);
     return { status: 0, output: `${JSON.stringify(report, null, 2)}\n`, errors: '' };
   } catch (error) {
     const [status, code, message] = failureOf(error);
@@ -68,7 +93,7 @@ const failureOf = (error: unknown): readonly [status: ErrorStatus, code: string,
 };
 
 /** @returns `null` when help is asked for. @throws TypeError, as `parseArgs` does */
-const read = (args: readonly string[]): (Options & { readonly command: Command }) | null => {
+const read = (args: readonly string[]): (Omit<Options, 'onProgress'> & { readonly command: Command }) | null => {
   const boolean = { type: 'boolean', default: false } as const;
   const options = { help: { ...boolean, short: 'h' }, 'without-keys': boolean, 'dry-run': boolean } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });

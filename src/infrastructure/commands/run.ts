@@ -61,6 +61,8 @@ const migrate = async ({ database }: Config): Promise<void> => {
   await migrateSql(database);
 };
 
+const printLine = (line: string): void => printError(`${line}\n`);
+
 type Report = { readonly status: number; readonly output: string; readonly errors: string };
 
 /** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
@@ -91,7 +93,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['migrate', () => alone(args, 'npm run migrate brings the database up to date.', () => migrate(parseConfig(env)))],
     ['doctor', async () => report(await (await import('./doctor.ts')).runDoctor(args, env))],
     ['users', async () => process.exit(await manageUsers(args, env))],
-    ['data', async () => report(await (await import('./data.ts')).runData(args, env))],
+    ['data', async () => report(await (await import('./data.ts')).runData(args, env, printLine))],
     ['mail', async () => print(await (await import('./mail.ts')).showMail(args, env))],
     ['keys', async () => print(await (await import('./keys.ts')).manageKeys(args, env))],
   ]);

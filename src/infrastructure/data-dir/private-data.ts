@@ -2,8 +2,8 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, stat
 import { dirname, join } from 'node:path';
 
 /** The service's own entries of DATA_DIR. */
-const OWN = /^(?:database|database\.sqlite.*|keys|mail|run|restoring|tandem\.(?:pid|lock).*)$/;
-type OwnDirectory = 'database' | 'keys' | 'mail' | 'run';
+const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
+type OwnDirectory = 'keys' | 'mail';
 /** SQLite gives them the mode of the database when it makes them. */
 const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
 const GROUP_AND_OTHERS = 0o077;

@@ -1,91 +1,84 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Records } from '../../adapters/records/records.ts';
+import { asTyped } from '../as-typed.ts';
 import { closing } from '../closing.ts';
-import { CommandError, failureText } from '../command-error.ts';
+import { CommandError } from '../command-error.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import { STATEMENT_TIMEOUT } from '../database/migrate.ts';
-import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
+import { type Copying, copyRows, examineRows } from './copy-rows.ts';
+import { assertHasDatabase } from './database-file.ts';
+import { noTables, schemaOf } from './schema-check.ts';
 
-type Options = {
-  readonly dataDir: string;
-  readonly target: Extract<DatabaseOptions, { kind: 'postgresql' }>;
+/** The variable that names the source, as DATABASE_URL names the target. */
+export const MOVE_FROM = 'MOVE_FROM';
+
+type Options = Pick<Copying, 'onProgress'> & {
+  readonly source: DatabaseOptions;
+  readonly target: DatabaseOptions;
   readonly dryRun: boolean;
 };
 
-/** Rows that are read and written at once. */
-const BATCH = 1000;
-
 /**
- * Copies every row of the embedded database of DATA_DIR to an empty PostgreSQL, in one transaction, and compares the numbers of rows before
- * the commit. The embedded database is migrated if necessary, locked meanwhile, and not changed otherwise.
- * @returns whether it was moved, and the rows of each table.
- * @throws CommandError, and then the target has at most empty tables; Error, and then too, unless the commit failed.
+ * Copies every row of a database to another, which gets the tables first. The source is not changed.
+ * @returns the rows of the source by table, and how many were copied, or are missing with `dryRun`.
+ * @throws CommandError, and then the target has at most empty tables; Error, and then a repetition goes on.
  */
-export const move = async ({ dataDir, target: options, dryRun }: Options) => {
+export const move = async ({ source, target, dryRun, onProgress }: Options) => {
+  if (placeOf(source) === placeOf(target))
+    throw new CommandError(
+      'same-database',
+      `${MOVE_FROM} and DATABASE_URL name the same database. Without a value, each is the file in DATA_DIR.`,
+    );
   const opened = closing();
+  const open = async (opening: Promise<Database>): Promise<Database> => {
+    const database = await opening;
+    opened.add(database.close);
+    return database;
+  };
   try {
-    const source = await openEmbedded(dataDir, { migrate: true });
-    opened.add(source.close);
-    const from = sendOver(source.em.getKysely());
-    await assertKnown(from);
-    const oneConnection = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
-    const target = await openDatabase(oneConnection, { migrate: false });
-    opened.add(target.close);
-    await assertEmpty(sendOver(target.em.getKysely()));
-    const rows = await countRows(from);
-    if (!dryRun) await write(target, (to) => copyAll(rows, { from, to }));
-    return { moved: !dryRun, rows };
+    const from = await open(openSource(source));
+    await assertReadable(from);
+    if (dryRun) {
+      // SQLite would create a file.
+      const isMissing = target.kind === 'sqlite' && !existsSync(target.path);
+      const present = isMissing ? NOTHING : await contentOf(await open(openDatabase(target, { migrate: false })));
+      return { moved: false, ...(await examineRows({ source: from.records, target: present })) };
+    }
+    const to = await open(openDatabase(target, { migrate: true }));
+    await schemaOf(to, 'The target');
+    return { moved: true, ...(await copyRows({ source: from.records, target: to.records, onProgress })) };
   } finally {
     await opened.closeAll();
   }
 };
 
-const assertEmpty = async (to: Send): Promise<void> => {
-  const [name] = Object.entries(await countRows(to)).find(([, count]) => count > 0) ?? [];
-  if (name !== undefined)
+const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
+
+/** Changes nothing. @throws CommandError; Error, which names the variable of the source */
+const openSource = async (options: DatabaseOptions): Promise<Database> => {
+  if (options.kind === 'sqlite') assertHasDatabase(options.path);
+  return openDatabase(options, { migrate: false }).catch((error: unknown) => {
+    throw error instanceof Error ? new Error(error.message.replace('DATABASE_URL', MOVE_FROM)) : error;
+  });
+};
+
+const assertReadable = async (source: Database): Promise<void> => {
+  const { hasTables, isOlder } = await schemaOf(source, 'The source');
+  if (!hasTables) throw noTables('The source');
+  if (isOlder)
     throw new CommandError(
-      'target-not-empty',
-      `The PostgreSQL of DATABASE_URL has rows in the table ${name} already. Use an empty database.`,
+      'other-version',
+      asTyped('The source is that of an older version. Let DATABASE_URL name it, and run `npm run migrate` first.'),
     );
 };
 
-/** Makes the tables, then runs `work` in a transaction. */
-const write = async (target: Database, work: (to: Send) => Promise<void>): Promise<void> => {
-  try {
-    await target.migrate();
-    await target.em
-      .getKysely()
-      .transaction()
-      .execute((transaction) => work(sendOver(transaction)));
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    // The connection may have failed at the commit.
-    throw new Error(
-      `${failureText(error)} Nothing was moved, unless \`move --dry-run\` is refused because the target has rows.`,
-    );
-  }
-};
+const NOTHING: Pick<Records, 'list'> = { list: async () => [] };
 
-type Between = { readonly from: Send; readonly to: Send };
-
-const copyAll = async (rows: RowCounts, { from, to }: Between): Promise<void> => {
-  await to(`set local lock_timeout = '3s'`);
-  // Blocks writes of other instances until the end, but not their reads.
-  await to(`lock table ${TABLE_NAMES.join(', ')} in exclusive mode`);
-  await assertEmpty(to);
-  for (const name of TABLE_NAMES) await copyTable(name, { from, to });
-  const copied = await countRows(to);
-  const different = TABLE_NAMES.find((name) => copied[name] !== rows[name]);
-  if (different !== undefined) throw new Error(`${different} has ${rows[different]} rows, ${copied[different]} copied`);
-};
-
-/** Copies rows as PostgreSQL's own JSON, by the names of the columns. */
-const copyTable = async (name: string, { from, to }: Between): Promise<void> => {
-  await from(`declare moved no scroll cursor with hold for select to_json(${name})::text as row from ${name}`);
-  for (;;) {
-    const rows = await from<{ row: string }>(`fetch ${BATCH} from moved`);
-    if (rows.length === 0) break;
-    const batch = `[${rows.map(({ row }) => row).join(',')}]`;
-    await to(`insert into ${name} select * from json_populate_recordset(null::${name}, $1)`, [batch]);
-  }
-  await from('close moved');
+/** What is in a target, which is not changed. One without tables is empty. @throws CommandError */
+const contentOf = async (target: Database): Promise<Pick<Records, 'list'>> => {
+  const { hasTables, isOlder } = await schemaOf(target, 'The target');
+  if (!hasTables) return NOTHING;
+  if (isOlder) throw new CommandError('other-version', 'The target has tables of an older version.');
+  return target.records;
 };

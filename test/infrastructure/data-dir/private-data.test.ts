@@ -35,44 +35,40 @@ describe('the data of the service', () => {
   });
   afterEach(() => directory.remove());
 
-  /** As a database that was made under the umask 022, or lower. */
+  /** As keys that were made under the umask 022, or lower. */
   const loose = (dirMode = 0o755, fileMode = 0o644) => {
-    mkdirSync(within('database', 'base', '5'), { recursive: true });
-    writeFileSync(within('database', 'PG_VERSION'), '17');
-    writeFileSync(within('database', 'base', '5', '1259'), 'a hash');
-    for (const path of globSync('**', { cwd: within('database') }).map((name) => within('database', name)))
+    mkdirSync(within('keys', 'old'), { recursive: true });
+    writeFileSync(within('keys', 'access.pem'), 'a key');
+    writeFileSync(within('keys', 'old', 'access.pem'), 'a key');
+    for (const path of globSync('**', { cwd: within('keys') }).map((name) => within('keys', name)))
       chmodSync(path, statSync(path).isDirectory() ? dirMode : fileMode);
   };
 
   it('is made for its owner alone, and so is DATA_DIR, which was there before', () => {
-    makePrivate(dataDir, 'database');
-    expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['700', '700']);
+    makePrivate(dataDir, 'keys');
+    expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['700', '700']);
   });
 
   it('is closed to others when it is not, so that they reach nothing in it', () => {
     loose(0o775, 0o666);
-    keepPrivate(dataDir, 'database');
-    expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['700', '700']);
+    keepPrivate(dataDir, 'keys');
+    expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['700', '700']);
   });
 
   it('is closed where DATA_DIR is a link', () => {
     loose();
     const link = join(directory.path, 'link');
     symlinkSync(dataDir, link);
-    keepPrivate(link, 'database');
-    expect([modeOf(dataDir), modeOf(within('database')), lstatSync(link).isSymbolicLink()]).toEqual([
-      '700',
-      '700',
-      true,
-    ]);
+    keepPrivate(link, 'keys');
+    expect([modeOf(dataDir), modeOf(within('keys')), lstatSync(link).isSymbolicLink()]).toEqual(['700', '700', true]);
   });
 
   it('leaves a DATA_DIR alone that holds something else, or is there for everybody, and closes its own part of it', () => {
     loose();
     writeFileSync(within('theirs'), '');
     chmodSync(within('theirs'), 0o644);
-    keepPrivate(dataDir, 'database');
-    expect([modeOf(dataDir), modeOf(within('theirs')), modeOf(within('database'))]).toEqual(['755', '644', '700']);
+    keepPrivate(dataDir, 'keys');
+    expect([modeOf(dataDir), modeOf(within('theirs')), modeOf(within('keys'))]).toEqual(['755', '644', '700']);
 
     const shared = join(directory.path, 'shared');
     mkdirSync(shared);
@@ -82,14 +78,13 @@ describe('the data of the service', () => {
   });
 
   it('follows no link', () => {
-    loose();
     const theirs = join(directory.path, 'theirs');
     mkdirSync(theirs);
     writeFileSync(join(theirs, 'file'), '');
     chmodSync(theirs, 0o755);
     chmodSync(join(theirs, 'file'), 0o644);
     symlinkSync(theirs, within('keys'));
-    keepPrivate(dataDir, 'database');
+    keepPrivate(dataDir, 'mail');
     expect(() => keepPrivate(dataDir, 'keys')).toThrow('everybody may enter keys');
     expect([modeOf(theirs), modeOf(join(theirs, 'file'))]).toEqual(['755', '644']);
     chmodSync(theirs, 0o750);
@@ -145,7 +140,7 @@ describe('the data of the service', () => {
   };
 
   /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
-  const keepAsNobody = (call = `keepPrivate(dataDir, 'database')`) => {
+  const keepAsNobody = (call = `keepPrivate(dataDir, 'keys')`) => {
     const module = new URL('../../../src/infrastructure/data-dir/private-data.ts', import.meta.url);
     const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
       const [, dataDir] = process.argv; try { ${call}; } catch ({ message }) { console.log(message); }`;
@@ -160,9 +155,9 @@ describe('the data of the service', () => {
     // Proves: operator-3
     it('is read by nobody else any more', () => {
       loose();
-      const file = within('database', 'base', '5', '1259');
-      expect(readAsNobody(file)).toBe('a hash');
-      keepPrivate(dataDir, 'database');
+      const file = within('keys', 'old', 'access.pem');
+      expect(readAsNobody(file)).toBe('a key');
+      keepPrivate(dataDir, 'keys');
       expect(readAsNobody(file)).toBeNull();
       chmodSync(dataDir, 0o755);
       expect(readAsNobody(file)).toBeNull();
@@ -171,8 +166,8 @@ describe('the data of the service', () => {
     // Proves: operator-3
     it('is refused where everybody may enter it and it is another’s', () => {
       loose();
-      expect(keepAsNobody()).toContain('everybody may enter database in it: its owner must set its mode to 700');
-      expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '755']);
+      expect(keepAsNobody()).toContain('everybody may enter keys in it: its owner must set its mode to 700');
+      expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['755', '755']);
     });
 
     // Proves: operator-3
@@ -186,18 +181,17 @@ describe('the data of the service', () => {
 
     it('is taken as it is in a volume of another’s that its group may write to', () => {
       loose(0o770, 0o660);
-      chmodSync(within('database'), 0o770);
-      for (const name of globSync('**', { cwd: within('database') })) chownSync(within('database', name), 0, NOBODY);
+      chmodSync(within('keys'), 0o770);
+      for (const name of globSync('**', { cwd: within('keys') })) chownSync(within('keys', name), 0, NOBODY);
       expect(keepAsNobody()).toBe('');
-      expect(modeOf(within('database'))).toBe('770');
+      expect(modeOf(within('keys'))).toBe('770');
     });
 
     it('is closed below a DATA_DIR of another’s', () => {
       loose();
-      for (const name of globSync('**', { cwd: within('database') }))
-        chownSync(within('database', name), NOBODY, NOBODY);
+      for (const name of globSync('**', { cwd: within('keys') })) chownSync(within('keys', name), NOBODY, NOBODY);
       expect(keepAsNobody()).toBe('');
-      expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '700']);
+      expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['755', '700']);
     });
   });
 });

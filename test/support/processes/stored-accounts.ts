@@ -30,9 +30,10 @@ const PATIENCE = { timeout: 60_000 };
 /** Proofs are made for it, wherever the service runs. */
 const BASE_URL = 'http://auth.example.org';
 
-/** What is in an embedded database besides rows that can be counted: sessions, a link that was mailed, mail of every kind that waits. */
+/** What is in a database besides rows that can be counted: sessions, a link that was mailed, mail of every kind that waits. */
 export type StoredAccounts = {
   readonly ada: Holder;
+  readonly bob: Holder;
   /** A session with a key of its device. */
   readonly bound: Awaited<ReturnType<typeof openBoundSession>>;
   /** Of the link for a new password that was mailed to Ada. */
@@ -64,7 +65,7 @@ export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> =>
     );
     await service.stop();
     const waiting = await addMailOfEveryKind(dataDir, { bob: bob.userId, dan: dan.userId });
-    return { ada, bound, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
+    return { ada, bob, bound, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
   } finally {
     await service.stop('SIGKILL');
   }
@@ -101,6 +102,16 @@ const eventsOfAda = async (env: Env): Promise<string> => {
   const { code, stdout, stderr } = await runUsersCommand(['events', 'ada', '--json'], env);
   if (code !== 0) throw new Error(stderr);
   return stdout;
+};
+
+/** Refreshes a session with the database that `env` selects. */
+export const refreshWith = async (holder: Holder, env: Env): Promise<number> => {
+  const service = await runService({ ...env, BASE_URL });
+  try {
+    return (await holder.refresh(service.url)).status;
+  } finally {
+    await service.stop();
+  }
 };
 
 /** What becomes of these accounts in the database that `env` selects. */

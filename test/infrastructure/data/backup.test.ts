@@ -1,0 +1,254 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { backUp } from '../../../src/infrastructure/data/backup.ts';
+import { addParts, pack } from '../../../src/infrastructure/data/backup-file.ts';
+import { restore } from '../../../src/infrastructure/data/restore.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import {
+  FACTOR_KEY_FILE,
+  KEY_FILES,
+  newFactorKey,
+  newPair,
+  privatePem,
+} from '../../../src/infrastructure/keys/keys.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
+import { fill } from '../../support/records/fill.ts';
+import { onSqlite } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+let made = 0;
+/** A directory that does not exist yet. */
+const newPath = (): string => {
+  made += 1;
+  return join(directory.path, `${made}`);
+};
+const databaseIn = (dataDir: string) => onSqlite(join(dataDir, 'database.sqlite'));
+const KEYS: Readonly<Record<string, string>> = {
+  [KEY_FILES.access]: privatePem(newPair().privateKey),
+  [FACTOR_KEY_FILE]: `${newFactorKey()}\n`,
+};
+const USERS = 20;
+
+/** A data directory with users and keys. */
+const newDataDir = async (): Promise<string> => {
+  const dataDir = newPath();
+  mkdirSync(join(dataDir, 'keys'), { recursive: true });
+  for (const [name, key] of Object.entries(KEYS)) writeFileSync(join(dataDir, name), key);
+  const { records, close } = await openDatabase(databaseIn(dataDir), { migrate: true });
+  await fill(records, USERS);
+  await close();
+  return dataDir;
+};
+
+const backUpOf = (dataDir: string, more: Partial<Parameters<typeof backUp>[0]> = {}) =>
+  backUp({ database: databaseIn(dataDir), dataDir, file: `${newPath()}.gz`, withKeys: true, ...more });
+const restoreTo = (dataDir: string, file: string, more: Partial<Parameters<typeof restore>[0]> = {}) =>
+  restore({ database: databaseIn(dataDir), dataDir, file, withKeys: true, ...more });
+
+/** Rows of a table, as SQLite has them. */
+const rowsOf = (dataDir: string, table: string): unknown[] => {
+  const database = new DatabaseSync(databaseIn(dataDir).path, { readOnly: true });
+  const rows = database.prepare(`select * from ${table} order by 1`).all();
+  database.close();
+  return rows;
+};
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error) => error.code,
+  );
+/** Stores a row that violates its table, as only `pragma integrity_check` notices. */
+const damage = (path: string): void => {
+  const database = new DatabaseSync(path);
+  database.exec('create table damaged (value integer check (value > 0)); pragma ignore_check_constraints = on');
+  database.exec('insert into damaged values (-1)');
+  database.close();
+};
+const tree = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
+
+let dataDir: string;
+let backup: string;
+beforeAll(async () => {
+  dataDir = await newDataDir();
+  ({ file: backup } = await backUpOf(dataDir));
+});
+
+describe('backUp and restore', () => {
+  // Proves: operator-8
+  it('put all rows and keys into one file of their owner, and elsewhere again', async () => {
+    expect([
+      statSync(backup).mode & 0o777,
+      readdirSync(dirname(backup)).filter((name) => name.includes('.part-')),
+    ]).toEqual([0o600, []]);
+    const elsewhere = newPath();
+    const { rows, keys } = await restoreTo(elsewhere, backup);
+    expect([rows.users, rows.sessions, keys.sort()]).toEqual([USERS, 2 * USERS, Object.keys(KEYS).sort()]);
+    expect(tree(elsewhere)).toEqual(['database.sqlite', 'keys', ...Object.keys(KEYS)].sort());
+    for (const [name, key] of Object.entries(KEYS)) expect(readFileSync(join(elsewhere, name), 'utf8')).toBe(key);
+    for (const path of tree(elsewhere)) expect([path, statSync(join(elsewhere, path)).mode & 0o077]).toEqual([path, 0]);
+    for (const table of ['users', 'sessions', 'events', 'outbox'])
+      expect(rowsOf(elsewhere, table)).toEqual(rowsOf(dataDir, table));
+  });
+
+  it('leave no key in the file of the database', async () => {
+    const elsewhere = newPath();
+    await restoreTo(elsewhere, backup);
+    const content = readFileSync(databaseIn(elsewhere).path, 'latin1');
+    expect(content).toContain('recovery_codes');
+    for (const key of Object.values(KEYS)) expect(content).not.toContain(key.trim().slice(-40));
+    expect(content).not.toContain('tandem_backup');
+  });
+
+  it('take one moment, while another connection has begun to write', async () => {
+    const writer = new DatabaseSync(databaseIn(dataDir).path);
+    writer.exec(`begin immediate; delete from users`);
+    const { file, rows } = await backUpOf(dataDir);
+    writer.exec('rollback');
+    writer.close();
+    expect(rows.users).toBe(USERS);
+    expect((await restoreTo(newPath(), file)).rows.users).toBe(USERS);
+  });
+
+  it('take what was committed before, although it is in the log of a database that was not closed', async () => {
+    const { records, close } = await openDatabase(databaseIn(dataDir), { migrate: true });
+    const user = aUserRow();
+    await records.insert('users', user);
+    expect(existsSync(`${databaseIn(dataDir).path}-wal`)).toBe(true);
+    const { file } = await backUpOf(dataDir);
+    await records.remove('users', await records.list('users', { equal: { id: user.id } }));
+    await close();
+    const elsewhere = newPath();
+    await restoreTo(elsewhere, file);
+    expect(rowsOf(elsewhere, 'users')).toContainEqual(expect.objectContaining({ id: user.id }));
+  });
+
+  it('leave out the keys if they are told to', async () => {
+    const { file, keys } = await backUpOf(dataDir, { withKeys: false });
+    const [without, left] = [newPath(), newPath()];
+    expect([keys, (await restoreTo(without, file)).keys]).toEqual([[], []]);
+    expect((await restoreTo(left, backup, { withKeys: false })).keys).toEqual([]);
+    expect([tree(without), tree(left)]).toEqual([['database.sqlite'], ['database.sqlite']]);
+  });
+});
+
+describe('backUp', () => {
+  it('replaces no file, makes none where there is no database, and leaves nothing', async () => {
+    const place = newPath();
+    mkdirSync(place);
+    writeFileSync(join(place, 'taken'), 'precious');
+    expect(await codeOf(backUpOf(dataDir, { file: join(place, 'taken') }))).toBe('file-exists');
+    expect(await codeOf(backUpOf(newPath(), { file: join(place, 'none') }))).toBe('no-database');
+    const prefixed = { ...databaseIn(dataDir), tablePrefix: 'shop_' };
+    expect(await codeOf(backUpOf(dataDir, { file: join(place, 'none'), database: prefixed }))).toBe('no-tables');
+    expect([tree(place), readFileSync(join(place, 'taken'), 'utf8')]).toEqual([['taken'], 'precious']);
+  });
+
+  it('makes no file of a database that is damaged', async () => {
+    const damaged = await newDataDir();
+    damage(databaseIn(damaged).path);
+    const place = newPath();
+    mkdirSync(place);
+    await expect(backUpOf(damaged, { file: join(place, 'none') })).rejects.toThrow(
+      'The copy of the database is damaged',
+    );
+    expect(tree(place)).toEqual([]);
+  });
+});
+
+describe('restore', () => {
+  it('touches nothing where there is a database, or a file that belongs to one, or where keys are others', async () => {
+    for (const name of ['database.sqlite', 'database.sqlite-wal', 'database.sqlite-shm', 'database.sqlite-journal']) {
+      const occupied = newPath();
+      mkdirSync(occupied);
+      writeFileSync(join(occupied, name), '');
+      expect([name, await codeOf(restoreTo(occupied, backup))]).toEqual([name, 'database-exists']);
+      expect(tree(occupied)).toEqual([name]);
+    }
+    const others = newPath();
+    mkdirSync(join(others, 'keys'), { recursive: true });
+    writeFileSync(join(others, FACTOR_KEY_FILE), 'another key');
+    expect(await codeOf(restoreTo(others, backup))).toBe('keys-differ');
+    expect(tree(others)).toEqual(['keys', FACTOR_KEY_FILE]);
+    expect(await codeOf(restoreTo(others, backup, { withKeys: false }))).toBe('done');
+  });
+
+  it('lets one of two put a backup into the same place', async () => {
+    const place = newPath();
+    const codes = await Promise.all([codeOf(restoreTo(place, backup)), codeOf(restoreTo(place, backup))]);
+    expect(codes.sort()).toEqual(['database-exists', 'done']);
+    expect(tree(place)).toEqual(['database.sqlite', 'keys', ...Object.keys(KEYS)].sort());
+    expect(rowsOf(place, 'users')).toHaveLength(USERS);
+  });
+
+  // Proves: operator-8
+  it('refuses a file that is cut, changed, or something else, and leaves nothing', async () => {
+    const bytes = readFileSync(backup);
+    const changed = Buffer.from(bytes);
+    for (let at = Math.floor(bytes.length / 2), end = at + 1000; at < end; at += 1)
+      changed.writeUInt8(changed.readUInt8(at) ^ 0xff, at);
+    const files = {
+      cut: bytes.subarray(0, bytes.length - 2000),
+      changed,
+      empty: Buffer.alloc(0),
+      text: Buffer.from('users'),
+      'packed text': gzipSync('users'),
+      'a database without what belongs to a backup': gzipSync(readFileSync(databaseIn(dataDir).path)),
+    };
+    for (const [name, content] of Object.entries(files)) {
+      const file = newPath();
+      writeFileSync(file, content);
+      const place = newPath();
+      const refused = restoreTo(join(place, 'deep'), file);
+      await expect(refused, name).rejects.toThrow(/^This is no whole backup: .+\.$/);
+      expect([name, existsSync(place)]).toEqual([name, false]);
+    }
+    expect(await codeOf(restoreTo(newPath(), newPath()))).toBe('ENOENT');
+  });
+
+  it('refuses a database without the tables, or of a newer version', async () => {
+    const without = await backUpOf(dataDir);
+    const prefixed = (place: string) => ({ database: { ...databaseIn(place), tablePrefix: 'shop_' } });
+    const place = newPath();
+    expect(await codeOf(restoreTo(place, without.file, prefixed(place)))).toBe('no-tables');
+    const newer = await newDataDir();
+    const database = new DatabaseSync(databaseIn(newer).path);
+    database.exec(`insert into tandem_migrations values ('9999-later')`);
+    database.close();
+    expect(await codeOf(restoreTo(place, (await backUpOf(newer)).file))).toBe('other-version');
+    expect(existsSync(place)).toBe(false);
+  });
+
+  it('refuses a database that is damaged', async () => {
+    const [copy, file, place] = [newPath(), newPath(), newPath()];
+    await (await openDatabase(onSqlite(copy), { migrate: true })).close();
+    addParts(copy, { takenAt: '2026-11-22T00:00:00.000Z', keys: new Map() });
+    damage(copy);
+    await pack(copy, file);
+    await expect(restoreTo(place, file)).rejects.toMatchObject({ code: 'not-a-backup' });
+    expect(existsSync(place)).toBe(false);
+  });
+
+  const pem = KEYS[KEY_FILES.access] ?? '';
+  const factorKey = KEYS[FACTOR_KEY_FILE] ?? '';
+  // Proves: operator-8
+  it.each([
+    ['a file that is no key', { [KEY_FILES.access]: 'no key' }],
+    ['another key for authenticator apps', { [FACTOR_KEY_FILE]: pem }],
+    ['a key of tokens that is none', { [KEY_FILES.access]: factorKey }],
+    ['a key under another name', { 'keys/other.pem': pem }],
+    ['a name that leads elsewhere', { '../access.pem': pem }],
+    ['a key that is too large', { [KEY_FILES.access]: 'x'.repeat(16_385) }],
+  ])('refuses %s', async (_what, keys) => {
+    const [copy, file, place] = [newPath(), newPath(), newPath()];
+    await (await openDatabase(onSqlite(copy), { migrate: true })).close();
+    addParts(copy, { takenAt: '2026-11-22T00:00:00.000Z', keys: new Map(Object.entries(keys) as [string, string][]) });
+    await pack(copy, file);
+    expect(await codeOf(restoreTo(place, file))).toBe('not-a-backup');
+    expect(existsSync(place)).toBe(false);
+  });
+});

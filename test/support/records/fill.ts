@@ -1,0 +1,46 @@
+import type { Records, Stored } from '../../../src/adapters/records/records.ts';
+import type { TableName, Tables } from '../../../src/adapters/records/tables.ts';
+import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { rowsOf } from '../../../src/infrastructure/data/rows.ts';
+import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/records/database.ts';
+import { aFactor, aLink, anEvent, anId, aPasskey, aRememberedDevice, NOW } from '../builders.ts';
+
+/** Rows of each table, in which every type of value occurs, of one user and of nobody. */
+const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Tables[Name][] } => {
+  const user = aUserRow({ attributes: { note: 'ä🔑"\\\0', level: at }, ...(at % 2 === 0 && { locale: 'de' }) });
+  const userId = user.id;
+  return {
+    users: [user],
+    sessions: [aSessionRow({ userId, proofs: [at, Number.MAX_SAFE_INTEGER] }), aSessionRow({ userId, deviceKey: '' })],
+    events: [anEventRow({ userId, countedBy: 'an hour' }), anEventRow({ userId, at }), anEventRow({ userId })],
+    operations: [{ id: anId(), event: anEvent({ userId, actor: 'Jo' }) }],
+    links: [0, at].flatMap((since) => LINK_PURPOSES.map((purpose) => aLink({ userId, purpose, since }))),
+    outbox: [aMessageRow({ userId, wasVerified: true }), aMessageRow({ userId: null, request: `to ${userId}` })],
+    mailboxes: [{ mailbox: `of ${userId}`, refilledAt: at }],
+    usedValues: [{ id: `of ${userId}`, expiresAt: at }],
+    passkeys: [aPasskey({ userId, isSynced: true, transports: ['usb'], counter: 2 ** 32 - 1 })],
+    factors: [aFactor({ userId })],
+    rememberedDevices: [aRememberedDevice({ userId })],
+    recoveryCodes: ['a', 'B', 'ä'].map((hash) => ({ userId, hash })),
+  };
+};
+
+/** Inserts rows of each table for so many users. */
+export const fill = async (records: Records, users: number): Promise<void> => {
+  const all = Array.from({ length: users }, (_, at) => rowsOfAUser(at + NOW));
+  await records.unit(async (inside) => {
+    for (const rows of all)
+      for (const [table, each] of Object.entries(rows))
+        for (const row of each) await inside.insert(table as 'users', row as Tables['users']);
+  });
+};
+
+/** All rows of a table, in the order of its key. */
+export const allRows = async <Name extends TableName>(
+  records: Pick<Records, 'list'>,
+  table: Name,
+): Promise<Stored<Name>[]> => {
+  const rows: Stored<Name>[] = [];
+  for await (const row of rowsOf(records, table)) rows.push(row);
+  return rows;
+};

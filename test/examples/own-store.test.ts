@@ -1,6 +1,7 @@
 import { Pool } from 'pg';
 import { describeDatabase } from 'tandem/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readText } from '../support/checkout/repository.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { type ExampleProcess, startExample } from '../support/processes/example.ts';
@@ -11,6 +12,16 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 import { tally } from '../support/tally.ts';
 
 const server = TEST_DATABASE_URL ?? '';
+
+it('the example is a store in at most 200 lines, as its page says', () => {
+  const page = readText('examples/own-store/README.md');
+  const counted = ['records.ts', 'schema.ts'].map((file) => {
+    const count = readText(`examples/own-store/${file}`).split('\n').length - 1;
+    expect(page).toContain(`| [${file}](${file}) | ${count} |`);
+    return count;
+  });
+  expect(counted.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(200);
+});
 
 describe.runIf(server !== '').each(['own', 'shop'] as const)('the example with users of its %s', (users) => {
   let store: Awaited<ReturnType<typeof openOwnStore>>;
@@ -53,6 +64,9 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
     drop = database.drop;
     shop = new Pool({ connectionString: database.url });
     await shop.query(`create table users (name text); insert into users values ('a customer')`);
+    await shop.query(
+      `alter database "${new URL(database.url).pathname.slice(1)}" set default_transaction_isolation = serializable`,
+    );
     const env = { SHOP_DATABASE_URL: database.url, DATA_DIR: directory.path };
     // Whichever comes up has to be known before the other one's failure ends this.
     const starts = await Promise.allSettled([startExample(env), startExample(env)]);
@@ -91,6 +105,14 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
     await at(1).http.get('/auth/clear-cookie').set('Cookie', next.cookie).expect(200);
     await refresh(0, next.cookie).expect(401);
     await at(0).http.get('/users/me').set('Authorization', `Bearer ${next.accessToken}`).expect(401);
+  });
+
+  it('accept many log-ins at once of one user, although transactions are serializable by default', async () => {
+    const person = aPerson();
+    await register(0, person).expect(201);
+    const login = { account: person.email, password: person.password };
+    const logins = Array.from({ length: 16 }, (_none, number) => at(number).http.post('/auth/login').send(login));
+    expect(tally(await Promise.all(logins))).toEqual({ '200': 16 });
   });
 
   it('have one winner of 40 refreshes with one token, and its session lives', async () => {

@@ -95,7 +95,7 @@ const headersAndBodyOf = ({ headers, text }: Response): string => `${JSON.string
 
 /** Patterns of stacks, SQL, file paths and internals of libraries. */
 const INTERNALS =
-  /\n\s*at |\\n\s+at |\.[cm]?[jt]s\b|node_modules|file:\/\/|\/src\/|select .* from|insert into|delete from|update .* set|pglite|mikro|kysely|postgres|valibot|koa/i;
+  /\n\s*at |\\n\s+at |\.[cm]?[jt]s\b|node_modules|file:\/\/|\/src\/|select .* from|insert into|delete from|update .* set|sqlite|mikro|kysely|postgres|valibot|koa/i;
 
 describe('requests to every route', () => {
   let service: TestService;

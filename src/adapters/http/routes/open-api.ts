@@ -13,7 +13,7 @@ const DocumentText = v.pipe(
     jsonSchema: {
       type: 'object',
       description: 'An OpenAPI 3.1 document.',
-      examples: [{ openapi: '3.1.1', info: { title: 'Tandem', version: '0.1.0' }, paths: {} }],
+      examples: [{ openapi: '3.1.1', info: { title: 'Tandem', version: '1.0.0' }, paths: {} }],
     },
   }),
 );

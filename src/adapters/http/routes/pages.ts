@@ -30,7 +30,7 @@ const Home = v.pipe(
   v.examples([
     {
       name: 'Tandem',
-      version: '0.1.0',
+      version: '1.0.0',
       links: {
         documentation: 'https://auth.example.org/docs',
         openapi: 'https://auth.example.org/openapi.json',

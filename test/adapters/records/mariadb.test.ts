@@ -161,6 +161,21 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     await close();
   });
 
+  it('finishes a start that was interrupted, and one that another process has begun', async () => {
+    await opened().em.execute('create database begun');
+    const first = await open('begun');
+    await first.em.execute('set foreign_key_checks = 0');
+    for (const text of ['drop table recovery_codes', 'drop table events', 'delete from tandem_migrations'])
+      await first.em.execute(text);
+    await first.close();
+    const both = await Promise.all([open('begun'), open('begun')]);
+    const user = aUserRow();
+    await both[0].records.insert('users', user);
+    await both[1].records.insert('recoveryCodes', { userId: user.id, hash: 'a hash' });
+    expect((await both[0].examine()).schema.pending).toEqual([]);
+    for (const { close } of both) await close();
+  });
+
   it('stores a text as a whole, or rejects it', async () => {
     await empty();
     const { records } = opened();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 /**
  * Waits until its input ends, then stops the server whose process id is in the file `pid`, if any, and removes the
- * directory. SIGINT shuts both PostgreSQL and Redis down; a stopped process has to be continued first to receive it.
+ * directory. SIGINT shuts PostgreSQL and Redis down, and SIGTERM MariaDB; a stopped process has to be continued first to receive it.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -12,6 +12,7 @@ if pid=$(cat "$1/pid" 2> /dev/null); then
   all="$pid $(cat "/proc/$pid/task/$pid/children" 2> /dev/null || pgrep -P "$pid")"
   kill -CONT $all
   kill -INT "$pid"
+  kill -TERM "$pid"
   n=50
   while kill -0 "$pid" && [ "$n" -gt 0 ]; do sleep 0.1; n=$((n - 1)); done
   [ "$n" -gt 0 ] || kill -KILL $all

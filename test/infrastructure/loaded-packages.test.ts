@@ -18,8 +18,8 @@ it('a start loads no package that only some services, or later requests, use', a
   const packages = new Set(stdout.split('\n').map((url) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]));
   expect(packages).toContain('@mikro-orm/sql');
   const unneeded = [
-    '@mikro-orm/migrations',
-    '@mikro-orm/pglite',
+    '@mikro-orm/mariadb',
+    '@mikro-orm/mysql',
     '@simplewebauthn/server',
     '@zxcvbn-ts/language-common',
     'bowser',

@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { storageOver } from '../../src/adapters/records/storage.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
@@ -39,9 +38,9 @@ describe('docs/operate.md', () => {
   });
 
   it('has a statement that ends the sessions of all', async () => {
-    const { em, close } = await openEmbedded();
+    const { em, records, close } = await openEmbedded();
     onTestFinished(close);
-    const [users, sessions] = [mikroOrmUserRepository({ em }), mikroOrmSessionRepository({ em })];
+    const { users, sessions } = storageOver(records);
     const [one, other] = [aUser(), aUser()];
     for (const user of [one, other]) {
       await users.add(user);

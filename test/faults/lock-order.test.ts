@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
+import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
 import { withdrawLinks } from '../../src/application/steps/links.ts';
@@ -12,7 +12,6 @@ import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { builtInTemplates } from '../../src/infrastructure/mail/template-files.ts';
-import { sqlStores, transactions } from '../../src/infrastructure/storages/sql.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -52,10 +51,9 @@ type Work = (stores: Stores) => Promise<unknown>;
 const setUp = async () => {
   const database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
   onTestFinished(database.close);
-  const stores = sqlStores(database);
+  const { unitOfWork: unit, ...stores } = storageOver(database.records);
   const user = aUser();
   await stores.users.add(user);
-  const unit = mikroOrmUnitOfWork(transactions(database.em, { kind: 'postgresql' }), sqlStores);
   let runs = 0;
   const unitOfWork: UnitOfWork = {
     run: (work) =>

@@ -7,7 +7,7 @@ import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
 
 const PROBES = 30;
 /** What waits for a lock to find out whether the database can be written. */
-const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%where false%'`;
+const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'delete from %where $1 = $2'`;
 
 describe.runIf(canStartServers())('while somebody has locked a table', () => {
   let service: KillableService;

@@ -1,36 +1,30 @@
-import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/infrastructure/config/stores.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
 import { startHelper } from '../support/processes/processes.ts';
 import { openPostgresLine } from '../support/servers/postgres-line.ts';
-import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
-import { copyEmbedded } from '../support/storage/embedded-template.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+import { onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { emptyDatabase, emptyFile } from '../support/storage/kinds.ts';
 
-const CONTEXT = { migrate: true, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
 const server = TEST_DATABASE_URL;
 
 const openHere = async (options: DatabaseOptions) => {
-  const { sessionsWithin, close, ...stores } = await openSql(options, CONTEXT);
-  onTestFinished(close);
-  return { ...stores, sessions: sessionsWithin({ budget: 60_000 }), close };
+  const storage = await openSql(options, { migrate: true });
+  onTestFinished(storage.close);
+  return storage;
 };
 
-const embedded = async (): Promise<DatabaseOptions> => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
-  await copyEmbedded(path, { migrated: true });
-  return { kind: 'embedded', dataDir: path };
+/** The same database, with tables. */
+const migrated = async <Options extends DatabaseOptions>(options: Options): Promise<Options> => {
+  await (await openSql(options, { migrate: true })).close();
+  return options;
 };
-const postgresql = async (): Promise<DatabaseOptions & { readonly url: string }> => {
-  const { url, drop } = await createDatabase(server ?? '');
-  onTestFinished(drop);
-  await (await openSql(onPostgresql(url), CONTEXT)).close();
-  return onPostgresql(url);
+const postgresql = async () => migrated(await emptyDatabase());
+const DATABASES = {
+  SQLite: async () => migrated(await emptyFile()),
+  ...(server !== undefined && { PostgreSQL: postgresql }),
 };
-const DATABASES = { PGlite: embedded, ...(server !== undefined && { PostgreSQL: postgresql }) };
 
 /** Starts a process that stops in the middle of a unit of work, in which it has added a user. */
 const stopInTheMiddle = async (options: DatabaseOptions, user: ReturnType<typeof aUser>) => {

@@ -1,129 +1,68 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { aUser } from '../../support/builders.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { copyEmbedded } from '../../support/storage/embedded-template.ts';
-import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+import { emptyFile } from '../../support/storage/kinds.ts';
 
-describe('openDatabase of an embedded database', () => {
-  let directory: ReturnType<typeof temporaryDirectory>;
-  let options: { kind: 'embedded'; dataDir: string };
-  beforeEach(() => {
-    directory = temporaryDirectory();
-    options = { kind: 'embedded', dataDir: join(directory.path, 'data') };
-  });
-  afterEach(() => directory.remove());
-  const copyFresh = () => copyEmbedded(options.dataDir, { migrated: false });
-  const copyMigrated = () => copyEmbedded(options.dataDir, { migrated: true });
+const writeNonsense = (path: string) => {
+  mkdirSync(dirname(path));
+  writeFileSync(path, 'x'.repeat(5_000));
+};
+
+describe('openDatabase of a file of SQLite', () => {
+  const HOLDER = new URL('../../support/processes/hold-database.ts', import.meta.url);
 
   it('keeps what was stored when it is closed and opened again', async () => {
-    await copyMigrated();
-    const user = aUser();
-    const first = await openDatabase(options, { migrate: false });
-    await mikroOrmUserRepository(first).add(user);
+    const options = await emptyFile();
+    const user = aUserRow();
+    const first = await openDatabase(options, { migrate: true });
+    await first.records.insert('users', user);
     await first.close();
-
     const second = await openDatabase(options, { migrate: false });
-    expect(await mikroOrmUserRepository(second).findById(user.id)).toStrictEqual(user);
-    await second.close();
+    onTestFinished(second.close);
+    expect(await second.records.list('users', { equal: { id: user.id } })).toMatchObject([user]);
   });
 
-  it('makes the directory private, even if everybody could read it before', async () => {
-    await copyFresh();
-    const paths = [options.dataDir, join(options.dataDir, 'database')];
-    for (const path of paths) chmodSync(path, 0o755);
-    const database = await openDatabase(options, { migrate: false });
-    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
-    await database.close();
+  it('lets two processes start on a new file, prints nothing, and keeps what they stored when they are killed', async () => {
+    const options = await emptyFile();
+    const holders = await Promise.all(['one', 'other'].map((name) => startHelper(HOLDER, options.path, name)));
+    for (const { kill } of holders) await kill();
+    expect(holders.map(({ complaints }) => complaints())).toEqual(['', '']);
+    const { records, close } = await openDatabase(options, { migrate: false });
+    onTestFinished(close);
+    const users = await records.list('users', { order: ['id'] });
+    expect(users.map(({ username }) => username).sort()).toEqual(['one', 'other']);
   });
 
-  it('refuses a second process, prints nothing, and keeps what was stored when its process is killed', async () => {
-    await copyMigrated();
-    const helper = await startHelper(
-      new URL('../../support/processes/hold-database.ts', import.meta.url),
-      options.dataDir,
-    );
-    try {
-      await expect(openDatabase(options, { migrate: false })).rejects.toThrow(
-        `DATA_DIR (${options.dataDir}) cannot be used: process ${helper.pid}`,
-      );
-    } finally {
-      await helper.kill();
-    }
-    const user = JSON.parse(helper.output);
-    expect(helper.complaints()).toBe('');
-
-    const database = await openDatabase(options, { migrate: false });
-    expect(await mikroOrmUserRepository(database).findById(user.id)).toStrictEqual(user);
-    await database.close();
-  });
-
-  it('refuses a second opening in one process, and leaves the first as it was', async () => {
-    await copyMigrated();
-    const database = await openDatabase(options, { migrate: false });
-    await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is using it');
-    await database.ping();
-    await database.close();
-  });
-
-  it('rejects every query after it is closed, and does not open the directory again without its lock', async () => {
-    await copyMigrated();
-    const database = await openDatabase(options, { migrate: false });
+  it('rejects every call after it is closed, and does not open the file again', async () => {
+    const database = await openDatabase(await emptyFile(), { migrate: true });
     await database.close();
     const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
     await expect(database.ping()).rejects.toMatchObject(closed);
-    const users = mikroOrmUserRepository(database);
-    await expect(users.findById(aUser().id)).rejects.toMatchObject(closed);
-    await expect(users.update(aUser().id, { now: 1, locale: 'de' })).rejects.toMatchObject(closed);
+    await expect(database.records.list('users', { equal: { id: 'a' } })).rejects.toMatchObject(closed);
+    await expect(database.records.unit(async () => undefined)).rejects.toMatchObject(closed);
     await database.close();
   });
 
-  it('migrates only on request, and a second time without an effect', async () => {
-    await copyFresh();
-    const database = await openDatabase(options, { migrate: false });
-    const users = mikroOrmUserRepository(database);
-    await expect(users.findById(aUser().id)).rejects.toMatchObject({
-      code: 'DB_QUERY_FAILED',
-      reason: expect.stringContaining('42P01'),
-    });
-    await database.migrate();
-    await users.add(aUser());
-    await database.migrate();
-    await database.ping();
-    await database.close();
-  });
-
-  it('names the error of a migration that failed, without its SQL', async () => {
-    await copyFresh();
-    const database = await openDatabase(options, { migrate: false });
-    await database.em.execute('create table sessions (id int)');
-    await database.close();
-    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
-      /^The database in DATA_DIR \(.*\) cannot be opened: TableExistsException 42P07 heap_create_with_catalog$/,
+  it.each([
+    ['a directory', (path: string) => mkdirSync(path, { recursive: true }), 'unable to open database file'],
+    ['another kind of file', writeNonsense, 'file is not a database'],
+    [
+      'in a directory that is a file',
+      (path: string) => writeFileSync(dirname(path), ''),
+      'EEXIST: file already exists',
+    ],
+  ])('reports that it cannot be opened, and why: %s', async (_what, prepare, reason) => {
+    const options = await emptyFile();
+    const path = join(dirname(options.path), 'data', 'test.sqlite');
+    prepare(path);
+    await expect(openDatabase({ ...options, path }, { migrate: true })).rejects.toThrow(
+      `The database ${path} cannot be opened: ${reason}`,
     );
-    expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
-  });
-
-  it('reports that DATA_DIR is a file', async () => {
-    writeFileSync(options.dataDir, '');
-    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
-      `DATA_DIR (${options.dataDir}) cannot be used: EEXIST: file already exists`,
-    );
-  });
-
-  it('reports why the database in DATA_DIR cannot be opened, and unlocks the directory', async () => {
-    mkdirSync(options.dataDir);
-    writeFileSync(join(options.dataDir, 'database'), '');
-    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
-      `The database in DATA_DIR (${options.dataDir}) cannot be opened: ENOTDIR: not a directory`,
-    );
-    expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
   });
 });
 
@@ -131,7 +70,7 @@ describe('openDatabase of a PostgreSQL', () => {
   it('reports that nothing listens, without the URL', async () => {
     const url = 'postgresql://user:secret@127.0.0.1:1/tandem';
     await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
-      /^The database of DATABASE_URL cannot be opened: DriverException ECONNREFUSED$/,
+      /^The database of DATABASE_URL cannot be opened: Error ECONNREFUSED$/,
     );
   });
 
@@ -182,18 +121,6 @@ const answers = (ping: () => Promise<void>): Promise<boolean> =>
 describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running PostgreSQL', () => {
   const create = () => createDatabase(TEST_DATABASE_URL ?? '');
 
-  it('migrates once when many instances start at the same time', async () => {
-    const { url, drop } = await create();
-    onTestFinished(drop);
-    const instances = await Promise.all(
-      Array.from({ length: 6 }, () => openDatabase(onPostgresql(url), { migrate: true })),
-    );
-    const [first] = instances;
-    const applied = await first?.em.execute('select name from mikro_orm_migrations');
-    expect(applied).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
-    await Promise.all(instances.map(({ close }) => close()));
-  });
-
   it('reads the password from PGPASSWORD, with any characters, when the URL has none', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
@@ -227,13 +154,13 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
   it('works again after its connections were closed', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
-    const { em, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });
+    const { records, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });
     const killer = await openDatabase(onPostgresql(url), { migrate: false });
     await killer.em.execute(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
     await expect.poll(() => answers(ping)).toBe(true);
-    expect(await mikroOrmUserRepository({ em }).findById(aUser().id)).toBeNull();
+    expect(await records.list('users', { equal: { id: 'a' } })).toEqual([]);
     await killer.close();
     await close();
   });

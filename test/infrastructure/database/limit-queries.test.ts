@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { translated } from '../../../src/adapters/mikro-orm/queries.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { onPostgresql } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
@@ -19,10 +18,7 @@ describe.each(ROUTES)('a query that takes too long, %s', (_name, route) => {
   it('is cancelled in PostgreSQL, although no session has a limit, and the next query works', async () => {
     const { observer, database } = await openBoth({ statementTimeout: 300, poolSize: 1 });
     expect(await database.em.execute('show statement_timeout')).toEqual([{ statement_timeout: '0' }]);
-    await expect(translated(() => database.em.execute('select pg_sleep(600)'))).rejects.toMatchObject({
-      code: 'DB_QUERY_FAILED',
-      reason: expect.stringContaining('57014'),
-    });
+    await expect(database.em.execute('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
     expect(await observer.em.execute(SLEEPING)).toEqual([]);
     expect(await database.em.execute('select 1 as one')).toEqual([{ one: 1 }]);
   });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
 import { removeAccount } from '../../../src/application/steps/remove-account.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/use-cases/export-account.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
-import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
 import {
   aLink,
   aMessage,
@@ -26,19 +28,16 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
   outbox: ({ messages }) => messages,
   passkeys: ({ passkeys }) => passkeys,
   factors: ({ factors }) => factors,
-  remembered_devices: ({ rememberedDevices }) => rememberedDevices,
-  recovery_codes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
+  rememberedDevices: ({ rememberedDevices }) => rememberedDevices,
+  recoveryCodes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
 };
 
-const TABLES = `select relname as name from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') order by 1`;
-/** Those with a foreign key to users, or with a column of that name. */
-const NAMING_USERS = `select conrelid::regclass::text as name from pg_constraint
-    where contype = 'f' and confrelid = 'users'::regclass
-  union select attrelid::regclass::text from pg_attribute join pg_class on pg_class.oid = attrelid
-    where attname in ('user_id', 'username', 'email') and relkind in ('r', 'p') and not attisdropped
-      and relnamespace = current_schema()::regnamespace
-  order by 1`;
+const NAMES = Object.keys(TABLES) as TableName[];
+/** Those whose rows go with a user, or that have one of these columns. */
+const NAMING_USERS = NAMES.filter((name) => {
+  const { columns, ofUser } = TABLES[name];
+  return ofUser === true || ['userId', 'username', 'email'].some((column) => column in columns);
+});
 
 describe('a user, of whom every table that names users has a row', () => {
   const clock = { now: () => NOW };
@@ -46,10 +45,10 @@ describe('a user, of whom every table that names users has a row', () => {
   const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
   const session = aSession({ userId: user.id, ...keys });
   let database: Database;
-  let stores: ReturnType<typeof sqlStores>;
+  let stores: Stores;
   beforeAll(async () => {
     database = await openEmbedded();
-    stores = sqlStores(database);
+    stores = storageOver(database.records);
     await stores.users.add(user);
     await stores.sessions.add(session);
     await stores.events.add([anEvent({ userId: user.id, address: 'network 1' })]);
@@ -70,22 +69,21 @@ describe('a user, of whom every table that names users has a row', () => {
   });
   afterAll(() => database?.close());
 
-  const namesOf = async (query: string) =>
-    (await database.em.execute<{ name: string }[]>(query)).map(({ name }) => name);
   /** The tables of all with a row that has the user's id, name, address or keys in any column. */
   const tablesWithTheUser = async (): Promise<string[]> => {
     const found: string[] = [];
-    for (const name of await namesOf(TABLES)) {
-      const words = [user.id, user.username, user.email, keys.deviceKey, keys.browserKey].map((word) => `%${word}%`);
-      const where = words.map(() => 'stored::text ilike ?').join(' or ');
-      const rows = await database.em.execute(`select 1 from "${name}" stored where ${where}`, words);
-      if (rows.length > 0) found.push(name);
+    for (const name of NAMES) {
+      const text = JSON.stringify(
+        await database.records.list(name, { order: TABLES[name].key as never }),
+      ).toLowerCase();
+      const words = [user.id, user.username, user.email, keys.deviceKey, keys.browserKey];
+      if (words.some((word) => text.includes(word.toLowerCase()))) found.push(name);
     }
-    return found;
+    return found.sort();
   };
 
   it('is exported with a row of each', async () => {
-    expect(await namesOf(NAMING_USERS)).toEqual(Object.keys(EXPORTED).sort());
+    expect(NAMING_USERS.toSorted()).toEqual(Object.keys(EXPORTED).sort());
     expect(await tablesWithTheUser()).toEqual(Object.keys(EXPORTED).sort());
     const account = await exportAccount({ ...stores, clock })({ userId: user.id, sessionId: session.id });
     for (const [name, rowsOf] of Object.entries(EXPORTED)) expect(rowsOf(account), name).toHaveLength(1);

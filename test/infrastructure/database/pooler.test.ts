@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
-import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
-import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
-import { describeUserRepository } from '../../contracts/user-repository.contract.ts';
-import { aUser } from '../../support/builders.ts';
-import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
+import { describeDatabase } from '../../contracts/records.contract.ts';
 import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
 import type { TestServer } from '../../support/servers/server.ts';
 import {
-  failingDatabase,
   onPostgresql,
   openOnPostgresql,
   type SharedDatabase,
@@ -24,17 +18,19 @@ import { behindPgbouncer } from '../../support/storage/routes.ts';
 const UNTRACKED = `name not in ('application_name', 'client_encoding', 'DateStyle', 'TimeZone', 'standard_conforming_strings')`;
 
 describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () => {
-  // With one server connection, a migration that needed a second one would wait for itself.
-  it.each(['1', '5'])('instances that start together migrate once, over %s server connections', async (size) => {
-    const { url } = await behindPgbouncer({ default_pool_size: size });
-    const open = () => openDatabase({ ...onPostgresql(url), connectionTimeout: 20_000 }, { migrate: true });
-    const instances = await Promise.all([open(), open()]);
-    onTestFinished(() => Promise.all(instances.map(({ close }) => close())).then(() => undefined));
-    for (const { em } of instances) {
-      const applied = await em.execute('select name from mikro_orm_migrations');
-      expect(applied).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
-    }
-  });
+  // With one server connection, a start that needed a second one would wait for itself.
+  it.each(['1', '5'])(
+    'instances that start together make the tables once, over %s server connections',
+    async (size) => {
+      const { url } = await behindPgbouncer({ default_pool_size: size });
+      const open = () => openDatabase({ ...onPostgresql(url), connectionTimeout: 20_000 }, { migrate: true });
+      const instances = await Promise.all([open(), open()]);
+      onTestFinished(() => Promise.all(instances.map(({ close }) => close())).then(() => undefined));
+      for (const { em } of instances) {
+        expect(await em.execute('select name from tandem_migrations')).toEqual([{ name: 'tables' }]);
+      }
+    },
+  );
 
   it('leaves no setting and no lock in the sessions that it shares with others', async () => {
     const { url } = await behindPgbouncer({ default_pool_size: '1' });
@@ -46,7 +42,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     const atFirst = await others.em.execute(before);
     const service = await openDatabase(onPostgresql(url), { migrate: true });
     onTestFinished(() => Promise.all([others.close(), service.close()]).then(() => undefined));
-    await mikroOrmSessionRepository(service).purge(Date.now(), 10);
+    await storageOver(service.records).unitOfWork.run(({ sessions }) => sessions.purge(Date.now(), 10));
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
   });
@@ -70,47 +66,30 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     );
   });
 
-  describe('the repositories', () => {
+  describe('the records', () => {
     let pooler: TestServer;
     let database: SharedDatabase;
+    let another: Database;
     beforeAll(async () => {
       pooler = await startPgbouncer(TEST_DATABASE_URL ?? '');
       database = await openOnPostgresql(pooler.url);
+      another = await database.openAnother();
     });
     afterAll(async () => {
+      await another?.close();
       await database?.close();
       await pooler?.stop();
     });
-    beforeEach(async () => void (await database.em.execute('delete from users')));
+    const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-    const others: Database[] = [];
-    const openAnother = async () => {
-      const another = await database.openAnother();
-      others.push(another);
-      return another;
-    };
-    const close = async () => {
-      await Promise.all(others.splice(0).map((other) => other.close()));
-    };
-
-    describeUserRepository('mikroOrmUserRepository', async () => ({
-      repository: mikroOrmUserRepository(database),
-      another: async () => mikroOrmUserRepository(await openAnother()),
-      failing: async () => mikroOrmUserRepository(failingDatabase(database.em)),
-      close,
-    }));
-    describeSessionRepository('mikroOrmSessionRepository', async () => {
-      const users = [aUser(), aUser()] as const;
-      for (const user of users) await mikroOrmUserRepository(database).add(user);
+    describeDatabase('mikroOrmRecords', async () => {
+      for (const table of ['users', 'outbox', 'mailboxes', 'used_values', 'operations'])
+        await database.em.execute(`delete from ${table}`);
       return {
-        repository: mikroOrmSessionRepository(database, { budget: AMPLE_BUDGET }),
-        users,
-        another: async () => mikroOrmSessionRepository(await openAnother(), { budget: AMPLE_BUDGET }),
-        failing: async () => mikroOrmSessionRepository(failingDatabase(database.em)),
-        delayed: absent('a locked row behind a pooler: test/faults/locked-row.test.ts'),
-        clock: absent('the clock of PostgreSQL: test/adapters/session-repository/contract.test.ts'),
-        deleteUser: async (id) => void (await database.em.execute('delete from users where id = ?', [id])),
-        close,
+        records: database.records,
+        another: async () => another.records,
+        failing: absent('as on a direct connection'),
+        untilOneWaits: () => expect.poll(async () => (await another.em.execute(WAITING)).length).toBe(1),
       };
     });
   });

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -16,14 +15,15 @@ const PROCESS = 'select pg_backend_pid()';
 const openSingle = async (url: string) => {
   const database = await openDatabase({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
   onTestFinished(() => database.close());
-  return database;
+  const { users, sessions } = storageOver(database.records);
+  return { em: database.em, users, sessions: database.faster(sessions) };
 };
 
 /** Stores a user. @returns reads the user, with a prepared statement. */
-const storedUser = async (em: Database['em']) => {
+const storedUser = async ({ users, sessions }: Awaited<ReturnType<typeof openSingle>>) => {
   const user = aUser();
-  await mikroOrmUserRepository({ em }).add(user);
-  return async () => (await mikroOrmSessionRepository({ em }).findWithUser(aSession({ userId: user.id })))?.user;
+  await users.add(user);
+  return async () => (await sessions.findWithUser(aSession({ userId: user.id })))?.user;
 };
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to PostgreSQL', () => {
@@ -35,29 +35,28 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   });
 
   it('a statement of a repository is prepared once, however often it is executed', async () => {
-    const { em } = await openSingle(url);
-    const sessions = mikroOrmSessionRepository({ em });
+    const { em, sessions } = await openSingle(url);
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
     for (let count = 0; count < 10; count += 1) await sessions.findWithUser(aSession());
     expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
   });
 
   it('a column that is added changes nothing', async () => {
-    const { em } = await openSingle(url);
-    const find = await storedUser(em);
+    const single = await openSingle(url);
+    const { em } = single;
+    const find = await storedUser(single);
     const user = await find();
     await em.execute('alter table users add column another text');
     expect(await find()).toStrictEqual(user);
   });
 
   it('a statement that was planned while its tables were known to be empty uses an index', async () => {
-    const { em } = await openSingle(url);
+    const { em, sessions } = await openSingle(url);
     await em.execute('set plan_cache_mode = force_generic_plan');
     for (const table of ['users', 'sessions']) {
       await em.execute(`alter table ${table} set (autovacuum_enabled = false)`);
       await em.execute(`vacuum analyze ${table}`);
     }
-    const sessions = mikroOrmSessionRepository({ em });
     await sessions.rotate(aRotation(aSession()));
     await sessions.findWithUser(aSession());
     const prepared = await em.execute<{ name: string; count: number }[]>(
@@ -76,8 +75,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     'somebody deallocated it': 'deallocate all',
   };
   it.each(Object.entries(OUTDATING))('a statement is executed although %s', async (_why, outdate) => {
-    const { em } = await openSingle(url);
-    const find = await storedUser(em);
+    const single = await openSingle(url);
+    const { em } = single;
+    const find = await storedUser(single);
     const user = await find();
     const before = await em.execute(PROCESS);
     await em.execute(outdate);
@@ -89,10 +89,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   });
 
   it('a session is rotated once although its statements were deallocated', async () => {
-    const { em } = await openSingle(url);
+    const { em, users, sessions } = await openSingle(url);
     const user = aUser();
-    await mikroOrmUserRepository({ em }).add(user);
-    const sessions = mikroOrmSessionRepository({ em });
+    await users.add(user);
     const session = aSession({ userId: user.id });
     await sessions.add(session);
     const rotation = aRotation(session);
@@ -106,8 +105,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
 describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () => {
   it('no statement has a name', async () => {
     const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
-    const { em } = await openSingle(url);
-    await mikroOrmSessionRepository({ em }).findWithUser(aSession());
+    const { em, sessions } = await openSingle(url);
+    await sessions.findWithUser(aSession());
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
     expect(direct).not.toBe(url);
   });

@@ -56,7 +56,7 @@ describe.runIf(canStartServers())('a PostgreSQL with TLS', () => {
     async (_why, code, certificate, trusted) => {
       server.present(certificate);
       const url = urlTrusting(trusted);
-      const message = `The database of DATABASE_URL cannot be opened: DriverException ${code}`;
+      const message = `The database of DATABASE_URL cannot be opened: Error ${code}`;
       await expect.poll(() => whyNot(url), { timeout }).toBe(message);
       const found = await examined(setUpOf({ DATABASE_URL: url }));
       expect(found).toMatchObject({ id: 'database.unreachable', severity: 'problem', seen: message });

@@ -1,11 +1,14 @@
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUser } from '../builders.ts';
 
-/** A process that opens an embedded database, adds a user, prints the user and never closes the database. */
-const [, , dataDir = ''] = process.argv;
-const { em } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: true });
-const user = aUser();
-await mikroOrmUserRepository({ em }).add(user);
+/** A process that opens a file of SQLite, adds a user of this name, prints the user and never closes the file. */
+const [, , path = '', username = ''] = process.argv;
+const { records } = await openDatabase(
+  { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' },
+  { migrate: true },
+);
+const user = aUser({ id: username.padStart(26, '0'), username, email: `${username}@example.org` });
+await storageOver(records).users.add(user);
 process.stdout.write(JSON.stringify(user));
 process.stdin.resume();

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { openSql } from '../../../src/infrastructure/storages/sql.ts';
 import { aSession, type aUser } from '../builders.ts';
 
@@ -7,8 +6,7 @@ const [options, user] = process.argv.slice(2).map((text) => JSON.parse(text)) as
   Parameters<typeof openSql>[0],
   ReturnType<typeof aUser>,
 ];
-const context = { migrate: false, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
-const { unitOfWork } = await openSql(options, context);
+const { unitOfWork } = await openSql(options, { migrate: false });
 await unitOfWork.run(async ({ users, sessions }) => {
   await users.add(user);
   await sessions.add(aSession({ userId: user.id }));

@@ -1,92 +1,93 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import type { Session } from '../../../src/domain/session.ts';
-import type { Database } from '../../../src/infrastructure/database/database.ts';
-import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { plansOf } from '../../support/storage/plans.ts';
+import { CompiledQuery } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { selectRows, sqlTables } from '../../../src/adapters/mikro-orm/records/statements.ts';
+import type { Query } from '../../../src/adapters/records/records.ts';
+import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../../src/adapters/records/tables.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { createDatabase, onPostgresql, openEmbedded, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 
-const USERS = 1_000;
-/** From a thousand on, PostgreSQL prefers the index where there is one: a statement that cannot use it shows. */
-const SESSIONS = 5_000;
-
-/** Inserts users and distributes expired sessions among them, as after a long time without a purge. */
-const fill = async ({ em }: Database): Promise<void> => {
-  await em.execute(
-    `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
-      select lpad(n::text, 26, '0'), 'u' || n, 'u' || n, n || '@example.org', '', 0, 0 from generate_series(0, ?) n`,
-    [USERS - 1],
-  );
-  await em.execute(
-    `insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at)
-      select lpad(n::text, 26, '0'), lpad((n % ?)::text, 26, '0'), lpad(n::text, 26, '0'), n, n, n from generate_series(1, ?) n`,
-    [USERS, SESSIONS],
-  );
-  await em.execute('analyze');
+/** A query of any table, whose columns only `TABLES` knows. */
+type AnyQuery = {
+  readonly equal?: Readonly<Record<string, unknown>>;
+  readonly range?: readonly [string, '<=', unknown];
+  readonly order?: readonly string[];
+  readonly limit?: number;
 };
 
-type Context = { readonly repository: SessionRepository; readonly session: Session };
+const valueFor = (table: AnyTable, column: string): unknown =>
+  ({ text: 'a', integer: 1, boolean: true, json: '{}' })[(table.columns[column] ?? '').replace('?', '')];
 
-/** What requests and the purge do, each with the index that it must use. */
-const WORK: Readonly<Record<string, [index: string, work: (context: Context) => Promise<unknown>]>> = {
-  'finding a session': ['sessions_pkey', ({ repository, session }) => repository.find(session)],
-  'finding a user with a session': ['sessions_pkey', ({ repository, session }) => repository.findWithUser(session)],
-  'rotating a session': ['sessions_pkey', ({ repository, session }) => repository.rotate(aRotation(session))],
-  'reverting a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],
-  'listing the sessions of a user': [
-    'sessions_user_id_index',
-    ({ repository, session }) => repository.listByUser(session.userId, NOW),
-  ],
-  'opening a session': [
-    'sessions_user_id_index',
-    ({ repository, session: { userId } }) => repository.add(aSession({ userId })),
-  ],
-  'ending the other sessions of a user': [
-    'sessions_user_id_index',
-    ({ repository, session }) => repository.endByUser(session.userId, session.id),
-  ],
-  'ending a session': ['sessions_pkey', ({ repository, session }) => repository.end(session)],
-  'purging expired sessions': ['sessions_purge_check_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
+/** What an index is for: all of its columns have values, all but the last, which is the order, or the first is in a range. */
+const queriesOf = (table: AnyTable, columns: readonly string[]): readonly AnyQuery[] => {
+  const equal = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, valueFor(table, name)]));
+  const [first = '', last = ''] = [columns[0], columns.at(-1)];
+  return [
+    { equal: equal(columns) },
+    { equal: equal(columns.slice(0, -1)), order: [last], limit: 10 },
+    { range: [first, '<=', valueFor(table, first)], order: columns, limit: 10 },
+  ];
 };
 
-const describePlans = (name: string, open: () => Promise<Database>) =>
-  describe(`on ${name}, among ${SESSIONS} expired sessions`, () => {
-    let database: Database;
-    let session: Session;
-    beforeAll(async () => {
-      database = await open();
-      await fill(database);
-      const user = aUser();
-      await mikroOrmUserRepository(database).add(user);
-      session = aSession({ userId: user.id });
-      await mikroOrmSessionRepository(database).add(session);
-    });
-    afterAll(() => database?.close());
+const CASES = (Object.keys(TABLES) as TableName[]).flatMap((name) => {
+  const table = TABLES[name];
+  const indexes = [...uniquesOf(table), ...Object.entries(table.indexes ?? {})];
+  return indexes.flatMap(([index, columns]) => queriesOf(table, columns).map((query) => ({ index, name, query })));
+});
 
-    it.each(Object.entries(WORK))('%s uses an index and scans no table', async (_what, [index, work]) => {
-      const plans = await plansOf(database.em, (em) =>
-        work({ repository: mikroOrmSessionRepository({ em }), session }),
-      );
-      const scans = plans.flatMap((plan) => plan.scans);
-      expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-      expect(scans).toContainEqual(expect.stringMatching(`^(Index|Bitmap Index|Index Only) Scan ${index}$`));
-    });
+type Kind = {
+  readonly on: string;
+  readonly open: () => Promise<Database>;
+  readonly dialect: typeof POSTGRESQL;
+  readonly explain: string;
+  /** Whether a line of a plan reads a whole table, or sorts. */
+  readonly isSlow: RegExp;
+};
 
-    it('is checked by plans that show the scan of a table', async () => {
-      const plans = await plansOf(database.em, (em) =>
-        em
-          .getKysely<{ sessions: { current_token_id: string } }>()
-          .selectFrom('sessions')
-          .selectAll()
-          .where('current_token_id', '=', session.currentTokenId)
-          .execute(),
-      );
-      expect(plans.flatMap((plan) => plan.scans).join()).toMatch(/Seq Scan sessions/);
-    });
+/** One connection, with the setting of the service. A sort is planned only if no index has the order, however few rows there are. */
+const openPlanning = async () => {
+  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+  const database = await openDatabase({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
+  await database.em.execute('set enable_sort = off');
+  return { ...database, close: () => database.close().finally(drop) };
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    on: 'SQLite',
+    open: openEmbedded,
+    dialect: SQLITE,
+    explain: 'explain query plan',
+    isSlow: /SCAN (?!.* USING (?:COVERING )?INDEX )|TEMP B-TREE/,
+  },
+  ...(TEST_DATABASE_URL === undefined
+    ? []
+    : [{ on: 'PostgreSQL', open: openPlanning, dialect: POSTGRESQL, explain: 'explain', isSlow: /Seq Scan|Sort/ }]),
+];
+
+describe.each(KINDS)('on $on', ({ open, dialect, explain, isSlow }) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+    return database.close;
   });
 
-describePlans('PGlite', openEmbedded);
-const server = TEST_DATABASE_URL;
-if (server !== undefined) describePlans('PostgreSQL', () => openOnPostgresql(server));
+  const planOf = async (name: TableName, query: AnyQuery): Promise<string> => {
+    const db = database.em.getKysely();
+    const { values, build } = selectRows(sqlTables('')(name), query as Query<TableName>, dialect.booleans, false);
+    const { sql, parameters } = build(db, values).compile();
+    const { rows } = await db.executeQuery(CompiledQuery.raw(`${explain} ${sql}`, [...parameters]));
+    return JSON.stringify(rows);
+  };
+
+  it.each(CASES)('$index serves $query without a scan of the table, and without a sort', async ({ name, query }) => {
+    expect(await planOf(name, query)).not.toMatch(isSlow);
+  });
+
+  it.each<AnyQuery>([{ equal: { passwordHash: 'a' } }, { order: ['createdAt'] }, { range: ['createdAt', '<=', 1] }])(
+    '%j, which no index serves, is seen',
+    async (query) => {
+      expect(await planOf('users', query)).toMatch(isSlow);
+    },
+  );
+});

@@ -94,7 +94,7 @@ const sharedKind = (name: string, session: readonly string[], limit: number) => 
  * Each table in one statement, which does nothing where there is such a table: these databases commit after each, so another process may have
  * created some, or this one may have been interrupted.
  */
-export const inOneStatement = (sql: string): string => {
+const inOneStatement = (sql: string): string => {
   const added = Map.groupBy(sql.matchAll(/^alter table (`\w+`) add (.+);$/gm), ([, table]) => table);
   return sql
     .replaceAll(/^alter table .*$/gm, '')

@@ -7,7 +7,14 @@ import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/fill.ts';
-import { createDatabase, onPostgresql, openEmbedded, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
+import {
+  createDatabase,
+  onMariadb,
+  onPostgresql,
+  openEmbedded,
+  TEST_DATABASE_URL,
+} from '../../support/storage/databases.ts';
 
 const opened = async (opening: Promise<Database>): Promise<Records> => {
   const { records, close } = await opening;
@@ -20,6 +27,10 @@ const onServer = async (): Promise<Records> => {
   onTestFinished(drop);
   return opened(openDatabase(onPostgresql(url), { migrate: true }));
 };
+
+/** Beside the tables of the server itself. */
+const onMariadbAt = (url: string): Promise<Records> =>
+  opened(openDatabase({ ...onMariadb(`${url}mysql`), tablePrefix: 'auth_' }, { migrate: true }));
 
 /** All rows, by their tables. */
 const contentOf = async (records: Records) => {
@@ -78,6 +89,18 @@ describe('copyRows', () => {
       expect(await contentOf(back)).toEqual(content);
     },
   );
+
+  it.runIf(canStartMariadb())('copies them from SQLite to MariaDB and back', async () => {
+    const server = await startMariadb();
+    onTestFinished(() => server.stop());
+    const source = await aSource();
+    const [there, back] = [await onMariadbAt(server.url), await onFile()];
+    const content = await contentOf(source);
+    expect((await copy(source, there)).copied).toBe((await copy(there, back)).copied);
+    expect(await contentOf(there)).toEqual(content);
+    expect(await contentOf(back)).toEqual(content);
+    expect((await copy(source, there)).copied).toBe(0);
+  });
 
   it('copies the rest when it was interrupted, and nothing when all is there', async () => {
     const source = await aSource();

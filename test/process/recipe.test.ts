@@ -75,7 +75,7 @@ describe('the recipe for a route with a table', () => {
       'test/infrastructure/database/schema.test.ts',
     ].flatMap(expandedOf);
     // What is about other routes and stores is as it was.
-    const added = ['location', 'the city of a user', 'LocationRepository', 'create the schema', 'the contract'];
+    const added = ['location', 'the city of a user', 'LocationRepository', 'becomes', 'the contract'];
     const pages = ['the layers', 'docs/api.md', 'the OpenAPI document'];
     const report = join(checkout.path, 'report.json');
     const outcome = runInstalled(

@@ -12,7 +12,7 @@ import { leaveReadOnlyServers, type WatchedPool } from './read-only-servers.ts';
 
 export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKind> => ({
   dialect: POSTGRESQL,
-  types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C' },
+  types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
   options: await driverOptions(options),
   settings: [],
   // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.

@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely';
 import type { Sql } from '../../adapters/mikro-orm/records/statements.ts';
 import { TABLES } from '../../adapters/records/tables.ts';
 import type { DatabaseKind } from './kind.ts';
-import { MIGRATIONS, type Migration } from './migrations.ts';
+import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 
 /** Says what the operator has to change. */
 export class SchemaError extends Error {
@@ -96,7 +96,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
       if (!pending.includes(migration.name)) continue;
-      await migration.up(transaction, { types: kind.types, prefix });
+      await migration.up(transaction, { parts: partsOf(kind.types), prefix });
       await note(migration.name);
     }
   });

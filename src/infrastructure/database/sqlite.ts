@@ -18,7 +18,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
   };
   return {
     dialect: SQLITE,
-    types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null },
+    types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null, tableOptions: 'strict' },
     options: { driver: SqliteDriver, dbName: path, driverOptions: options },
     settings: ['pragma journal_mode = wal', `pragma synchronous = ${synchronous}`, 'pragma foreign_keys = on'],
     tables: `select name, true as is_here from sqlite_schema where type in ('table', 'view')`,

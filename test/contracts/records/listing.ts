@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Query } from '../../../src/adapters/records/records.ts';
-import type { TableName } from '../../../src/adapters/records/tables.ts';
+import type { Column, TableName } from '../../../src/adapters/records/tables.ts';
 import { anId, aPasskey, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
@@ -8,11 +8,10 @@ import { aMessageRow, anEventRow, aSessionRow, type GivenDatabase, stored } from
 
 type Given = Pick<GivenDatabase, 'records'>;
 
-const idsOf = async <Name extends Exclude<TableName, 'links' | 'mailboxes' | 'recoveryCodes'>>(
-  { records }: Given,
-  table: Name,
-  query: Query<Name>,
-): Promise<string[]> => (await records.list(table, query)).map(({ id }) => id);
+type WithId = { [Name in TableName]: 'id' extends Column<Name> ? Name : never }[TableName];
+
+const idsOf = async <Name extends WithId>({ records }: Given, table: Name, query: Query<Name>): Promise<string[]> =>
+  (await records.list(table, query)).map(({ id }) => id);
 
 export const listing = ({ it }: Tests<GivenDatabase>): void => {
   it('lists the rows with given values, and only those', async (given) => {

@@ -34,11 +34,11 @@ const addingColumn = (name: string, column: string) => {
   let runs = 0;
   const migration: Migration = {
     name,
-    up: async (transaction, { types, prefix }) => {
+    up: async (transaction, { parts, prefix }) => {
       runs += 1;
       await transaction.schema
         .alterTable(`${prefix}users`)
-        .addColumn(column, types.integer as 'integer', (added) => added.notNull().defaultTo(7))
+        .addColumn(column, parts.integer, (added) => added.notNull().defaultTo(7))
         .execute();
     },
   };

@@ -2,7 +2,7 @@ import { EntitySchema } from '@mikro-orm/core';
 import { type AnyTable, TABLES, uniquesOf } from '../../records/tables.ts';
 import { columnsOf, type Kind, type SqlColumn, VERSION } from './columns.ts';
 
-/** What differs between databases in the types of columns. */
+/** What differs between databases in tables and the types of columns. */
 export type Types = {
   /** The type of an integer of 64 bits. */
   readonly integer: string;
@@ -12,6 +12,8 @@ export type Types = {
   readonly indexedText: string;
   /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
   readonly collation: string | null;
+  /** What follows the columns of a table. */
+  readonly tableOptions: string;
 };
 
 type Options = ConstructorParameters<typeof EntitySchema>[0];

@@ -102,9 +102,7 @@ export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 export type RotationOutcome =
   | RotatedSession
   /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
-  | 'stale'
-  /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */
-  | 'too-late';
+  | 'stale';
 
 export const partWithUser = ({ expiresAt, authenticatedAt, amr, knownAt, heldAt }: Session): PartWithUser => ({
   expiresAt,

@@ -92,7 +92,7 @@ describe('the linter reports', () => {
     ],
     [
       'a sibling adapter two folders down',
-      'src/adapters/session-repository/rotation-recovery/planted.ts',
+      'src/adapters/resilience/rotation-recovery/planted.ts',
       `import '../../clock/system.ts';`,
       "don't know each other",
     ],

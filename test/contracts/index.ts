@@ -28,7 +28,7 @@ export type { Database } from './records/database.ts';
 export { describeDatabase } from './records.contract.ts';
 export { describeRecords, type RecordsName } from './records.ts';
 export { describeRememberedDeviceRepository } from './remembered-device-repository.contract.ts';
-export type { DelayedSessions, SessionStore } from './session-repository/store.ts';
+export type { HeldStore, SessionStore } from './session-repository/store.ts';
 export { describeSessionRepository } from './session-repository.contract.ts';
 export { describeTokenSigner } from './token-signer.contract.ts';
 export type { UnitOfWorkStore } from './unit-of-work/store.ts';

@@ -45,7 +45,6 @@ export type UserInSession = {
  * - accepts exactly one of many concurrent rotations of the same token
  * - accepts exactly one of two rotations of the same token by two instances
  * - accepts exactly one of two rotations that wait for the store
- * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted
  * - never performs a rotation that was reverted before it happened
@@ -80,7 +79,6 @@ export type UserInSession = {
  *
  * @example
  * const outcome = await sessions.rotate(rotation);
- * if (outcome === 'too-late') throw new AppError('DB_QUERY_FAILED');
  * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // another token or number is current, or the session has ended
  * const { user, expiresAt } = outcome;
  */
@@ -95,8 +93,7 @@ export interface SessionRepository {
   /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
   findWithUser(key: SessionKey): Promise<UserInSession | null>;
   /**
-   * Compares and swaps the current token in one atomic step, and reads the user, within the budget of the repository (at most five seconds
-   * after the call). The store itself refuses a later rotation, with the outcome `too-late`.
+   * Compares and swaps the current token in one atomic step, and reads the user.
    * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;

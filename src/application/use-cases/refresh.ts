@@ -121,7 +121,6 @@ const rotate = async (
   cancellation.throwIfAborted();
   assertConnected(deps, request);
   const rotated = await deps.sessions.rotate(rotation);
-  if (rotated === 'too-late') throw new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
   if (rotated === 'stale') return rotated;
   const { user, ...session } = rotated;
   if (!mayHaveTokens(user)) return refuseUser(deps, { id: rotation.sessionId, userId: rotation.userId }, origin);

@@ -1,5 +1,4 @@
 import type { Check } from '../../adapters/http/routes/check.ts';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
 import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { DeviceProofs } from '../../application/ports/device-proofs.ts';
@@ -15,7 +14,6 @@ import type { PasswordHasher } from '../../application/ports/password-hasher.ts'
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
-import type { Config } from '../config.ts';
 
 export type Ports = Storage & {
   readonly linkTokens: LinkTokens;
@@ -44,10 +42,7 @@ export type Ports = Storage & {
  * const stop = await serve(parseConfig(process.env), { storage, close: () => db.close() });
  */
 export type Overrides = {
-  /**
-   * With it, no database is opened. A plain object, since its members are spread. A rotation has to happen within
-   * `rotationBudget(config)`, or never.
-   */
+  /** With it, no database is opened. A plain object, since its members are spread. */
   readonly storage?: Storage;
   /**
    * Adapters of other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. Instances without the keys of
@@ -61,12 +56,3 @@ export type Overrides = {
   /** Closes the storage. Called once: after the last response, or when the start fails. */
   readonly close?: () => Promise<void> | void;
 };
-
-/**
- * Milliseconds that `rotate` of an own storage may take. A rotation that has not happened by then must never happen. ADR 0022.
- *
- * @example
- * const storage = openStorage({ budget: rotationBudget(config) });
- */
-export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
-  rotationBudgets(requestTimeout).rotation;

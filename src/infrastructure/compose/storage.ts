@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { recoveringSessionRepository, rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
+import { recoveringSessionRepository, rotationBudget } from '../../adapters/resilience/rotation-recovery.ts';
 import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
@@ -24,7 +24,7 @@ export const openStorage = async (
 ): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
   const { unitOfWork, checks, clock, connections, close, ...stores } = opened;
-  const answerBudget = rotationBudgets(config.requestTimeout).answer;
+  const answerBudget = rotationBudget(config.requestTimeout);
   const sessions = recoveringSessionRepository(stores.sessions, { answerBudget });
   return {
     storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },

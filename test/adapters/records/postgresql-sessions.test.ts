@@ -10,6 +10,7 @@ import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
+import type { HeldStore } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
@@ -58,7 +59,29 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
     return session;
   };
   const send = (text: string) => opened(other).em.execute(text);
-  const untilOneWaits = () => expect.poll(async () => (await send(WAITING)).length).toBe(1);
+
+  const untilWaiting = (count: number) => expect.poll(async () => (await send(WAITING)).length).toBe(count);
+  /** Somebody has locked all sessions, and lets them go when two wait for them. */
+  const heldByLocks = (): HeldStore => {
+    let [released, over] = [Promise.withResolvers<void>(), Promise.resolve()];
+    return {
+      hold: async () => {
+        const locked = Promise.withResolvers<void>();
+        released = Promise.withResolvers();
+        over = inTransaction(opened(other), async (within) => {
+          await within(`select id from ${PREFIX}sessions for update`);
+          locked.resolve();
+          await released.promise;
+        });
+        await locked.promise;
+      },
+      release: async () => {
+        await untilWaiting(2);
+        released.resolve();
+        await over;
+      },
+    };
+  };
 
   describeSessionRepository('postgresqlSessions', async () => {
     await empty();
@@ -67,7 +90,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       users: [owner, stranger],
       another: async () => sessionsOver(() => opened(other).em.getKysely()),
       failing: async () => sessionsOver(() => failing(kysely(), QUOTING.postgresql)),
-      delayed: absent('a rotation has no deadline: it is reverted'),
+      held: async () => heldByLocks(),
       clock: absent('the store has no clock of its own'),
       deleteUser: (id) => userRepositoryOver(opened(database).records).remove(id),
     };
@@ -126,7 +149,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       });
       await reverted.promise;
       const waiting = sessions.rotate(rotation);
-      await untilOneWaits();
+      await untilWaiting(1);
       committing.resolve();
       await unit;
       expect(await waiting).toBe('stale');
@@ -138,7 +161,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       return inTransaction(opened(other), async (within) => {
         await within(`select id from ${PREFIX}sessions for update`);
         const outcome = sessions.rotate(aRotation(session)).catch((error: unknown) => error);
-        await untilOneWaits();
+        await untilWaiting(1);
         await end();
         return outcome;
       });

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { authenticatedBy } from '../../../src/domain/assurance.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
-import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
 import { type GivenSessions, inTokens, outcomeInTokens } from './store.ts';
@@ -192,7 +191,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
   });
 
   it('accepts exactly one of two rotations that wait for the store', async ({ sessions, stored, hook }) => {
-    const { hold, release } = await hook('delayed')();
+    const { hold, release } = await hook('held')();
     const instances = [await hook('another')(), await hook('another')()];
     for (let round = 0; round < 3; round += 1) {
       const session = await stored();
@@ -202,22 +201,5 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       expect((await Promise.all(rotations)).map(outcomeOf).sort()).toEqual(['rotated', 'stale']);
       expect(await sessions.find(session)).toMatchObject({ previousTokenId: session.currentTokenId });
     }
-  });
-
-  it('never performs a rotation after its budget', async ({ sessions, stored, hook }) => {
-    const { repository, hold, release } = await hook('delayed')();
-    const [session, other] = [await stored(), await stored()];
-    // Whatever the adapter asks for once, such as the time of the store, it asks for before the delay.
-    await repository.rotate(aRotation(other));
-
-    await hold();
-    const outcome = repository.rotate(aRotation(session)).catch((error: unknown) => error);
-    await release();
-    const ended = await outcome;
-    if (ended !== 'too-late') expectTranslated(ended, [session.currentTokenId]);
-    // Over the connection that was delayed, so that whatever it still carried has arrived.
-    expect(await repository.find(session)).toStrictEqual(session);
-    expect(await sessions.find(session)).toStrictEqual(session);
-    expect(await sessions.rotate(aRotation(session))).toHaveProperty('user');
   });
 };

@@ -12,24 +12,19 @@ import { aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
-/** An instance of the adapter whose store can be delayed, several times. */
-export type DelayedSessions = {
-  /** Has a budget of its own, a short one. */
-  readonly repository: SessionRepository;
-  /** From now on, the store executes no write that this instance asks for: it is slow, or locked by somebody. */
+/** A store that can be held up, several times. */
+export type HeldStore = {
+  /** From now on, the store changes no session: it is slow, or somebody has locked them. */
   hold(): Promise<void>;
-  /**
-   * Waits until the budget of every call is over by any clock, and lets the store execute what was held back. A call in another
-   * thread may begin late: see `begun` of `inThread`.
-   */
+  /** Lets the store carry out what was held up, once it waits. */
   release(): Promise<void>;
 };
 
 /** An adapter under test, and what the contract does with its store. A hook that cannot be offered is `absent(why)`. */
 export type SessionStore = StoreHooks<SessionRepository> & {
   readonly repository: SessionRepository;
-  /** Opens an instance over the same store, for rotations that are delayed past their budget. */
-  readonly delayed: (() => Promise<DelayedSessions>) | Absent;
+  /** For rotations of several instances that wait for the store. */
+  readonly held: (() => Promise<HeldStore>) | Absent;
   /** The time on the clock of the store, by which it decides what has expired. Epoch milliseconds. */
   readonly clock: (() => Promise<number>) | Absent;
   /** Deletes a user from the store. */
@@ -40,7 +35,7 @@ export type SessionStore = StoreHooks<SessionRepository> & {
 };
 
 /** The hooks of a store that may be absent. */
-type HookName = 'another' | 'failing' | 'delayed' | 'clock';
+type HookName = 'another' | 'failing' | 'held' | 'clock';
 
 /** What each test of the contract is given. */
 export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;

@@ -8,7 +8,7 @@ import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gc
 import type { Check } from '../../../src/adapters/http/routes/check.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { type Overrides, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
+import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -121,13 +121,6 @@ describe('a storage of one’s own', () => {
       const now = (await service.ports.sessions.find(session)) ?? expect.unreachable();
       expect(await service.ports.sessions.rotate(aRotation(now))).toHaveProperty('user');
     }, 60_000);
-  });
-
-  it.each([
-    [30_000, 5_000],
-    [1_000, 500],
-  ])('has, where requests have %i ms, %i ms for a rotation', (requestTimeout, budget) => {
-    expect(rotationBudget({ requestTimeout })).toBe(budget);
   });
 });
 

@@ -47,7 +47,7 @@ export const describeStorage = (name: string, open: () => Promise<OpenedStorage>
       users,
       another: of(another, 'sessions'),
       failing: of(failing, 'sessions'),
-      delayed: absent('a rotation has no deadline: it is reverted'),
+      held: absent('nobody else locks sessions'),
       clock: absent('the store has no clock of its own'),
       deleteUser: (id) => storage.users.remove(id),
       ...(close && { close }),

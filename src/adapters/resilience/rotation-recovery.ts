@@ -1,27 +1,14 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Rotation } from '../../domain/session.ts';
-import { NotExecutedError } from '../resilience/not-executed.ts';
-import { withResponseTimeout } from '../resilience/response-timeout.ts';
-
-/** The time limits of a rotation and of its result, in milliseconds after the call. ADR 0022. */
-export type RotationBudgets = {
-  /** By then the rotation has happened, or never will. */
-  readonly rotation: number;
-  /** By then the caller has a result or an error. */
-  readonly answer: number;
-};
+import { NotExecutedError } from './not-executed.ts';
+import { withResponseTimeout } from './response-timeout.ts';
 
 /** Milliseconds: enough for a slow store. */
-export const ROTATION_BUDGET = 5_000;
-/** Milliseconds for the result to arrive. */
-const MARGIN = 500;
+const LONGEST_ANSWER = 5_500;
 
-/** Both are well below the time limit of a request, which is given in milliseconds. */
-export const rotationBudgets = (requestTimeout: number): RotationBudgets => {
-  const rotation = Math.min(ROTATION_BUDGET, requestTimeout / 2);
-  return { rotation, answer: rotation + MARGIN };
-};
+/** Milliseconds that a store has to answer a rotation: well below the time limit of a request, which is given in milliseconds. */
+export const rotationBudget = (requestTimeout: number): number => Math.min(LONGEST_ANSWER, requestTimeout / 2);
 
 type RecoveryOptions = {
   /** Milliseconds after which a call fails. */

@@ -62,7 +62,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     const prepared = await em.execute<{ name: string; count: number }[]>(
       `select name, cardinality(parameter_types) as count from pg_prepared_statements where name like 'tandem%'`,
     );
-    expect(prepared).toHaveLength(2);
+    expect(prepared).toHaveLength(3);
     for (const { name, count } of prepared) {
       const plan = JSON.stringify(await em.execute(`explain execute ${name}(${Array(count).fill('null')})`));
       expect(plan).toContain('Index Scan');

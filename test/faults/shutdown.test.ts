@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';

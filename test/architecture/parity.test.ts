@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Where records are kept. */
-const RECORDS = ['memory', 'sqlite', 'postgresql'];
+const RECORDS = ['memory', 'sqlite', 'postgresql', 'mariadb'];
 
 const ports = readdirSync(`${ROOT}src/application/ports`).map((file) => file.replace(/\.ts$/, ''));
 

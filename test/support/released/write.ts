@@ -27,6 +27,7 @@ const POSTGRESQL = {
   idleTimeout: 1,
   tablePrefix: '',
 } as const;
+const MARIADB = { ...POSTGRESQL, kind: 'mariadb', url: 'mariadb://127.0.0.1/released' } as const;
 
 /** When the session was opened: at the time of `application()`. */
 const NOW = Date.UTC(2026, 0, 1);
@@ -60,12 +61,14 @@ const addRows = async (records: Records): Promise<void> => {
 const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value.replaceAll(`'`, `''`)}'` : String(value);
 
-const insertsOf = async (records: Records, toBoolean: (value: boolean) => unknown): Promise<string[]> => {
+type Form = { readonly quote: string; readonly toBoolean: (value: boolean) => unknown };
+
+const insertsOf = async (records: Records, { quote, toBoolean }: Form): Promise<string[]> => {
   const statements: string[] = [];
   for (const name of Object.keys(TABLES) as TableName[]) {
     const table = TABLES[name];
     const columns = columnsOf(table);
-    const names = [...columns.map((column) => `"${column.name}"`), VERSION].join(', ');
+    const names = [...columns.map((column) => `${quote}${column.name}${quote}`), VERSION].join(', ');
     for (const row of await records.list(name, { order: table.key as never })) {
       const values = columns.map((column) => literal(toSql(column, Reflect.get(row, column.member), toBoolean)));
       statements.push(`insert into ${table.name} (${names}) values (${[...values, row.version].join(', ')})`);
@@ -90,11 +93,12 @@ const { records, close } = await openDatabase(SQLITE, { migrate: true });
 await addRows(records);
 const directory = new URL(`../../released/${release}/`, import.meta.url);
 mkdirSync(directory, { recursive: true });
-for (const [options, toBoolean] of [
-  [SQLITE, Number],
-  [POSTGRESQL, Boolean],
+for (const [options, form] of [
+  [SQLITE, { quote: '"', toBoolean: Number }],
+  [POSTGRESQL, { quote: '"', toBoolean: Boolean }],
+  [MARIADB, { quote: '`', toBoolean: Number }],
 ] as const) {
-  const statements = [...(await schemaOf(options)), ...(await insertsOf(records, toBoolean))];
+  const statements = [...(await schemaOf(options)), ...(await insertsOf(records, form))];
   writeFileSync(new URL(`${options.kind}.sql`, directory), `${statements.join(';\n')};\n`);
 }
 await close();

@@ -19,6 +19,15 @@ const CATALOGS = {
     `select conrelid::regclass::text as name, conname, pg_get_constraintdef(oid) as definition from pg_constraint
       where connamespace = current_schema()::regnamespace and contype <> 'n'`,
   ],
+  mariadb: [
+    'select table_name, engine, table_collation from information_schema.tables where table_schema = database()',
+    `select table_name, column_name, column_type, collation_name, is_nullable, column_default from information_schema.columns
+      where table_schema = database()`,
+    `select table_name, index_name, non_unique, seq_in_index, column_name, sub_part from information_schema.statistics
+      where table_schema = database()`,
+    `select table_name, constraint_name, referenced_table_name, delete_rule, update_rule
+      from information_schema.referential_constraints where constraint_schema = database()`,
+  ],
 };
 
 /** The schema of a database, in an order that does not depend on how it was made. */

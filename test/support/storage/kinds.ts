@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
-import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from './databases.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { canStartMariadb, startMariadb } from '../servers/of-the-tests.ts';
+import { createDatabase, onMariadb, onPostgresql, onSqlite, TEST_DATABASE_URL } from './databases.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** An empty file of SQLite, until the test has finished. */
@@ -18,12 +20,30 @@ export const emptyDatabase = async () => {
   return onPostgresql(url);
 };
 
-/** The kinds of databases that can be tried here; all of them in CI. */
-export const KINDS: readonly {
+/** An empty database of a MariaDB, both until the test has finished. */
+const emptyMariadb = async () => {
+  const { url, stop } = await startMariadb();
+  onTestFinished(stop);
+  const { em, close } = await openDatabase(onMariadb(`${url}mysql`), { migrate: false });
+  await em.execute('create database tandem');
+  await close();
+  return onMariadb(`${url}tandem`);
+};
+
+type Kind = {
   readonly on: string;
-  readonly kind: 'sqlite' | 'postgresql';
+  readonly kind: 'sqlite' | 'postgresql' | 'mariadb';
   readonly empty: () => Promise<DatabaseOptions>;
-}[] = [
+};
+
+/** The kinds of databases with transactions for their tables that can be tried here; all of them in CI. */
+export const KINDS: readonly Kind[] = [
   { on: 'SQLite', kind: 'sqlite', empty: emptyFile },
   ...(TEST_DATABASE_URL === undefined ? [] : [{ on: 'PostgreSQL', kind: 'postgresql' as const, empty: emptyDatabase }]),
+];
+
+/** All kinds of databases. */
+export const ALL_KINDS: readonly Kind[] = [
+  ...KINDS,
+  ...(canStartMariadb() ? [{ on: 'MariaDB', kind: 'mariadb' as const, empty: emptyMariadb }] : []),
 ];

@@ -11,7 +11,7 @@ export type Rows = {
 };
 
 /** Changes that nobody else sees yet. */
-export type Changes = Rows & {
+type Changes = Rows & {
   /** Makes the changes, unless a row that they were based on has changed since, or one of theirs cannot be stored any more. @returns whether it did. */
   commit(isRefused: (table: TableName, row: Row) => boolean): boolean;
 };

@@ -5,7 +5,7 @@ export const REQUESTS_WAITING = 1_000;
 /** How many of them one network (`origin.address`) may have, so that it cannot crowd out the others. */
 export const REQUESTS_PER_NETWORK = 100;
 
-export type Claim = {
+type Claim = {
   readonly now: number;
   /** When the sender last polled. A message that waits for a poll (`waitsForPoll`) is claimed only if it was due then. Default: `now`. */
   readonly lastPolledAt?: number | undefined;
@@ -14,7 +14,7 @@ export type Claim = {
 };
 
 /** A mail that is counted. */
-export type Admission = {
+type Admission = {
   /** A hash of what it is counted by: a mailbox, or an address of it. */
   readonly mailbox: string;
   readonly now: number;

@@ -43,7 +43,7 @@ const ofStorage = ports.filter(
 
 describe.each(ofStorage)('the port %s, over records', (port) => {
   it('has its contract run for every storage', () => {
-    const run = ['test/support/records/describe-storage.ts', 'test/contracts/records.ts'].map(readText).join('\n');
+    const run = ['test/support/records/describe-storage.ts', 'test/contracts/repositories.ts'].map(readText).join('\n');
     expect(run).toContain(`/${port}.contract.ts'`);
   });
 });
@@ -83,7 +83,7 @@ describe('the records', () => {
 
   it.each(RECORDS)('have their contract, and those of the repositories, run %s', (file) => {
     const text = readText(`test/adapters/records/${file}.test.ts`);
-    expect(text).toContain('describeDatabase(');
+    expect(text).toContain('describeRecords(');
     expect(text).toContain('describeStorage(');
   });
 });

@@ -11,7 +11,7 @@ const PARTS = { inserting, listing, changing, uniting };
  * Registers the tests of every promise of `Records` for one adapter.
  * @param make makes empty tables and the adapter over them, for each test anew.
  */
-export const describeDatabase = (name: string, make: () => Promise<Database>, suite = vitestSuite): void => {
+export const describeRecords = (name: string, make: () => Promise<Database>, suite = vitestSuite): void => {
   const tests = prepared(suite, async (run) => {
     const given = await givenDatabase(make, run);
     return { given, close: given.close };

@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { describeDatabase } from 'tandem/contracts';
+import { describeRecords } from 'tandem/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
@@ -31,7 +31,7 @@ describe.runIf(server !== '').each(['own', 'shop'] as const)('the example with u
   afterAll(() => store?.close());
 
   if (users === 'own')
-    describeDatabase('pgRecords', async () => {
+    describeRecords('pgRecords', async () => {
       await store.empty();
       return {
         records: store.ours.records,

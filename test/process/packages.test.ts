@@ -183,9 +183,9 @@ describe('tandem/contracts', () => {
       `
       import { setImmediate } from 'node:timers/promises';
       import { memoryRecords, type UserRepository } from 'tandem';
-      import { absent, describeDatabase, describeUserRepository, inThread } from 'tandem/contracts';
+      import { absent, describeRecords, describeUserRepository, inThread } from 'tandem/contracts';
 
-      describeDatabase('records in memory', async () => ({
+      describeRecords('records in memory', async () => ({
         records: memoryRecords(),
         another: absent('one process has them to itself'),
         failing: absent('they do not fail'),

@@ -51,7 +51,7 @@ export const STORE_VARIABLES = {
       'The URL of the database: PostgreSQL, MariaDB, MySQL, or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
   },
   DATABASE_TABLE_PREFIX: {
-    schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,30}$/)), ''),
+    schema: v.optional(v.pipe(v.string(), v.regex(/^(?:[a-z][a-z0-9_]{0,30})?$/)), ''),
     expected: 'up to 31 small letters, digits and underscores, beginning with a letter',
     unset: 'none',
     meaning: 'How the names of the tables begin, so that they can stand beside those of an application: auth_.',

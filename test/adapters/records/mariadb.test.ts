@@ -9,7 +9,7 @@ import { onDatabaseFailure } from '../../../src/adapters/resilience/database-fai
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
-import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeRecords } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
 import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
@@ -66,7 +66,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     return { over };
   };
 
-  describeDatabase('mikroOrmRecords', async () => {
+  describeRecords('mikroOrmRecords', async () => {
     await empty();
     return {
       records: opened().records,
@@ -77,7 +77,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   });
 
   // MySQL itself does not run here: what its dialect leaves out is not used.
-  describeDatabase('mikroOrmRecords without delete … returning', async () => {
+  describeRecords('mikroOrmRecords without delete … returning', async () => {
     await empty();
     return {
       records: mikroOrmRecords(() => opened().em.getKysely(), MYSQL),

@@ -3,7 +3,7 @@ import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts'
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeRecords } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
 import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
@@ -50,7 +50,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
     return { over };
   };
 
-  describeDatabase('mikroOrmRecords', async () => {
+  describeRecords('mikroOrmRecords', async () => {
     await empty();
     return {
       records: opened(database).records,

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
-import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeRecords } from '../../contracts/records.contract.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
@@ -64,7 +64,7 @@ describe.each([
       await shared?.remove();
     });
 
-    describeDatabase('mikroOrmRecords', async () => {
+    describeRecords('mikroOrmRecords', async () => {
       for (const table of TABLES) await opened().em.execute(`delete from ${PREFIX}${table}`);
       return {
         records: opened().records,

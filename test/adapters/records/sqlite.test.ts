@@ -7,7 +7,7 @@ import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
-import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
@@ -37,7 +37,7 @@ describe('in a file of SQLite', () => {
   };
   const failingRecords = (): Records => mikroOrmRecords(() => failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
 
-  describeDatabase('mikroOrmRecords', async () => {
+  describeRecords('mikroOrmRecords', async () => {
     await empty();
     return {
       records: database.records,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
-import { describeDatabase } from '../../contracts/records.contract.ts';
+import { describeRecords } from '../../contracts/records.contract.ts';
 import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
 import type { TestServer } from '../../support/servers/server.ts';
@@ -82,7 +82,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     });
     const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-    describeDatabase('mikroOrmRecords', async () => {
+    describeRecords('mikroOrmRecords', async () => {
       for (const table of ['users', 'outbox', 'mailboxes', 'used_values', 'operations'])
         await database.em.execute(`delete from ${table}`);
       return {

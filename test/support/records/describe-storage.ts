@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
 import { type Absent, absent } from '../../contracts/hooks.ts';
-import { describeRecords } from '../../contracts/records.ts';
+import { describeRepositories } from '../../contracts/repositories.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import type { UnitOfWorkStore } from '../../contracts/unit-of-work/store.ts';
 import { describeUnitOfWork } from '../../contracts/unit-of-work.contract.ts';
@@ -53,7 +53,7 @@ export const describeStorage = (name: string, open: () => Promise<OpenedStorage>
       ...(close && { close }),
     };
   });
-  describeRecords(name, async (part) => {
+  describeRepositories(name, async (part) => {
     const { storage, another, failing, close } = await opened();
     const users = [aUser(), aUser()] as const;
     for (const user of users) await storage.users.add(user);

@@ -19,17 +19,17 @@ const CONTRACTS = {
   devices: describeRememberedDeviceRepository,
 };
 
-export type RecordsName = keyof typeof CONTRACTS;
+export type RepositoryName = keyof typeof CONTRACTS;
 
 /**
  * Registers the tests of every promise of all these stores for one storage.
  * @param make makes an empty storage, for each test anew, and what the contract of one of its stores is given.
  */
-export const describeRecords = (
+export const describeRepositories = (
   storage: string,
-  make: <Name extends RecordsName>(name: Name) => Promise<RecordsStore<Stores[Name]>>,
+  make: <Name extends RepositoryName>(name: Name) => Promise<RecordsStore<Stores[Name]>>,
 ): void => {
   // `make` returns what the contract of this name takes; the compiler does not follow that through the loop.
-  for (const name of Object.keys(CONTRACTS) as RecordsName[])
+  for (const name of Object.keys(CONTRACTS) as RepositoryName[])
     CONTRACTS[name](`${name} ${storage}`, () => make(name) as never);
 };

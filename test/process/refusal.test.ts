@@ -59,18 +59,18 @@ describe('the service refuses to start', () => {
     writeFileSync(file, '');
     const { code, stderr } = await refusalOf({ DATA_DIR: file });
     expect(code).toBe(1);
-    expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*EEXIST/)]);
+    expect(stderr).toEqual([expect.stringMatching(/DATA_DIR.*EEXIST/)]);
   });
 
   it('with a DATA_DIR that cannot be created', async () => {
     const { code, stderr } = await refusalOf({ DATA_DIR: '/dev/null/data' });
     expect(code).toBe(1);
-    expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*ENOTDIR/)]);
+    expect(stderr).toEqual([expect.stringMatching(/DATA_DIR.*ENOTDIR/)]);
   });
 
   it('on a disk without space for its database', async () => {
-    // A limit on the file size simulates the full disk: 1,000 blocks are less than the database's first file.
-    const limited = ['bash', '-c', 'ulimit -f 1000; exec "$@"', 'limited'];
+    // A limit on the size of files simulates the full disk: 8 blocks are more than a key, and less than the tables.
+    const limited = ['bash', '-c', 'ulimit -f 8; exec "$@"', 'limited'];
     const { code, stderr } = await refusalOf({ DATA_DIR: join(directory.path, 'full') }, limited);
     expect(code).toBe(1);
     expect(stderr).toEqual([expect.stringContaining('DATA_DIR')]);

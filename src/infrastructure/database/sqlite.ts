@@ -27,6 +27,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     time: null,
     about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,
     pool: async () => () => null,
-    openFailure: (error) => `The database ${path} cannot be opened: ${systemReason(error)}`,
+    openFailure: (error) =>
+      `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${systemReason(error)}`,
   };
 };

@@ -61,7 +61,7 @@ describe('openDatabase of a file of SQLite', () => {
     const path = join(dirname(options.path), 'data', 'test.sqlite');
     prepare(path);
     await expect(openDatabase({ ...options, path }, { migrate: true })).rejects.toThrow(
-      `The database ${path} cannot be opened: ${reason}`,
+      `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${reason}`,
     );
   });
 });

@@ -7,7 +7,7 @@ import { endSession, endSessionsOf } from '../../src/application/steps/end-sessi
 import { withdrawLinks } from '../../src/application/steps/links.ts';
 import { logout } from '../../src/application/use-cases/logout.ts';
 import { resetPassword } from '../../src/application/use-cases/reset-password.ts';
-import { prepareMail } from '../../src/application/use-cases/send-messages.ts';
+import { loadWriting, prepareMail } from '../../src/application/use-cases/send-messages.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
@@ -44,6 +44,7 @@ const PREPARING = {
   linkTokens,
   mailContext: MAIL_CONTEXT,
 };
+const writing = await loadWriting(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;
 
@@ -174,7 +175,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
             await stop();
             return isThere;
           };
-          return prepareMail(PREPARING, { ...inside, outbox: { ...inside.outbox, identify } }, message);
+          return prepareMail(PREPARING, { ...inside, outbox: { ...inside.outbox, identify } }, message, writing);
         };
       const reset = resetPassword({
         ...stores,
@@ -204,7 +205,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         };
       const [, mail] = await interleave(
         (stop) => unitOfWork.run(change(stop)),
-        () => unitOfWork.run((inside) => prepareMail(PREPARING, inside, request)),
+        () => unitOfWork.run((inside) => prepareMail(PREPARING, inside, request, writing)),
       );
       expect(mail).toBeNull();
       expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);

@@ -53,7 +53,7 @@ export type Query<Name extends TableName> = {
  * - makes other units that lock the same row wait, and shows them its changes
  * - keeps all changes or rejects, when the work goes on after a violation
  * - repeats a unit that goes on after a violation
- * - rejects a unit within another, and calls of a unit to the records outside of it
+ * - rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over
  * - carries out what the work has not waited for before the unit ends
  * - finds nothing by a text that cannot be stored, and rejects a row that has one
  * - is not affected by changes to a row that it was given or has returned

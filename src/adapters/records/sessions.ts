@@ -20,7 +20,7 @@ import { userRepositoryOver } from './users.ts';
 type Row = Tables['sessions'];
 
 /** The most rounds of one purge: it has to end soon even if many sessions were refreshed since their last check. */
-const PURGE_ROUNDS = 100;
+const PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
   session;
@@ -116,7 +116,10 @@ export const sessionRepositoryOver = (
         for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
         // The next check of one of them may come before those of the others.
         if (refreshed.length > 0) continue;
-        purged.push(...(await records.remove('sessions', due.slice(0, limit - purged.length))));
+        const over = due.slice(0, limit - purged.length);
+        // In the order in which everybody locks several.
+        for (const id of [...new Set(over.map(({ userId }) => userId))].toSorted()) await lockUser(id);
+        purged.push(...(await records.remove('sessions', over)));
         if (due.length < limit) break;
       }
       return purged.map(({ id, userId }) => ({ id, userId }));

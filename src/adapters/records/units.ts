@@ -11,6 +11,7 @@ export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Pro
 
 /** One run of the work of a unit. */
 type Run = {
+  isOver: boolean;
   /** The first call that was refused. The transaction has failed, whatever the work makes of that. */
   failure: AppError | undefined;
   hasConflict: boolean;
@@ -44,7 +45,7 @@ export const recordsOver = (calls: Calls, transact: Transact): Records => ({
   async unit(work) {
     if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
     for (let runs = 1; ; runs += 1) {
-      const run: Run = { failure: undefined, hasConflict: false, rejection: undefined, sent: new Set() };
+      const run: Run = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined, sent: new Set() };
       try {
         return await transact((inside) => within(run, () => work(insideOf(inside, run))));
       } catch (error) {
@@ -73,6 +74,7 @@ const within = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> 
       throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
       unit.isOver = true;
+      run.isOver = true;
     }
   });
 };
@@ -85,6 +87,7 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 /** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
 const insideOf = (inside: Calls, run: Run): Records => ({
   ...eachCall(inside, async (call) => {
+    if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work that is over' });
     if (run.failure !== undefined) {
       run.hasConflict ||= run.failure.code === 'DB_UNIQUE_VIOLATION';
       throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the unit of work was refused' });

@@ -1,5 +1,6 @@
 /** Messages of this service, for errors that a driver does not have. */
 export const DATABASE_CLOSED = 'the database is closed';
+export const NO_CONNECTION = 'no connection of the pool became free in time';
 export const NO_SCHEMA = 'no schema of the search_path exists';
 export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
 export const NO_CLUSTER = 'not connected to the cluster';
@@ -12,6 +13,7 @@ export const ODD_REPLY = 'a reply that is not that of the script';
 /** Messages of drivers that quote no value, word for word. */
 const OF_DRIVERS: ReadonlySet<string> = new Set([
   DATABASE_CLOSED,
+  NO_CONNECTION,
   NO_SCHEMA,
   NODE_OF_CLUSTER,
   NO_CLUSTER,

@@ -68,7 +68,6 @@ export type UserInSession = {
  * - does not count expired sessions towards the 50
  * - evicts all sessions beyond the limit with the next add, however they arose, and returns their ids
  * - purges expired sessions, and only those, and returns their keys
- * - purges nothing that is live by its own clock, although the clock of the caller is ahead
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge
@@ -122,8 +121,7 @@ export interface SessionRepository {
    */
   endByUser(userId: string, exceptId: string | null): Promise<readonly string[]>;
   /**
-   * Deletes expired sessions, at most `limit`, those first that expired first. A store that has a clock deletes none that is live by
-   * that clock. @returns their keys.
+   * Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys.
    */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

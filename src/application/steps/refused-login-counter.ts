@@ -19,7 +19,7 @@ export type RefusedLoginCounter = {
 /** The capacity of the counter: pairs of a user and an hour, about a kilobyte each. */
 export const COUNTED_AT_ONCE = 5_000;
 /** Events in one unit of work: few, so that others do not wait for it for long. */
-const BATCH_SIZE = 100;
+const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0051). */
 export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {

@@ -102,6 +102,7 @@ export const makeResetLink =
     const token = deps.linkTokens.next();
     const tokenHash = deps.linkTokens.hashOf(token);
     await deps.unitOfWork.run(async (stores) => {
+      await stores.users.lock(userId);
       await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
       await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
     });

@@ -35,22 +35,32 @@ const REQUESTS = {
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
 } as const satisfies Record<RequestKind, { kind: LinkPurpose & SentMessage['kind']; event: EventKind }>;
 
+/** Loads what writes mail, before a unit of work, which must not wait for it. No start needs it (ADR 0035). */
+export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
+  const { mailOfMessage } = await import('../mail/mail-of-message.ts');
+  const { writeMail } = await import('../mail/write-mail.ts');
+  const templates = await mailContext.templates();
+  const nameOf = await mailContext.deviceNames?.();
+  const deviceName = (userAgent: string) => nameOf?.(userAgent) ?? userAgent;
+  return { mailOfMessage, writeMail, templates, deviceName };
+};
+type Writing = Awaited<ReturnType<typeof loadWriting>>;
+
 /**
  * Makes the mail of a message, and stores its links, in a unit of work. Links of an earlier attempt are replaced.
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
-export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message: Message): Promise<Mail | null> => {
-  // Loaded with the first message: no start needs them (ADR 0035).
-  const { mailOfMessage } = await import('../mail/mail-of-message.ts');
-  const { writeMail } = await import('../mail/write-mail.ts');
-  const templates = await deps.mailContext.templates();
+export const prepareMail = async (
+  deps: PrepareMailDeps,
+  stores: Stores,
+  message: Message,
+  { mailOfMessage, writeMail, templates, deviceName }: Writing,
+): Promise<Mail | null> => {
   const { users, links, outbox } = stores;
   const user = await lockedUser(users, message);
   if (user === null) return null;
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const nameOf = await deps.mailContext.deviceNames?.();
-  const deviceName = (userAgent: string) => nameOf?.(userAgent) ?? userAgent;
   const held = { links: live, factors: () => factorsLeft(stores, user), deviceName };
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
@@ -167,7 +177,8 @@ export const sendMessages =
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
   const { outbox, unitOfWork, mailer, report } = deps;
   try {
-    const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message));
+    const writing = await loadWriting(deps);
+    const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message, writing));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
     await outbox.remove([message.id]);
     report?.('mail', outcome, message);

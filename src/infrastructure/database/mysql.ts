@@ -16,7 +16,7 @@ import { type MysqlPool, prepareConnections } from './mysql-connections.ts';
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MariaDbDriver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   return {
-    ...sharedKind('MariaDB', mariadbSession(options.statementTimeout), options.statementTimeout),
+    ...sharedKind('MariaDB', mariadbSession(options.statementTimeout), options),
     dialect: MARIADB,
     types: MARIADB_TYPES,
     options: { driver: MariaDbDriver, ...mysqlOptions(options) },
@@ -27,7 +27,7 @@ export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind>
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MySqlDriver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   return {
-    ...sharedKind('MySQL', mysqlSession(options.statementTimeout), options.statementTimeout),
+    ...sharedKind('MySQL', mysqlSession(options.statementTimeout), options),
     dialect: MYSQL,
     types: MYSQL_TYPES,
     options: { driver: MySqlDriver, ...mysqlOptions(options) },
@@ -70,7 +70,11 @@ export const mysqlOptions = ({ url, ...pool }: ServerOptions): Partial<Options> 
   };
 };
 
-const sharedKind = (name: string, session: readonly string[], limit: number) => ({
+const sharedKind = (
+  name: string,
+  session: readonly string[],
+  { statementTimeout, connectionTimeout }: ServerOptions,
+) => ({
   settings: [],
   tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
   schema: inOneStatement,
@@ -85,7 +89,8 @@ const sharedKind = (name: string, session: readonly string[], limit: number) => 
   pool: async (em: SqlEntityManager) => {
     // Every driver has this method; the type of a connection, which all of them share, does not.
     const connection = em.getConnection() as unknown as { getNativeClient(): Promise<MysqlPool> };
-    return prepareConnections(await connection.getNativeClient(), session, limit);
+    const limits = { statement: statementTimeout, connection: connectionTimeout };
+    return prepareConnections(await connection.getNativeClient(), session, limits);
   },
   openFailure: (error: unknown) => `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`,
 });

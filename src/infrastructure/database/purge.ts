@@ -4,8 +4,8 @@ import type { Round } from '../../adapters/metrics/prometheus.ts';
 import { logOperated } from '../../application/use-cases/operate-accounts.ts';
 import { type PurgeDeps, purges } from '../../application/use-cases/purge.ts';
 
-/** Rows per statement: few, so that a delete does not block a refresh. */
-const BATCH_SIZE = 1000;
+/** Rows of one unit of work: few, so that others do not wait for what it has locked. */
+const BATCH_SIZE = 100;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 

@@ -9,7 +9,6 @@ import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { absent } from '../../contracts/hooks.ts';
 import type { HeldStore } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
@@ -91,7 +90,6 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       another: async () => sessionsOver(() => opened(other).em.getKysely()),
       failing: async () => sessionsOver(() => failing(kysely(), QUOTING.postgresql)),
       held: async () => heldByLocks(),
-      clock: absent('the store has no clock of its own'),
       deleteUser: (id) => userRepositoryOver(opened(database).records).remove(id),
     };
   });

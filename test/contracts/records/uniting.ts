@@ -136,7 +136,7 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('users', { equal: { email: user.email } })).toHaveLength(1);
   });
 
-  it('rejects a unit within another, and calls of a unit to the records outside of it', async ({
+  it('rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over', async ({
     records,
     unit,
     user,
@@ -156,6 +156,10 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
       await expect(nested).rejects.toMatchObject({ code: 'SYS_UNEXPECTED_ERROR' });
       expect(await findUser(user.id)).toStrictEqual(stored(user));
     }
+    const kept = await unit(async (inside) => ({ inside }));
+    const late = kept.inside.insert('usedValues', { id: 'late', expiresAt: NOW });
+    await expect(late).rejects.toMatchObject({ code: 'SYS_UNEXPECTED_ERROR' });
+    expect(await records.list('usedValues', { order: ['id'] })).toEqual([]);
   });
 
   it('carries out what the work has not waited for before the unit ends', async ({ records, unit }) => {

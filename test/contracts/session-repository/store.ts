@@ -25,8 +25,6 @@ export type SessionStore = StoreHooks<SessionRepository> & {
   readonly repository: SessionRepository;
   /** For rotations of several instances that wait for the store. */
   readonly held: (() => Promise<HeldStore>) | Absent;
-  /** The time on the clock of the store, by which it decides what has expired. Epoch milliseconds. */
-  readonly clock: (() => Promise<number>) | Absent;
   /** Deletes a user from the store. */
   readonly deleteUser: (id: string) => Promise<void>;
   /** Two users who are stored with the sessions. */
@@ -35,7 +33,7 @@ export type SessionStore = StoreHooks<SessionRepository> & {
 };
 
 /** The hooks of a store that may be absent. */
-type HookName = 'another' | 'failing' | 'held' | 'clock';
+type HookName = 'another' | 'failing' | 'held';
 
 /** What each test of the contract is given. */
 export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;

@@ -22,7 +22,7 @@ const filled = async () => {
   await stores.events.add([event(NOW - RETENTION)]);
   const link = { userId: user.id, email: user.email, createdAt: 0, tokenHash: 'hash', since: 0, expiresAt: NOW };
   await stores.links.put({ ...link, purpose: 'password-reset' });
-  await stores.links.put({ ...link, purpose: 'email-change', expiresAt: NOW + 1 });
+  await stores.links.put({ ...link, purpose: 'email-change', tokenHash: 'another', expiresAt: NOW + 1 });
   for (let index = 0; index < 2_500; index += 1) await stores.used.use(`expired ${index}`, NOW - HOUR);
   await stores.used.use('expired of late', NOW - HOUR + 1);
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));

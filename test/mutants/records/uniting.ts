@@ -8,7 +8,8 @@ const UNDOES = 'keeps none when the work rejects, and rejects with the same erro
 const HIDES = 'shows the changes of a unit to itself alone until it ends';
 const GOES_ON = 'keeps all changes or rejects, when the work goes on after a violation';
 const REPEATS = 'repeats a unit that goes on after a violation';
-const NESTED = 'rejects a unit within another, and calls of a unit to the records outside of it';
+const NESTED =
+  'rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over';
 const WAITS = 'carries out what the work has not waited for before the unit ends';
 
 type Unit = Records['unit'];
@@ -152,5 +153,17 @@ export const UNITING: Faults = {
       }),
     }),
     caughtBy: WAITS,
+  },
+  'carries out calls to a unit that is over': {
+    wrong: uniting((unit, records) => (work) => {
+      let isOver = false;
+      const ending = unit((inside) =>
+        work({ ...inside, insert: (...given) => (isOver ? records : inside).insert(...given) }),
+      );
+      return ending.finally(() => {
+        isOver = true;
+      });
+    }),
+    caughtBy: NESTED,
   },
 };

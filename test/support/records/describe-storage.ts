@@ -48,7 +48,6 @@ export const describeStorage = (name: string, open: () => Promise<OpenedStorage>
       another: of(another, 'sessions'),
       failing: of(failing, 'sessions'),
       held: absent('nobody else locks sessions'),
-      clock: absent('the store has no clock of its own'),
       deleteUser: (id) => storage.users.remove(id),
       ...(close && { close }),
     };

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
 import { postgresqlFailure, sqliteFailure } from './failures.ts';
 import type { SqlDialect } from './records.ts';
@@ -45,28 +45,44 @@ export const POSTGRESQL: SqlDialect = {
   failureOf: postgresqlFailure,
 };
 
-const untilFree = repeatedAfter(sqliteFailure);
+/** Milliseconds after which others get a turn: SQLite answers at once, so a loop of statements would keep timers and sockets waiting. */
+const LONGEST_TURN = 20;
+let turnAt = 0;
+const takeTurns = async (): Promise<void> => {
+  if (performance.now() - turnAt < LONGEST_TURN) return;
+  await nextTurn();
+  turnAt = performance.now();
+};
+
+const repeated = repeatedAfter(sqliteFailure);
+const untilFree: SqlDialect['repeated'] = async (send) => {
+  await takeTurns();
+  return repeated(send);
+};
 
 /** Takes the lock for writing at the beginning, so that what the work reads is still true when it writes. */
-const begin = (db: Sql) => untilFree(() => db.executeQuery(CompiledQuery.raw('begin immediate')));
+const BEGIN = CompiledQuery.raw('begin immediate');
 
 export const SQLITE: SqlDialect = {
   repeated: untilFree,
-  transact: (db, work) =>
-    db.connection().execute(async (connection) => {
-      await begin(connection);
-      try {
-        const result = await work(connection);
-        await connection.executeQuery(CompiledQuery.raw('commit'));
-        return result;
-      } catch (error) {
-        // SQLite has ended the transaction by itself if, for example, the disk is full.
-        await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
-        throw error;
-      }
-    }),
+  transact: (db, work) => untilFree(() => inTransaction(db, work)),
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
   failureOf: sqliteFailure,
 };
+
+/** While another process writes, `BEGIN` fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
+const inTransaction = <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
+  db.connection().execute(async (connection) => {
+    await connection.executeQuery(BEGIN);
+    try {
+      const result = await work(connection);
+      await connection.executeQuery(CompiledQuery.raw('commit'));
+      return result;
+    } catch (error) {
+      // SQLite has ended the transaction by itself if, for example, the disk is full.
+      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+      throw error;
+    }
+  });

@@ -33,11 +33,11 @@ export const MYSQL_TYPES = typesOf('utf8mb4_0900_bin');
 /**
  * What each connection has to set before anything else, whatever the server sets by default. Strict, since texts would be cut otherwise, and
  * without NO_BACKSLASH_ESCAPES, in which the driver's quoting of values would not be safe. READ COMMITTED: each statement sees what was committed
- * before it. English, by which violations are read.
+ * before it. English, by which violations are read. UTC, since `unix_timestamp` takes the local time, which is the same twice in a year.
  * @param limit milliseconds that a statement may take.
  */
 export const mysqlSession = (limit: number): string[] => [
-  `set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lc_messages = 'en_US',
+  `set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lc_messages = 'en_US', time_zone = '+00:00',
     innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(limit / 1_000))}`,
   'set session transaction isolation level read committed',
 ];

@@ -8,13 +8,16 @@ import { notExecuted } from '../../resilience/not-executed.ts';
 import { builtStatements } from './built-statements.ts';
 import { fromSql } from './columns.ts';
 import { POSTGRESQL } from './dialects.ts';
-import { postgresqlFailure, translatedBy } from './failures.ts';
+import { field, postgresqlFailure, translatedBy } from './failures.ts';
 import { type Sql, type Statement, sqlTables, toRow } from './statements.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
 
 const translate = translatedBy(postgresqlFailure);
+
+/** What the pool of node-postgres says when no connection was free in time. */
+const NOT_SENT = 'timeout exceeded when trying to connect';
 
 const [USERS, SESSIONS] = [sqlTables('')('users'), sqlTables('')('sessions')];
 /** @param prefix of the names of tables */
@@ -64,8 +67,8 @@ export const postgresqlSessions = (
       return (await POSTGRESQL.repeated(() => statements.send(kysely(), shape, values, build))).rows[0];
     } catch (error) {
       const failure = translate(error);
-      // The server has reported that nothing has happened: there is no rotation to revert.
-      if (postgresqlFailure(error).kind !== 'other') notExecuted(failure);
+      // Nothing has happened, as the server or the pool has reported: there is no rotation to revert.
+      if (postgresqlFailure(error).kind !== 'other' || field(error, 'message') === NOT_SENT) notExecuted(failure);
       throw failure;
     }
   };

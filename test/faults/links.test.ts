@@ -60,8 +60,8 @@ type Use = {
   readonly assertDone: (account: Account, cookie: string | undefined) => Promise<void>;
 };
 
-/** What goes when an address is proven for the first time, and when the account is taken back. */
-const ADDED = ['recovery_codes', 'sessions', 'remembered_devices'];
+/** What is there and goes when an address is proven for the first time, and when the account is taken back. */
+const ADDED = ['sessions'];
 
 const USES: Readonly<Record<string, Use>> = {
   'sets a new password': {
@@ -93,7 +93,8 @@ const USES: Readonly<Record<string, Use>> = {
   },
   'removes an account of somebody else': {
     path: '/auth/email-verification/not-me',
-    tables: ['users', 'links', 'events', 'sessions', 'remembered_devices', 'outbox'],
+    // Whatever is the user's goes with the user.
+    tables: [...ADDED, 'users', 'links', 'events', 'passkeys', 'recovery_codes', 'remembered_devices', 'outbox'],
     linkFor: ({ email }) => tokenTo(email, 'not-me'),
     assertDone: async ({ id, email, password }, cookie) => {
       expect(await service.aboutUser(id)).toEqual([]);

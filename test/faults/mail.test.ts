@@ -179,10 +179,11 @@ describe.runIf(canStartServers())('a request for a link', () => {
       });
     };
     const sent = await statementsFor(person.email);
-    expect(sent).toEqual([expect.stringMatching(/insert into outbox/)]);
+    expect(sent.at(-1)).toMatch(/^insert into "outbox"/);
+    expect(sent.join('\n')).not.toMatch(/users/);
     expect(await statementsFor(aPerson().email)).toEqual(sent);
-    // Asked again, while the first request waits.
-    expect(await statementsFor(person.email)).toEqual(sent);
+    // Asked again, while the first request waits, whether or not it has an account.
+    expect(await statementsFor(person.email)).toEqual(sent.slice(0, -1));
     const { em, close } = await openDatabase(onPostgresql(database), { migrate: false });
     onTestFinished(close);
     expect(await em.execute('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 2 }]);

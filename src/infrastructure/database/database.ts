@@ -1,4 +1,4 @@
-import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
+import { MikroORM, type Options, type SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
 import { recordEntities } from '../../adapters/mikro-orm/records/entities.ts';
 import { translatedBy } from '../../adapters/mikro-orm/records/failures.ts';
@@ -39,7 +39,7 @@ export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<Databas
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 /** MikroORM with one entity for each table. Also for its command line. */
-export const ormOptions = ({ options, types }: DatabaseKind, prefix: string) => ({
+export const ormOptions = ({ options, types }: DatabaseKind, prefix: string): Partial<Options> => ({
   ...options,
   entities: recordEntities(types, prefix),
   ensureDatabase: false,

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 /** What the thread is started with: a module that exports `open`, and what `open` is given to return the adapter. */
 export type ThreadData = { readonly module: string; readonly data: unknown };
 export type Call = { readonly id: number; readonly method: string; readonly given: readonly unknown[] };
-export type Failure = { readonly code: ErrorCode | null; readonly reason: string };
+export type Failure = { readonly code: ErrorCode | null; readonly message: string; readonly reason: string };
 /** Each call is answered twice: when it begins, and when it ends. */
 export type Reply = {
   readonly id: number;
@@ -15,8 +15,8 @@ export type Reply = {
   readonly failure?: Failure;
 };
 
-const toError = ({ code, reason }: Failure): Error =>
-  code === null ? new Error(reason) : new AppError(code, { reason });
+const toError = ({ code, message, reason }: Failure): Error =>
+  code === null ? new Error(reason) : new AppError(code, { message, reason });
 
 /**
  * Runs an adapter in a thread of its own, as another process would. Its methods are the port's; calls are carried out in their

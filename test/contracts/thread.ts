@@ -9,8 +9,8 @@ const adapter = await open(data);
 
 const failureOf = (error: unknown): Failure =>
   error instanceof AppError
-    ? { code: error.code, reason: error.reason ?? '' }
-    : { code: null, reason: error instanceof Error ? error.message : String(error) };
+    ? { code: error.code, message: error.message, reason: error.reason ?? '' }
+    : { code: null, message: '', reason: error instanceof Error ? error.message : String(error) };
 
 const reply = (message: Reply): void => parentPort?.postMessage(message);
 

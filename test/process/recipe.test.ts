@@ -85,8 +85,12 @@ describe('the recipe for a route with a table', () => {
       ...['-t', [...added, ...pages].join('|')],
       ...tests,
     );
-    expect(outcome).toBe('passed');
     const { testResults }: Report = JSON.parse(readFileSync(report, 'utf8'));
+    const failed = testResults.flatMap(({ assertionResults }) =>
+      assertionResults.filter(({ status }) => status === 'failed'),
+    );
+    expect(failed.map(({ fullName, failureMessages }) => [fullName, failureMessages[0]])).toEqual([]);
+    expect(outcome).toBe('passed');
     const ran = tests.filter((path) =>
       testResults.some(
         ({ name, assertionResults }) =>
@@ -100,7 +104,11 @@ describe('the recipe for a route with a table', () => {
 type Report = {
   readonly testResults: readonly {
     readonly name: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 };
 

@@ -25,7 +25,7 @@ const typesOf = (collation: string): Types => ({
   text: 'longtext',
   indexedText: INDEXED_TEXT,
   collation,
-  tableOptions: 'engine = InnoDB',
+  tableOptions: 'default character set utf8mb4 engine = InnoDB',
 });
 export const MARIADB_TYPES = typesOf('utf8mb4_nopad_bin');
 export const MYSQL_TYPES = typesOf('utf8mb4_0900_bin');

@@ -12,6 +12,8 @@ export type MysqlPool = {
 };
 type Connection = {
   readonly stream: { destroy(): void };
+  /** Also takes it from the pool. */
+  destroy(): void;
   query: (sql: string, values: readonly unknown[], callback: Callback) => unknown;
 };
 type Taking = (error: unknown, connection?: { release(): void }) => void;
@@ -57,7 +59,7 @@ export const prepareConnections = (
       return query(sql, values, (...answer) => {
         clearTimeout(timer);
         // After a fail-over, an address leads to the new primary, but this connection to the old one.
-        if (READ_ONLY.includes(field(answer[0], 'errno'))) close();
+        if (READ_ONLY.includes(field(answer[0], 'errno'))) connection.destroy();
         callback(...answer);
       });
     };

@@ -5,7 +5,7 @@ import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
 
-/** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is embedded. */
+/** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is in memory. */
 export const realPostgres = (): string | null => real(postgresOfTheTests);
 const realRedis = (): string | null => real(redisOfTheTests);
 

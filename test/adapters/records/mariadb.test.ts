@@ -213,7 +213,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   });
 
   it('answers soon while the server hangs, and again when it goes on', async () => {
-    const { records, close } = await open('tandem', '', { statementTimeout: 3_000 });
+    const { records, close } = await open('tandem', '', { connectionTimeout: 3_000, statementTimeout: 3_000 });
     await server.freeze();
     const read = rejection(records.list('usedValues', { equal: { id: 'a value' } }));
     const unit = rejection(records.unit((inside) => inside.lock('users', { id: 'a user' })));

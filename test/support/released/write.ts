@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/records/columns.ts';
@@ -11,7 +11,7 @@ import { aFactor, aLink, aMessage, anEvent, aPasskey, aRememberedDevice, aSessio
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 
 /**
- * Writes statements that make a database as this version has it, with a few rows, to `test/released`. For each release:
+ * Writes the OpenAPI document, and statements that make a database as this version has it, with a few rows, to `test/released`. For each release:
  * `node test/support/released/write.ts 1.0.0`.
  */
 const [, , release = ''] = process.argv;
@@ -101,5 +101,8 @@ for (const [options, form] of [
   const statements = [...(await schemaOf(options)), ...(await insertsOf(records, form))];
   writeFileSync(new URL(`${options.kind}.sql`, directory), `${statements.join(';\n')};\n`);
 }
+// In one line: it is compared, and not read.
+const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'));
+writeFileSync(new URL('openapi.json', directory), `${JSON.stringify(document)}\n`);
 await close();
 remove();

@@ -34,7 +34,7 @@ export type SqlDialect = {
 };
 
 /** How many rows one statement removes. */
-const AT_ONCE = 100;
+const AT_ONCE = 64;
 
 /**
  * Records over MikroORM's Kysely.
@@ -107,7 +107,7 @@ const callsOver = (
       if (!returnsDeleted) return removeEach(table, rows);
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += AT_ONCE) {
-        const { rows: gone } = await send(deleteRows(table, rows.slice(from, from + AT_ONCE), true));
+        const { rows: gone } = await send(deleteRows(table, padded(rows.slice(from, from + AT_ONCE)), true));
         for (const row of gone)
           removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }
@@ -115,6 +115,12 @@ const callsOver = (
     },
     lock: async (name, key) => (await select(name, { equal: key }, rowLock))[0] ?? null,
   };
+};
+
+/** With the last row once more, up to a power of two: each length is a statement that is kept, and prepared on each connection. */
+const padded = <Row>(rows: readonly Row[]): readonly Row[] => {
+  const length = 2 ** Math.ceil(Math.log2(rows.length));
+  return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Row);
 };
 
 const assertStorable = (table: SqlTable, row: object): void => {

@@ -1,5 +1,5 @@
+import { statementName } from '../../adapters/mikro-orm/records/built-statements.ts';
 import { field } from '../../adapters/mikro-orm/records/failures.ts';
-import { statementName } from '../../adapters/mikro-orm/statement.ts';
 import { isInUnit } from '../../adapters/records/units.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 

@@ -27,6 +27,18 @@ it('SQLite prepares the statements of a repository once, those of its transactio
   expect(await users.findById(user.id)).toMatchObject({ emailVerifiedAt: NOW + 5 });
 });
 
+it('SQLite removes any number of rows with few statements', async () => {
+  const { records, prepare } = await open();
+  for (let count = 1; count <= 70; count += 1) {
+    for (let at = 0; at < count; at += 1) await records.insert('usedValues', { id: `value ${at}`, expiresAt: NOW });
+    const rows = await records.list('usedValues', { order: ['id'] });
+    expect(await records.remove('usedValues', rows)).toStrictEqual(rows);
+  }
+  expect(await records.list('usedValues', { order: ['id'] })).toEqual([]);
+  const texts = prepare.mock.calls.map(([text]) => text).filter((text) => text.startsWith('delete'));
+  expect(new Set(texts).size).toBe(7);
+});
+
 it('SQLite keeps no statement that nobody has named: there may be any number of them', async () => {
   const { em, prepare } = await open();
   for (const _ of [1, 2]) await em.execute('select 1 as one');

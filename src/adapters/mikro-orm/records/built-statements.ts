@@ -1,6 +1,16 @@
+import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
-import { nameStatement } from '../statement.ts';
 import type { Sql } from './statements.ts';
+
+const names = new Map<string, string>();
+
+/** Gives a statement a name, by its text. */
+const nameStatement = (text: string): void => {
+  names.set(text, `tandem_${hash('sha256', text).slice(0, 16)}`);
+};
+
+/** The name under which a statement is prepared; `undefined` for a text that was not named. */
+export const statementName = (text: string): string | undefined => names.get(text);
 
 /** Stands for the value at a place while a statement is built. */
 class Placeholder {

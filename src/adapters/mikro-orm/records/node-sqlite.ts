@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
-import { statementName } from '../statement.ts';
+import { statementName } from './built-statements.ts';
 
 /** Sent again and again, besides the statements that have a name. */
 const OF_TRANSACTIONS: readonly string[] = ['begin immediate', 'commit', 'rollback'];

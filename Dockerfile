@@ -3,7 +3,8 @@
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# Without scripts: the one of this project needs its sources, and bcrypt brings what it needs.
+RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:26-slim
 WORKDIR /app
@@ -18,8 +19,7 @@ RUN install -d -o node -g node -m 700 /data
 # Compiles the code once for all containers (docs/adr/0035). Node keeps a cache for each user; at run time, only root can change it.
 RUN install -d -o node -g node -m 755 node_modules/.cache/tandem/compile
 USER node
-RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node --input-type=module --eval \
-  "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', './src/adapters/metrics/prometheus.ts', '@mikro-orm/postgresql']) await import(name)"
+RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node src/infrastructure/fill-compile-cache.js
 USER root
 RUN chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
 # The commit, for the log, the metrics and GET /health/live: docker build --build-arg REVISION="$(git rev-parse HEAD)" .

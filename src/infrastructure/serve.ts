@@ -41,7 +41,7 @@ const start = async (
   }));
   opened.add(close);
   for (const warning of config.warnings) logger.warn(warning);
-  // Before the database is created, which takes seconds.
+  // Before the database is created: a service whose port is taken leaves nothing behind.
   await probePort({ ...config, settings: SETTINGS.service });
   if (config.metrics !== null) await probePort({ ...config.metrics, settings: SETTINGS.metrics });
   const service = await compose(config, logger, overrides);

@@ -6,6 +6,7 @@ import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { decodeText } from '../decode-text.ts';
 import { print, printError } from '../printable.ts';
+import { releaseMemoryOfStart } from '../release-memory.ts';
 import { serve } from '../serve.ts';
 import { manageUsers } from './manage-users.ts';
 
@@ -52,6 +53,7 @@ const onSignal = (env: NodeJS.ProcessEnv, stop: (signal: NodeJS.Signals) => void
 
 const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
   const stop = await serve(config);
+  releaseMemoryOfStart();
   onSignal(env, (signal) => void stop(signal).catch((error: unknown) => fail(error)));
 };
 

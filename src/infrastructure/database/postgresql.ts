@@ -1,7 +1,7 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { POSTGRESQL } from '../../adapters/mikro-orm/records/dialects.ts';
 import { field } from '../../adapters/mikro-orm/records/failures.ts';
-import { postgresqlSessions } from '../../adapters/mikro-orm/records/postgresql-sessions.ts';
+import { postgresqlSessions } from '../../adapters/mikro-orm/records/one-statement-sessions.ts';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import type { ServerOptions } from '../config/stores.ts';

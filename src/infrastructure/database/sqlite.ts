@@ -1,6 +1,7 @@
 import { SqliteDriver } from '@mikro-orm/sql';
 import { SQLITE } from '../../adapters/mikro-orm/records/dialects.ts';
 import { nodeSqlite } from '../../adapters/mikro-orm/records/node-sqlite.ts';
+import { sqliteSessions } from '../../adapters/mikro-orm/records/one-statement-sessions.ts';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { SqliteOptions } from '../config/stores.ts';
 import { makeDatabasePrivate } from '../data-dir/private-data.ts';
@@ -24,6 +25,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     tables: `select name, true as is_here from sqlite_schema where type in ('table', 'view')`,
     // Each create of a table is a line.
     schema: (sql) => sql.replaceAll(/^(create table .*)\);$/gm, '$1) strict;'),
+    sessions: sqliteSessions,
     time: null,
     about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,
     pool: async () => () => null,

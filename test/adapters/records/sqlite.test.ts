@@ -2,14 +2,20 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
+import { sqliteSessions } from '../../../src/adapters/mikro-orm/records/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
+import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
+import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
+import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { describeStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
+import { recording } from '../../support/records/recording.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -55,6 +61,44 @@ describe('in a file of SQLite', () => {
       failing: async () => storageOver(failingRecords()),
       interfere: absent('units take turns'),
     };
+  });
+
+  describeSessionRepository('sqliteSessions', async () => {
+    await empty();
+    const users = [aUser(), aUser()] as const;
+    for (const user of users) await userRepositoryOver(database.records).add(user);
+    const failingSessions = () => {
+      const plain = sessionRepositoryOver(failingRecords());
+      return { ...plain, ...sqliteSessions(() => failing(database.em.getKysely(), QUOTING.sqlite), plain) };
+    };
+    return {
+      repository: database.faster(sessionRepositoryOver(database.records)),
+      users,
+      another: async () => another.instance.sessions,
+      failing: async () => failingSessions(),
+      held: absent('nobody else locks sessions'),
+      deleteUser: (id) => userRepositoryOver(database.records).remove(id),
+    };
+  });
+
+  it('a refresh and a check of a session are one statement each, also in tables with a prefix', async () => {
+    const prefixed = await openDatabase({ ...onSqlite(path), tablePrefix: 'of_auth_' }, { migrate: true });
+    onTestFinished(prefixed.close);
+    const { records, em } = prefixed;
+    const user = aUser();
+    await userRepositoryOver(records).add(user);
+    const plain = sessionRepositoryOver(records);
+    const session = aSession({ userId: user.id });
+    await plain.add(session);
+    const { db, sent } = recording(em.getKysely());
+    const repository = { ...plain, ...sqliteSessions(() => db, plain, 'of_auth_') };
+    expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
+    expect(sent).toHaveLength(1);
+    expect(await repository.findWithUser(session)).toMatchObject({
+      user,
+      session: { authenticatedAt: session.authenticatedAt },
+    });
+    expect(sent).toHaveLength(2);
   });
 
   it.each([

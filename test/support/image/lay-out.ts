@@ -16,7 +16,7 @@ const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE', 'ARG', 'LABEL']
 /** What is given as `--build-arg`. */
 export const BUILD_ARGS = { REVISION: 'a-commit-of-the-tests' };
 const ABOUT_USERS = /^install -d -o |^chown /;
-const INSTALL = 'npm ci --omit=dev';
+const INSTALL = 'npm ci --omit=dev --ignore-scripts';
 
 const isAdmitted = admitting(readText('.dockerignore'));
 

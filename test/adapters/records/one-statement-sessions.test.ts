@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts';
-import { postgresqlSessions } from '../../../src/adapters/mikro-orm/records/postgresql-sessions.ts';
+import { postgresqlSessions } from '../../../src/adapters/mikro-orm/records/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/records/statements.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';

@@ -1,0 +1,17 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** Milliseconds. The first requests are answered by then. */
+const AFTER_START = 1_000;
+
+/**
+ * Gives back the memory that only the start needed, once, in about 70 ms: 14 MiB. V8 would keep them, since it shrinks its young generation at a
+ * collection, and an idle process collects nothing (ADR 0035).
+ */
+export const releaseMemoryOfStart = (): void => {
+  setTimeout(() => {
+    setFlagsFromString('--expose-gc');
+    const collect: NodeJS.GCFunction = runInNewContext('gc');
+    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }, AFTER_START).unref();
+};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeError, listErrors } from '../../src/application/use-cases/browse-catalog.ts';
+import { describeError, listErrors } from '../../src/application/browse-catalog.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 
 const NOT_FOUND = { code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', status: 404 };

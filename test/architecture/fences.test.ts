@@ -55,7 +55,7 @@ describe('the linter reports', () => {
     ],
     [
       'an adapter in a use case',
-      'src/application/use-cases/planted.ts',
+      'src/application/sessions/planted.ts',
       `import '../../adapters/clock/system.ts';`,
       'own ports',
     ],
@@ -125,7 +125,7 @@ describe('the linter reports', () => {
 
   it.each([
     ['the domain in the domain', 'src/domain/planted.ts', `import './user.ts';`],
-    ['the domain in a use case', 'src/application/use-cases/planted.ts', `import '../../domain/user.ts';`],
+    ['the domain in a use case', 'src/application/sessions/planted.ts', `import '../../domain/user.ts';`],
     [
       'a package and the shared JSON in an adapter',
       'src/adapters/clock/planted.ts',

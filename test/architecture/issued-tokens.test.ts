@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { issueAccessToken, issueTokenPair } from '../../src/application/steps/issue-tokens.ts';
-import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
-import { continueNavigation } from '../../src/application/use-cases/continue-navigation.ts';
-import { finishLogin } from '../../src/application/use-cases/finish-login.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../src/application/use-cases/log-in-with-passkey.ts';
-import { login } from '../../src/application/use-cases/login.ts';
-import { confirmApp, startApp } from '../../src/application/use-cases/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../src/application/use-cases/manage-passkeys.ts';
-import { mintAccessToken } from '../../src/application/use-cases/mint-access-token.ts';
-import { refresh } from '../../src/application/use-cases/refresh.ts';
-import { requestEmailChange } from '../../src/application/use-cases/request-email-change.ts';
-import { stepUp } from '../../src/application/use-cases/step-up.ts';
+import { confirmEmailChange } from '../../src/application/accounts/confirm-email-change.ts';
+import { requestEmailChange } from '../../src/application/accounts/request-email-change.ts';
+import { finishLogin } from '../../src/application/factors/finish-login.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../src/application/factors/log-in-with-passkey.ts';
+import { confirmApp, startApp } from '../../src/application/factors/manage-factors.ts';
+import { addPasskey, invitePasskey } from '../../src/application/factors/manage-passkeys.ts';
+import { stepUp } from '../../src/application/factors/step-up.ts';
+import { login } from '../../src/application/login/login.ts';
+import { continueNavigation } from '../../src/application/sessions/continue-navigation.ts';
+import { issueAccessToken, issueTokenPair } from '../../src/application/sessions/issue-tokens.ts';
+import { mintAccessToken } from '../../src/application/sessions/mint-access-token.ts';
+import { refresh } from '../../src/application/sessions/refresh.ts';
 import { registeredAda } from '../support/account.ts';
 import { ADA, MINUTE, SECOND } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
@@ -58,15 +58,15 @@ type Way = (ada: Ada) => Promise<() => Promise<unknown>>;
 
 /** Every file that issues tokens, with its ways. A new one is added here with a way, or with why it has none. */
 const WAYS: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
-  'steps/open-session.ts': 'the use cases below call it',
-  'use-cases/register.ts': 'it makes its user, in the unit of work that stores the session',
-  'use-cases/login.ts': {
+  'sessions/open-session.ts': 'the use cases below call it',
+  'accounts/register.ts': 'it makes its user, in the unit of work that stores the session',
+  'login/login.ts': {
     'a log-in':
       async ({ app }) =>
       () =>
         login(app)({ account: ADA.username, password: ADA.password }),
   },
-  'use-cases/finish-login.ts': {
+  'factors/finish-login.ts': {
     'a second factor': async (ada) => {
       const code = await withApp(ada);
       const pending = await login(ada.app)({ account: ADA.username, password: ADA.password });
@@ -74,13 +74,13 @@ const WAYS: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
       return () => finishLogin(ada.app)({ pendingLogins, factor: { code: code() } });
     },
   },
-  'use-cases/log-in-with-passkey.ts': {
+  'factors/log-in-with-passkey.ts': {
     'a passkey': async (ada) => {
       const credential = await withPasskey(ada);
       return () => logInWithPasskey(ada.app)({ credential: credential() });
     },
   },
-  'use-cases/refresh.ts': {
+  'sessions/refresh.ts': {
     'a refresh':
       async ({ app, session }) =>
       () =>
@@ -90,7 +90,7 @@ const WAYS: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
       return () => refresh(replaying(ada))([ada.session.refreshToken]);
     },
   },
-  'use-cases/continue-navigation.ts': {
+  'sessions/continue-navigation.ts': {
     'a navigation':
       async ({ app, session }) =>
       () =>
@@ -100,31 +100,31 @@ const WAYS: Readonly<Record<string, Readonly<Record<string, Way>> | string>> = {
       return () => tokensOf(continueNavigation(app)([refreshToken]));
     },
   },
-  'use-cases/mint-access-token.ts': {
+  'sessions/mint-access-token.ts': {
     'a server that renders a page':
       async ({ app, session }) =>
       () =>
         mintAccessToken(app)([session.refreshToken]),
   },
-  'use-cases/step-up.ts': {
+  'factors/step-up.ts': {
     'a step-up':
       async ({ app, request }) =>
       () =>
         stepUp(app)({ ...request(), shown: { password: ADA.password }, presented: { proof: null } }),
   },
-  'use-cases/change-password.ts': {
+  'accounts/change-password.ts': {
     'a new password':
       async ({ app, request }) =>
       () =>
         app.changePassword({ ...request(), currentPassword: ADA.password, newPassword: 'staple battery' }),
   },
-  'use-cases/manage-sessions.ts': {
+  'sessions/manage-sessions.ts': {
     'the end of other sessions':
       async ({ app, caller, session }) =>
       () =>
         app.endOtherSessions({ ...caller, presented: [session.refreshToken] }),
   },
-  'use-cases/confirm-email-change.ts': {
+  'accounts/confirm-email-change.ts': {
     'a new address': async ({ app, caller, request, userId }) => {
       await requestEmailChange(app)({ ...request(), password: ADA.password, email: 'new@example.org' });
       const token = tokenIn((await app.sendAll()).at(-1) ?? { text: 'nothing' }, 'email-change');
@@ -148,12 +148,12 @@ const CASES = Object.values(WAYS).flatMap((ways) => (typeof ways === 'string' ? 
 
 describe('tokens', () => {
   it('are signed by one step', () => {
-    expect(having(/\.sign(?:Access|Refresh)\(/)).toEqual(['steps/issue-tokens.ts']);
+    expect(having(/\.sign(?:Access|Refresh)\(/)).toEqual(['sessions/issue-tokens.ts']);
   });
 
   it('are issued by these files alone', () => {
     const issuing = having(/\b(?:issueTokenPair|issueAccessToken|prepareSession|replaceSession)\(/);
-    expect(issuing).toEqual([...Object.keys(WAYS), 'steps/issue-tokens.ts'].toSorted());
+    expect(issuing).toEqual([...Object.keys(WAYS), 'sessions/issue-tokens.ts'].toSorted());
   });
 
   it.each(CASES)('are for an enabled user: %s', async (_what, prepare) => {

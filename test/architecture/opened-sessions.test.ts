@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 
-const FOLDERS = ['src/application/use-cases', 'src/application/steps'];
+const FOLDERS = ['sessions', 'login', 'factors', 'accounts'].map((subject) => `src/application/${subject}`);
 /** The steps that open, replace or raise a session. */
 const STEPS = ['prepareSession', 'storeSession', 'replaceSession', 'raiseSession'];
 
@@ -33,6 +33,6 @@ describe('a session', () => {
     const adding = FOLDERS.flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`)).filter((path) =>
       /sessions\.add\(/.test(readText(path)),
     );
-    expect(adding).toEqual(['src/application/steps/open-session.ts']);
+    expect(adding).toEqual(['src/application/sessions/open-session.ts']);
   });
 });

@@ -20,17 +20,17 @@ const SOURCES: Sources = new Map(
 const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files: readonly string[] }>> = {
   'judges a token of a session': {
     sign: /\btokenStatus\(|\bimport\b[^;]*\btokenStatus\b/,
-    files: ['application/steps/assess-tokens.ts'],
+    files: ['application/sessions/assess-tokens.ts'],
   },
   'asks for the statuses of tokens': {
     sign: /\bassessTokens\(/,
     files: [
-      'application/steps/end-sessions.ts',
-      'application/use-cases/continue-navigation.ts',
-      'application/use-cases/manage-sessions.ts',
-      'application/use-cases/mint-access-token.ts',
-      'application/use-cases/refresh.ts',
-      'application/use-cases/verify-email.ts',
+      'application/accounts/verify-email.ts',
+      'application/sessions/end-sessions.ts',
+      'application/sessions/continue-navigation.ts',
+      'application/sessions/manage-sessions.ts',
+      'application/sessions/mint-access-token.ts',
+      'application/sessions/refresh.ts',
     ],
   },
   'compares a token with those of its session': {
@@ -47,16 +47,16 @@ const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files
   },
   'asks whether a session needs a proof': {
     sign: /\bneedsProof\(/,
-    files: ['application/use-cases/manage-sessions.ts', 'application/use-cases/refresh.ts'],
+    files: ['application/sessions/manage-sessions.ts', 'application/sessions/refresh.ts'],
   },
-  'verifies a proof': { sign: /\bproofs\.verify\(/, files: ['application/steps/prove-device.ts'] },
+  'verifies a proof': { sign: /\bproofs\.verify\(/, files: ['application/sessions/prove-device.ts'] },
   'refuses for want of a proof': {
     sign: /AppError\(\s*'AUTH_(?:DEVICE_UNPROVEN|PROOF_EXPIRED)'/,
-    files: ['application/steps/prove-device.ts'],
+    files: ['application/sessions/prove-device.ts'],
   },
   'ends a session as replayed': {
     sign: /reason: [^;]*'token-replayed'/,
-    files: ['application/steps/end-sessions.ts', 'application/use-cases/refresh.ts'],
+    files: ['application/sessions/end-sessions.ts', 'application/sessions/refresh.ts'],
   },
 };
 
@@ -92,7 +92,7 @@ describe.each(Object.entries(DECISIONS))('what %s', (what, { sign, files }) => {
 
   it('is seen when another place does', () => {
     for (const text of INTRUDERS[what] ?? expect.unreachable()) {
-      const intruder = 'application/use-cases/logout.ts';
+      const intruder = 'application/sessions/logout.ts';
       const sources = new Map([...SOURCES, [intruder, `${SOURCES.get(intruder)}\n${text}\n`]]);
       expect(filesWith(sources, sign), text).toContain(intruder);
     }

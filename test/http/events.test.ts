@@ -4,8 +4,8 @@ import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
-} from '../../src/application/use-cases/operate-accounts.ts';
-import { purges } from '../../src/application/use-cases/purge.ts';
+} from '../../src/application/accounts/operate-accounts.ts';
+import { purges } from '../../src/application/sessions/purge.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { DAY, MINUTE } from '../support/application.ts';

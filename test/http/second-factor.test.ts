@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { PENDING_LOGIN_LIFETIME } from '../../src/application/steps/pending-login.ts';
+import { PENDING_LOGIN_LIFETIME } from '../../src/application/login/pending-login.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';

@@ -4,18 +4,18 @@ import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts
 import { nodeCryptoOneTimePasswords } from '../../src/adapters/one-time-passwords/node-crypto.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
-import { changePassword } from '../../src/application/use-cases/change-password.ts';
-import { authenticate, getCurrentUser } from '../../src/application/use-cases/current-user.ts';
-import { type LoginDeps, type LoginResult, login } from '../../src/application/use-cases/login.ts';
-import { logout } from '../../src/application/use-cases/logout.ts';
+import { changePassword } from '../../src/application/accounts/change-password.ts';
+import { type RegisterDeps, register } from '../../src/application/accounts/register.ts';
+import { type LoginDeps, type LoginResult, login } from '../../src/application/login/login.ts';
+import { authenticate, getCurrentUser } from '../../src/application/sessions/current-user.ts';
+import { logout } from '../../src/application/sessions/logout.ts';
 import {
   endAllSessions,
   endOtherSessions,
   endOwnSession,
   listSessions,
-} from '../../src/application/use-cases/manage-sessions.ts';
-import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
-import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
+} from '../../src/application/sessions/manage-sessions.ts';
+import { type RefreshDeps, refresh } from '../../src/application/sessions/refresh.ts';
 import { plainDeviceProofs, plainDeviceSeals, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 import { fixedClock } from './fixed-clock.ts';
 import { sequentialIds } from './sequential-ids.ts';

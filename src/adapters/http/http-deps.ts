@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
-import type { Caller } from '../../application/steps/live-user.ts';
+import type { Caller } from '../../application/sessions/live-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { LogSampling } from './logging/log-sampling.ts';

@@ -1,7 +1,7 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Logger } from 'pino';
+import { keyedMutex } from '../../application/login/keyed-mutex.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
-import { keyedMutex } from '../../application/steps/keyed-mutex.ts';
 import {
   counted,
   FAILURE_TTL,

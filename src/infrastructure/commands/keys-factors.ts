@@ -1,6 +1,6 @@
 import { aesGcmFactorSecrets } from '../../adapters/factor-secrets/aes-gcm.ts';
+import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
-import { reEncryptFactors } from '../../application/use-cases/re-encrypt-factors.ts';
 import { asTyped } from '../as-typed.ts';
 import { MAX_FACTOR_KEYS } from '../config/accounts.ts';
 import type { Env } from '../config/variable.ts';

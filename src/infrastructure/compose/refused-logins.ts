@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
-import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/steps/refused-login-counter.ts';
+import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 
 type RefusedLogins = Pick<RefusedLoginCounter, 'count'> & {
   /** Stores the remaining counts, if the database responds. */

@@ -29,7 +29,7 @@ import { userRoutes } from '../../adapters/http/routes/users.ts';
 import { wellKnownRoutes } from '../../adapters/http/routes/well-known.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
-import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
+import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 

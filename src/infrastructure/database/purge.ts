@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Round } from '../../adapters/metrics/prometheus.ts';
-import { logOperated } from '../../application/use-cases/operate-accounts.ts';
-import { type PurgeDeps, purges } from '../../application/use-cases/purge.ts';
+import { logOperated } from '../../application/accounts/operate-accounts.ts';
+import { type PurgeDeps, purges } from '../../application/sessions/purge.ts';
 
 /** Rows of one unit of work: few, so that others do not wait for what it has locked. */
 const BATCH_SIZE = 100;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { outageLog } from '../../adapters/resilience/with-fallback.ts';
+import type { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { sendMessages } from '../../application/use-cases/send-messages.ts';
 
 /** Wakes the loop that sends mail when there is something to do. */
 export type WakeUp = {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
 import { nodeCryptoTokenSigner } from '../../../src/adapters/token-signer/node-crypto.ts';
-import { authenticate } from '../../../src/application/use-cases/current-user.ts';
+import { authenticate } from '../../../src/application/sessions/current-user.ts';
 import type { MissingStepUp } from '../../../src/domain/assurance.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { login } from '../../../src/application/use-cases/login.ts';
-import { logout } from '../../../src/application/use-cases/logout.ts';
-import { refresh } from '../../../src/application/use-cases/refresh.ts';
-import { register } from '../../../src/application/use-cases/register.ts';
+import { register } from '../../../src/application/accounts/register.ts';
+import { login } from '../../../src/application/login/login.ts';
+import { logout } from '../../../src/application/sessions/logout.ts';
+import { refresh } from '../../../src/application/sessions/refresh.ts';
 import { NOTICES, type Notice } from '../../../src/domain/message.ts';
 import { openSql } from '../../../src/infrastructure/storages/sql.ts';
 import { ADA, application, SECOND } from '../../support/application.ts';

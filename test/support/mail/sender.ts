@@ -1,13 +1,13 @@
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
-import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
-import type { AttemptOutcome } from '../../../src/application/reports.ts';
 import {
   type ResetPasswordDeps,
   requestPasswordReset,
   resetPassword,
-} from '../../../src/application/use-cases/reset-password.ts';
-import { sendMessages } from '../../../src/application/use-cases/send-messages.ts';
+} from '../../../src/application/accounts/reset-password.ts';
+import { sendMessages } from '../../../src/application/mail/send-messages.ts';
+import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
+import type { AttemptOutcome } from '../../../src/application/reports.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
-import { reserveAddress } from '../../../src/application/steps/links.ts';
+import { reserveAddress } from '../../../src/application/accounts/links.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aMessage } from '../builders.ts';

@@ -1,8 +1,8 @@
-import { finishLogin } from '../../../src/application/use-cases/finish-login.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../src/application/use-cases/log-in-with-passkey.ts';
-import { login } from '../../../src/application/use-cases/login.ts';
-import { confirmApp, startApp } from '../../../src/application/use-cases/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../../src/application/use-cases/manage-passkeys.ts';
+import { finishLogin } from '../../../src/application/factors/finish-login.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/log-in-with-passkey.ts';
+import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
+import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { login } from '../../../src/application/login/login.ts';
 import { type Authenticator, authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
 import type { TakeoverWorld } from './world.ts';

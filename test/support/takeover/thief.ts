@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { changeLocale } from '../../../src/application/use-cases/change-locale.ts';
-import { confirmEmailChange } from '../../../src/application/use-cases/confirm-email-change.ts';
-import { makeRecoveryCodes, removeApp } from '../../../src/application/use-cases/manage-factors.ts';
-import { removePasskey } from '../../../src/application/use-cases/manage-passkeys.ts';
-import { requestEmailChange } from '../../../src/application/use-cases/request-email-change.ts';
-import { takeAccountBack } from '../../../src/application/use-cases/take-account-back.ts';
-import { confirmEmail, requestEmailVerification } from '../../../src/application/use-cases/verify-email.ts';
+import { changeLocale } from '../../../src/application/accounts/change-locale.ts';
+import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { requestEmailChange } from '../../../src/application/accounts/request-email-change.ts';
+import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
+import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
+import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
+import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, SECOND } from '../application.ts';
 import { person } from './person.ts';

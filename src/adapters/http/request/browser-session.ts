@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { inviteBrowser } from '../../../application/use-cases/bind-browser.ts';
+import type { inviteBrowser } from '../../../application/sessions/bind-browser.ts';
 import { BOUND_COOKIE, httpOnlyCookie } from './cookies.ts';
 import type { CookieSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
-import type { Presented } from '../../../application/steps/prove-device.ts';
+import type { Presented } from '../../../application/sessions/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
 import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
 

@@ -1,5 +1,5 @@
+import type { PresentedFactor } from '../../../application/factors/show-factor.ts';
 import type { UsedCredential } from '../../../application/ports/webauthn.ts';
-import type { PresentedFactor } from '../../../application/steps/show-factor.ts';
 import { RequestValidationFailure } from '../errors/exceptions.ts';
 
 /** @throws RequestValidationFailure when a body has none or several of some optional members. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { ChangeDeps } from '../../../application/steps/record.ts';
-import { changeUsername } from '../../../application/use-cases/change-username.ts';
-import { type DeleteAccountDeps, deleteAccount } from '../../../application/use-cases/delete-account.ts';
-import { type ExportAccountDeps, exportAccount } from '../../../application/use-cases/export-account.ts';
+import { changeUsername } from '../../../application/accounts/change-username.ts';
+import { type DeleteAccountDeps, deleteAccount } from '../../../application/accounts/delete-account.ts';
+import { type ExportAccountDeps, exportAccount } from '../../../application/accounts/export-account.ts';
+import type { ChangeDeps } from '../../../application/sessions/record.ts';
 import { AMR_VALUES } from '../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../domain/message.ts';

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { OpenedSession } from '../../../application/steps/open-session.ts';
-import { type LoginDeps, login } from '../../../application/use-cases/login.ts';
-import { type LogoutDeps, logout } from '../../../application/use-cases/logout.ts';
-import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
-import { type RegisterPendingDeps, register, registerPending } from '../../../application/use-cases/register.ts';
-import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
+import { type RegisterPendingDeps, register, registerPending } from '../../../application/accounts/register.ts';
+import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/accounts/register-unverified.ts';
+import { type LoginDeps, login } from '../../../application/login/login.ts';
+import { type LogoutDeps, logout } from '../../../application/sessions/logout.ts';
+import type { OpenedSession } from '../../../application/sessions/open-session.ts';
+import { type RefreshDeps, refresh } from '../../../application/sessions/refresh.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';

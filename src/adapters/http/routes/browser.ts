@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../application/use-cases/bind-browser.ts';
+import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../application/sessions/bind-browser.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { type BrowserSession, browserText, challengeHeader } from '../request/browser-session.ts';
 import { originOf } from '../request/client.ts';

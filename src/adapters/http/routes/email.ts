@@ -5,12 +5,9 @@ import {
   confirmEmailChange,
   type PreviewEmailChangeDeps,
   previewEmailChange,
-} from '../../../application/use-cases/confirm-email-change.ts';
-import {
-  type RequestEmailChangeDeps,
-  requestEmailChange,
-} from '../../../application/use-cases/request-email-change.ts';
-import { type TakeAccountBackDeps, takeAccountBack } from '../../../application/use-cases/take-account-back.ts';
+} from '../../../application/accounts/confirm-email-change.ts';
+import { type RequestEmailChangeDeps, requestEmailChange } from '../../../application/accounts/request-email-change.ts';
+import { type TakeAccountBackDeps, takeAccountBack } from '../../../application/accounts/take-account-back.ts';
 import {
   type ConfirmEmailDeps,
   confirmEmail,
@@ -18,7 +15,7 @@ import {
   type RequestEmailVerificationDeps,
   removeUnverifiedAccount,
   requestEmailVerification,
-} from '../../../application/use-cases/verify-email.ts';
+} from '../../../application/accounts/verify-email.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';

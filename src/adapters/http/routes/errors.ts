@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describeError, listErrors, type PublishedError } from '../../../application/use-cases/browse-catalog.ts';
+import { describeError, listErrors, type PublishedError } from '../../../application/browse-catalog.ts';
 import { prefersHtml } from '../documents.ts';
 import { errorUri } from '../envelope.ts';
 import type { Site } from '../pages/layout.ts';

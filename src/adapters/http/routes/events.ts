@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type ListEventsDeps, listEvents } from '../../../application/use-cases/list-events.ts';
+import { type ListEventsDeps, listEvents } from '../../../application/accounts/list-events.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../domain/event.ts';
 import { deviceNames } from '../../json/device-names.ts';
 import { Timestamp } from '../../json/public-user.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { StartedApp } from '../../../application/steps/enrol-app.ts';
+import type { StartedApp } from '../../../application/factors/enrol-app.ts';
 import {
   confirmApp,
   listFactors,
@@ -7,8 +7,8 @@ import {
   makeRecoveryCodes,
   removeApp,
   startApp,
-} from '../../../application/use-cases/manage-factors.ts';
-import { listPasskeys, type ManagePasskeysDeps } from '../../../application/use-cases/manage-passkeys.ts';
+} from '../../../application/factors/manage-factors.ts';
+import { listPasskeys, type ManagePasskeysDeps } from '../../../application/factors/manage-passkeys.ts';
 import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import { totpUri } from '../../../domain/totp.ts';
 import { PasskeyJson } from '../../json/passkeys.ts';

@@ -3,7 +3,7 @@ import {
   logInWithPasskey,
   type PasskeyLoginDeps,
   passkeyChallenge,
-} from '../../../application/use-cases/log-in-with-passkey.ts';
+} from '../../../application/factors/log-in-with-passkey.ts';
 import {
   addPasskey,
   invitePasskey,
@@ -11,7 +11,7 @@ import {
   type ManagePasskeysDeps,
   removePasskey,
   renamePasskey,
-} from '../../../application/use-cases/manage-passkeys.ts';
+} from '../../../application/factors/manage-passkeys.ts';
 import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import {
   AcceptedPasskeysJson,

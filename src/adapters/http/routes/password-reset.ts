@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import type { Mailer } from '../../../application/ports/mailer.ts';
 import {
   previewPasswordReset,
   type RequestPasswordResetDeps,
   type ResetPasswordDeps,
   requestPasswordReset,
   resetPassword,
-} from '../../../application/use-cases/reset-password.ts';
+} from '../../../application/accounts/reset-password.ts';
+import type { Mailer } from '../../../application/ports/mailer.ts';
 import { originOf } from '../request/client.ts';
 import { acceptedLocales } from '../request/language.ts';
 import { type Route, route } from '../routing/define-route.ts';

@@ -5,7 +5,7 @@ import {
   finishLogin,
   showPendingLogin,
   startPendingApp,
-} from '../../../application/use-cases/finish-login.ts';
+} from '../../../application/factors/finish-login.ts';
 import { RequestOptionsJson, requestOptions } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import type { Brand } from '../pages/layout.ts';

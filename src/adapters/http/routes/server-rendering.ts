@@ -1,9 +1,9 @@
 import querystring from 'node:querystring';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { continueNavigation } from '../../../application/use-cases/continue-navigation.ts';
-import { type MintAccessTokenDeps, mintAccessToken } from '../../../application/use-cases/mint-access-token.ts';
-import type { RefreshDeps } from '../../../application/use-cases/refresh.ts';
+import { continueNavigation } from '../../../application/sessions/continue-navigation.ts';
+import { type MintAccessTokenDeps, mintAccessToken } from '../../../application/sessions/mint-access-token.ts';
+import type { RefreshDeps } from '../../../application/sessions/refresh.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';

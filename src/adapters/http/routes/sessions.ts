@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { ChangeDeps } from '../../../application/steps/record.ts';
 import {
   type EndOtherSessionsDeps,
   endAllSessions,
@@ -7,7 +6,8 @@ import {
   endOwnSession,
   type ListSessionsDeps,
   listSessions,
-} from '../../../application/use-cases/manage-sessions.ts';
+} from '../../../application/sessions/manage-sessions.ts';
+import type { ChangeDeps } from '../../../application/sessions/record.ts';
 import { deviceNames } from '../../json/device-names.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';

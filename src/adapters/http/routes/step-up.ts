@@ -1,4 +1,4 @@
-import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
+import { type StepUpDeps, stepUp } from '../../../application/factors/step-up.ts';
 import { originOf, type PresentedDevice } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
 import { assertOneMember, presentedFactor } from '../request/presented-factor.ts';

@@ -1,7 +1,7 @@
-import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
-import { changeLocale } from '../../../application/use-cases/change-locale.ts';
-import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
-import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
+import { changeLocale } from '../../../application/accounts/change-locale.ts';
+import { type ChangePasswordDeps, changePassword } from '../../../application/accounts/change-password.ts';
+import { getCurrentUser } from '../../../application/sessions/current-user.ts';
+import type { LiveUserDeps } from '../../../application/sessions/live-user.ts';
 import { CurrentUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { accountData, eventsData, userData } from '../../../application/steps/account-data.ts';
+import { accountData, eventsData, userData } from '../../../application/accounts/account-data.ts';
 import { NO_ORIGIN, withoutName } from '../../../domain/event.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { CommandError } from '../../command-error.ts';

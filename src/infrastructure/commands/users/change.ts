@@ -1,5 +1,4 @@
-import type { AccountData } from '../../../application/steps/account-data.ts';
-import type { RemovedFactors } from '../../../application/steps/remove-added.ts';
+import type { AccountData } from '../../../application/accounts/account-data.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
@@ -8,7 +7,8 @@ import {
   makeResetLink,
   removeFactorsAsOperator,
   setAttributes,
-} from '../../../application/use-cases/operate-accounts.ts';
+} from '../../../application/accounts/operate-accounts.ts';
+import type { RemovedFactors } from '../../../application/accounts/remove-added.ts';
 import type { Attributes } from '../../../domain/attributes.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/factor.ts';

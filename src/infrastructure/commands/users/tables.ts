@@ -1,4 +1,4 @@
-import type { AccountData, EventData } from '../../../application/steps/account-data.ts';
+import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
 import { hasAttributes } from '../../../domain/attributes.ts';
 import { isConfirmed } from '../../../domain/factor.ts';
 import { printable } from '../../printable.ts';

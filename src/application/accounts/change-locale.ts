@@ -1,0 +1,28 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
+import { NO_LOCALE } from '../../domain/locale.ts';
+import { type CurrentUser, currentUser } from '../sessions/current-user.ts';
+import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+
+/**
+ * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the
+ * change is an event, and a notice in the former language reports it.
+ * @param locale canonical.
+ * @returns the user as stored now.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const changeLocale =
+  (deps: ChangeDeps & NoticeDeps) =>
+  (caller: Caller, locale: string, origin = NO_ORIGIN): Promise<CurrentUser> =>
+    deps.unitOfWork.run(async (stores) => {
+      const before = await lockedLiveUser(deps, stores, caller);
+      if (before.locale === locale) return currentUser(stores, before);
+      const { id: userId, locale: former } = before;
+      const changed = await stores.users.update(userId, { locale, now: deps.clock.now() });
+      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+      const kind = 'locale-changed';
+      await record(deps, stores, origin, [{ userId, kind, sessionId: caller.sessionId }]);
+      await notifyOfChange(deps, stores, { kind, user: { ...before, locale: former ?? NO_LOCALE }, origin });
+      return currentUser(stores, changed);
+    });

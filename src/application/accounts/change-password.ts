@@ -1,0 +1,94 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
+import { comparePassword, deviceAttempt } from '../login/compare-password.ts';
+import { lockedUserWithPassword } from '../login/user-with-password.ts';
+import type { LoginAttempts } from '../ports/login-attempts.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import { endSessionsOf } from '../sessions/end-sessions.ts';
+import type { TokenPair } from '../sessions/issue-tokens.ts';
+import { type CallerWithToken, type LiveUserDeps, liveUser } from '../sessions/live-user.ts';
+import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import { withdrawLinks } from './links.ts';
+
+export type ChangePasswordDeps = ChangeDeps &
+  NoticeDeps &
+  LiveUserDeps &
+  PasswordRuleDeps &
+  PrepareSessionDeps & {
+    readonly users: UserRepository;
+    readonly hasher: PasswordHasher;
+    readonly attempts: LoginAttempts;
+  };
+
+type ChangePasswordInput = CallerWithToken & {
+  readonly currentPassword: string;
+  /** Validated against the limits of the domain. */
+  readonly newPassword: string;
+  readonly origin?: Origin;
+};
+
+/**
+ * Changes the password of a user who knows the current one. Ends the user's sessions and the links to new addresses that an attacker may have
+ * requested, and opens a session for the caller. The password is changed first, so that the old one cannot open a session in between; a concurrent
+ * log-in checks its password again (login.ts). After a failure the old password is restored, so that the client can repeat the request
+ * (ADR 0022).
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
+ *   DB_RECORD_NOT_FOUND
+ */
+export const changePassword =
+  (deps: ChangePasswordDeps) =>
+  async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
+    const { sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
+    const user = await liveUser(deps, input);
+    assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
+    const matches = await comparePassword(deps, [device], currentPassword, user.passwordHash);
+    if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+    cancellation.throwIfAborted();
+    const passwordHash = await deps.hasher.hash(newPassword);
+    cancellation.throwIfAborted();
+    return storePassword(deps, { user, passwordHash, sessionId, origin }, cancellation);
+  };
+
+type NewPassword = {
+  /** As it was when the current password was compared. */
+  readonly user: User;
+  readonly passwordHash: string;
+  readonly sessionId: string;
+  readonly origin: Origin;
+};
+
+const storePassword = async (
+  deps: ChangePasswordDeps,
+  { user, passwordHash, sessionId, origin }: NewPassword,
+  cancellation: Cancellation,
+): Promise<TokenPair> => {
+  const { id: userId } = user;
+  const isOfNewPassword = true;
+  try {
+    return await deps.unitOfWork.run(async (stores) => {
+      await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
+      await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword, now: deps.clock.now() });
+      await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
+      await endSessionsOf(deps, stores, userId, { reason: 'password-changed', origin, exceptId: sessionId });
+      // An attacker with the old password may have requested a new address, and could still open that link. A link that resets the password is in the
+      // owner's mailbox: somebody with the password must not end it.
+      await withdrawLinks(stores, userId, ['email-change']);
+      cancellation.throwIfAborted();
+      const changed = (await stores.users.findById(userId)) ?? user;
+      const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
+      return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications });
+    });
+  } catch (error) {
+    // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.
+    const former = { passwordHash: user.passwordHash, isOfNewPassword, now: deps.clock.now(), replaces: passwordHash };
+    await deps.users.setPasswordHash(userId, former).catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,150 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
+import { isLive, type SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import { comparePassword, loginAttempts } from '../login/compare-password.ts';
+import type { UserWithPasswordDeps } from '../login/user-with-password.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { TokenPair } from '../sessions/issue-tokens.ts';
+import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
+import { type ChangeDeps, enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../sessions/record.ts';
+import {
+  assertNotReserved,
+  findLink,
+  invalidLink,
+  type LinkDeps,
+  removeUndos,
+  reservationOf,
+  reserveAddress,
+  takeLink,
+  withdrawLinks,
+} from './links.ts';
+import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+
+export type PreviewEmailChangeDeps = LinkDeps &
+  Pick<NoticeDeps, 'notices'> & { readonly links: LinkRepository; readonly users: UserRepository };
+
+type Preview = {
+  readonly username: string;
+  /** When the account was registered. Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Until when a former address could take the account back if the change was confirmed now; `null` if none could. */
+  readonly undoUntil: number | null;
+};
+
+/** Shows whose address a link changes, without using the link up. @throws AppError AUTH_LINK_INVALID */
+export const previewEmailChange =
+  (deps: PreviewEmailChangeDeps) =>
+  async (token: string): Promise<Preview> => {
+    const { userId, email } = await findLink(deps, deps, 'email-change', token);
+    const user = await deps.users.findById(userId);
+    if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
+    const reservation = await reservationOf(deps, deps, userId);
+    const { username, createdAt } = user;
+    if (reservation !== null)
+      return { username, createdAt, undoUntil: reservation.email === email ? null : reservation.expiresAt };
+    return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
+  };
+
+export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
+  ChangeDeps &
+  FirstProofDeps &
+  PrepareSessionDeps &
+  UserWithPasswordDeps;
+
+type Confirmation = {
+  readonly token: string;
+  /** The session of the request, if it has an access token. */
+  readonly session?: SessionKey | undefined;
+  /** The password of the link's account. Not needed with a live session of that account. */
+  readonly password?: string | undefined;
+  /** The networks of the client, the widest first. */
+  readonly networks?: readonly string[];
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
+  readonly origin?: Origin;
+};
+
+/**
+ * Changes the address of a user to the one that the link was sent to, which is thereby verified. Links to the former address end. Its
+ * owner can take it back for seven days, unless such notices are off. The link alone is not enough: an attacker may have requested a
+ * change to somebody else's address, who would then use the attacker's account. A session that confirms the change is replaced. If no address
+ * of the account was proven before, and the password confirms the change, everything goes that was added to the account.
+ * @returns the tokens of the new session; `null` when the password has confirmed the change.
+ * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
+ *   CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
+ */
+export const confirmEmailChange =
+  (deps: ConfirmEmailChangeDeps) =>
+  async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
+    const { token, locales = [], origin = NO_ORIGIN } = confirmation;
+    const sessionId = await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
+    cancellation.throwIfAborted();
+    return deps.unitOfWork.run(async (stores) => {
+      const link = await findLink(deps, stores, 'email-change', token);
+      const { userId, email } = link;
+      const before = await stores.users.findById(userId);
+      if (before === null) throw invalidLink(NO_USER);
+      const now = deps.clock.now();
+      const unchanged = { email: before.email, disabledAt: null };
+      const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
+      if (user === null) throw invalidLink('the account is disabled, or its address was changed meanwhile');
+      await takeLink(deps, stores, link);
+      await assertNotReserved(deps, stores, user);
+      await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
+      await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
+      await releaseOrReserve(deps, stores, before, user);
+      if (before.emailVerifiedAt === null && sessionId === null)
+        await removeUnproven(deps, stores, user, { reason: 'address-proven', origin, locales });
+      if (notifiesFormerAddress(deps)) {
+        const wasVerified = before.emailVerifiedAt !== null;
+        await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
+      }
+      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin });
+    });
+  };
+
+const NO_USER = 'the user does not exist';
+const PASSWORD_REQUIRED = {
+  field: 'password',
+  message: 'is required without a session of the account',
+  code: 'required',
+} as const;
+
+/** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0024). */
+const assertOwner = async (
+  deps: ConfirmEmailChangeDeps,
+  { userId }: Link,
+  { session, password, networks = ['unknown'] }: Confirmation,
+): Promise<string | null> => {
+  const own = session?.userId === userId ? await deps.sessions.find(session) : null;
+  if (own !== null && isLive(own, deps.clock.now())) return own.id;
+  if (password === undefined) {
+    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
+  }
+  const user = await deps.users.findById(userId);
+  if (user === null) throw invalidLink(NO_USER);
+  const candidates = loginAttempts(user.username, user, { networks, verified: [] });
+  const matches = await comparePassword(deps, candidates, password, user.passwordHash);
+  if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+  return null;
+};
+
+/**
+ * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice, and the owner could not
+ * take it back. An address that the user takes again is no longer reserved, and the one that is given up for it cannot be restored: it would
+ * be the attacker's.
+ */
+const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
+  const reservation = await reservationOf(deps, stores, before.id);
+  if (reservation !== null) {
+    await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
+    if (reservation.email === email) await withdrawLinks(stores, before.id, ['email-change-undo']);
+    return;
+  }
+  if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
+};

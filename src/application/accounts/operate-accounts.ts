@@ -1,0 +1,122 @@
+import type { Attributes } from '../../domain/attributes.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import { RESET_LIFETIME } from '../../domain/link.ts';
+import type { User } from '../../domain/user.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import { endSessionsOf } from '../sessions/end-sessions.ts';
+import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { forgetDevices } from '../sessions/remember-device.ts';
+import { removeAccount } from './remove-account.ts';
+import { type RemovedFactors, removeFactors } from './remove-added.ts';
+
+/**
+ * Disables an account and ends its sessions. A concurrent log-in or refresh checks whether the account is disabled (login.ts,
+ * refresh.ts).
+ * @returns whether it was not disabled before, and how many sessions have ended.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Origin) =>
+  deps.unitOfWork.run(async (stores) => {
+    const now = deps.clock.now();
+    const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
+    const changed = disabled !== null;
+    if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
+    if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
+    const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin });
+    return { changed, endedSessions };
+  });
+
+/**
+ * Enables an account that was disabled.
+ * @returns whether it was disabled.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const enableAccount =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.findById(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const { disabledAt } = user;
+      if (disabledAt === null) return false;
+      const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
+      if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
+      return enabled !== null;
+    });
+
+/**
+ * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
+ * @returns whether they are others.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const setAttributes =
+  (deps: ChangeDeps) =>
+  (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.lock(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
+      await stores.users.update(userId, { attributes, now: deps.clock.now() });
+      await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
+      return true;
+    });
+
+/** Ends all sessions of a user. @returns how many. */
+export const endSessionsAsOperator =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<number> =>
+    deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
+
+/**
+ * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. The password alone
+ * logs in then.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const removeFactorsAsOperator =
+  (deps: ChangeDeps & NoticeDeps) =>
+  (userId: string, origin: Origin): Promise<RemovedFactors> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.lock(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const removed = await removeFactors(deps, stores, user, { since: 0, origin });
+      await forgetDevices(deps, stores, userId, { reason: 'operator', origin });
+      const kinds: FactorNotice[] = [
+        ...(removed.apps > 0 ? (['second-factor-removed'] as const) : []),
+        ...(removed.passkeys > 0 ? (['passkey-removed'] as const) : []),
+      ];
+      // Each mail has a link for its own time.
+      for (const [at, kind] of kinds.entries())
+        await notifyOfChange(deps, stores, { kind, user, origin, at: deps.clock.now() - at });
+      return removed;
+    });
+
+export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
+
+/** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored. */
+export const makeResetLink =
+  (deps: MakeResetLinkDeps) =>
+  async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
+    const createdAt = deps.clock.now();
+    const expiresAt = createdAt + RESET_LIFETIME;
+    const token = deps.linkTokens.next();
+    const tokenHash = deps.linkTokens.hashOf(token);
+    await deps.unitOfWork.run(async (stores) => {
+      await stores.users.lock(userId);
+      await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
+      await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
+    });
+    return { token, expiresAt };
+  };
+
+/** Takes what operators did in other processes: the audit log has the events of every unit of work. @returns how many events. */
+export const logOperated =
+  ({ unitOfWork }: Pick<ChangeDeps, 'unitOfWork'>) =>
+  (limit: number): Promise<number> =>
+    unitOfWork.run(async ({ events }) => (await events.takeOperated(limit)).length);
+
+/** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
+export const deleteAccountAsOperator =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run((stores) => removeAccount(deps, stores, userId, origin));

@@ -1,0 +1,136 @@
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { enqueue, record } from '../sessions/record.ts';
+import { assertPasswordAllowed } from './assert-password-allowed.ts';
+import { assertNotReserved, isReserved } from './links.ts';
+import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
+
+export type RegisterUnverifiedDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
+
+/** Milliseconds: several times as long as a registration takes in the database. */
+const PADDING = 100;
+
+type Registration = {
+  readonly user: User;
+  /** The hash of a random password, which nobody knows. */
+  readonly randomHash: string;
+  readonly origin: Origin;
+};
+
+/**
+ * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
+ * owner gets a mail (ADR 0048). Every registration computes one hash. The database work differs, so its time is padded.
+ * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
+  const randomPasswordHash = randomPassword(deps);
+  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { origin = NO_ORIGIN } = input;
+    assertPasswordAllowed(deps, input, 'password');
+    const randomHash = await randomPasswordHash();
+    const user = await userOf(deps, input);
+    cancellation.throwIfAborted();
+    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, randomHash, origin }));
+  };
+};
+
+/** Tries again after a concurrent registration of the same username or address. */
+const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Registration): Promise<void> => {
+  try {
+    await store(deps, registration);
+  } catch (error) {
+    if (!(error instanceof ConcurrentRegistration)) throw error;
+    await storeWithRetry(deps, registration);
+  }
+};
+
+/** The store refused the user, though the names were free a moment before. */
+class ConcurrentRegistration extends Error {}
+
+const store = (deps: RegisterUnverifiedDeps, { user, randomHash, origin }: Registration): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
+    const owner = await stores.users.findByEmail(user.email);
+    if (owner !== null) await notifyOwner(deps, stores, { owner, randomHash, origin });
+    else if (!(await isReserved(deps, stores, user))) await add(deps, stores, user, origin);
+  });
+
+const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+  try {
+    await stores.users.add(user);
+    await assertNotReserved(deps, stores, user);
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
+  }
+  await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
+  await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+};
+
+type TakenAddress = Pick<Registration, 'randomHash' | 'origin'> & { readonly owner: User };
+
+const MAILS_PER_PERIOD = 5;
+/** Milliseconds. */
+const PERIOD = 86_400_000;
+
+/**
+ * Notifies the owner of an address that somebody tried to register with it. If the address is not verified, either registration may be
+ * the owner's. Then the password of the account is replaced by a random one, and the owner sets a new one by mail.
+ */
+const notifyOwner = async (
+  deps: RegisterUnverifiedDeps,
+  stores: Stores,
+  { owner: { id: userId, email }, randomHash: passwordHash, origin }: TakenAddress,
+): Promise<void> => {
+  const now = deps.clock.now();
+  const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
+  if (unverified !== null) {
+    await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  }
+  const earlier = await stores.events.countSince(userId, 'registration-refused', now - PERIOD);
+  if (earlier >= MAILS_PER_PERIOD) return;
+  await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
+  await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
+};
+
+/** Waits for a time in milliseconds. */
+export type Pause = (time: number) => Promise<unknown>;
+
+/**
+ * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.
+ */
+export const padResponseTime = async <Result>(
+  pause: Pause,
+  step: number,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  let isDone = false;
+  const end = () => {
+    isDone = true;
+  };
+  // The timer starts first, so that the synchronous part of the work does not delay its end.
+  const first = pause(step);
+  const working = work();
+  working.then(end, end);
+  await first;
+  while (!isDone) await pause(step);
+  return working;
+};
+
+type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly linkTokens: LinkTokens };
+
+/** @returns a function that returns the hash of a random password. The first call computes it. */
+const randomPassword = ({ hasher, linkTokens }: RandomPasswordDeps): (() => Promise<string>) => {
+  let computed: Promise<string> | undefined;
+  return () => {
+    computed ??= hasher.hash(linkTokens.next()).catch((error: unknown) => {
+      computed = undefined;
+      throw error;
+    });
+    return computed;
+  };
+};

@@ -1,0 +1,129 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { preferredLocale } from '../../domain/locale.ts';
+import { newUser, type User } from '../../domain/user.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
+import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
+import type { MayLogInDeps } from '../login/store-login.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import {
+  keysOf,
+  type OpenedSession,
+  type PrepareSessionDeps,
+  prepareSession,
+  storeSession,
+} from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
+import { type ChangeDeps, enqueue, record } from '../sessions/record.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import { assertNotReserved } from './links.ts';
+
+export type RegisterDeps = ChangeDeps &
+  PasswordRuleDeps &
+  MayLogInDeps &
+  ProveDeviceDeps &
+  PrepareSessionDeps & {
+    readonly users: UserRepository;
+    readonly hasher: PasswordHasher;
+    /** The languages that mails are written in. Default: not known. */
+    readonly mailLocales?: readonly string[] | undefined;
+  };
+
+export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
+
+/** Validated against the limits of the domain. */
+export type RegisterInput = {
+  readonly username: string;
+  readonly email: string;
+  readonly password: string;
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/**
+ * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
+ * client can repeat the request (ADR 0022).
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const register =
+  (deps: RegisterDeps) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    assertPasswordAllowed(deps, input, 'password');
+    const keys = keysOf(await provenDevice(deps, presented));
+    const user = await userOf(deps, input);
+    cancellation.throwIfAborted();
+    const now = user.createdAt;
+    const authentications = [{ method: 'registration', at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    await store(deps, { user, origin, cancellation }, (stores) =>
+      storeSession(deps, stores, session, { kind: 'registered', user, origin }),
+    );
+    return opened;
+  };
+
+/**
+ * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
+ * @returns the pending log-in of the user, for the cookie of `finishLogin`.
+ * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const registerPending =
+  (deps: RegisterPendingDeps) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string> => {
+    const { origin = NO_ORIGIN } = input;
+    assertPasswordAllowed(deps, input, 'password');
+    const user = await userOf(deps, input);
+    await store(deps, { user, origin, cancellation }, (stores) =>
+      record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
+    );
+    return newPendingLogin(deps, user);
+  };
+
+/** Makes the user of a registration. Hashes the password. */
+export const userOf = async (
+  { hasher, clock, ids, mailLocales = [] }: RegisterDeps,
+  { username, email, password, locales = [] }: RegisterInput,
+): Promise<User> => {
+  const passwordHash = await hasher.hash(password);
+  const locale = preferredLocale(locales, mailLocales);
+  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale });
+};
+
+type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };
+
+/** @param complete stores what belongs to the registration, in its unit of work. */
+const store = async (
+  deps: RegisterDeps,
+  { user, origin, cancellation }: Registration,
+  complete: (stores: Stores) => Promise<void>,
+): Promise<void> => {
+  const { users, unitOfWork, emailVerification = 'off' } = deps;
+  cancellation.throwIfAborted();
+  try {
+    await unitOfWork.run(async (stores) => {
+      await stores.users.add(user);
+      cancellation.throwIfAborted();
+      await assertNotReserved(deps, stores, user);
+      await complete(stores);
+      if (emailVerification === 'off') return;
+      await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+    });
+    cancellation.throwIfAborted();
+  } catch (error) {
+    if (!isTaken(error)) await removeIfPossible(users, user);
+    throw error;
+  }
+};
+
+/** Whether the store refused the user: then there is nothing to remove. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');
+
+/** If the user cannot be removed, the client gets the first error all the same. */
+const removeIfPossible = async (users: UserRepository, { id }: User): Promise<void> => {
+  await users.remove(id).catch(() => undefined);
+};

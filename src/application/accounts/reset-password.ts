@@ -1,0 +1,137 @@
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
+import { canonicalEmail, type User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { Outbox } from '../ports/outbox.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import { endSessionsOf } from '../sessions/end-sessions.ts';
+import {
+  type ChangeDeps,
+  enqueue,
+  type NoticeDeps,
+  notifiesFormerAddress,
+  type RecordDeps,
+  record,
+} from '../sessions/record.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from './links.ts';
+import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+
+export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
+
+/**
+ * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
+ * the message is sent, so that the response time is the same for every address.
+ */
+export const requestPasswordReset =
+  (deps: RequestPasswordResetDeps) =>
+  (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
+
+export type ResetPasswordDeps = ChangeDeps &
+  NoticeDeps &
+  FirstProofDeps &
+  PasswordRuleDeps &
+  LinkDeps & {
+    readonly users: UserRepository;
+    readonly links: LinkRepository;
+    readonly hasher: PasswordHasher;
+  };
+
+export type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'linkTokens' | 'clock'>;
+
+/** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
+export const previewPasswordReset =
+  (deps: PreviewPasswordResetDeps) =>
+  async (token: string): Promise<Pick<User, 'username'>> => {
+    const { username } = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
+    return { username };
+  };
+
+type ResetPasswordInput = {
+  readonly token: string;
+  /** Validated against the limits of the domain. */
+  readonly newPassword: string;
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
+  readonly origin?: Origin;
+};
+
+/**
+ * Sets a new password with the link that was sent to the address of the account, and ends all sessions of the user. If nobody has proven the
+ * address before, everything goes that was added to the account. A refused password does not use the link up. A password is hashed only for a live link.
+ * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const resetPassword =
+  (deps: ResetPasswordDeps) =>
+  async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { token, newPassword, locales = [], origin = NO_ORIGIN } = input;
+    const user = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
+    assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    cancellation.throwIfAborted();
+    const passwordHash = await deps.hasher.hash(newPassword);
+    cancellation.throwIfAborted();
+    await deps.unitOfWork.run(async (stores) => {
+      await replacePassword(deps, stores, { token, passwordHash, locales, origin });
+      cancellation.throwIfAborted();
+    });
+  };
+
+/** The user of a link, if the account still has the address that it was sent to. @throws AppError AUTH_LINK_INVALID */
+const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
+  const user = await users.findById(link.userId);
+  if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
+  if (user.disabledAt !== null) throw invalidLink('the account is disabled');
+  return user;
+};
+
+type Replacement = Required<Pick<ResetPasswordInput, 'token' | 'locales' | 'origin'>> & {
+  readonly passwordHash: string;
+};
+
+/** Changes the user first, which locks the user: what is read afterwards does not change before the end of the unit of work. */
+const replacePassword = async (
+  deps: ResetPasswordDeps,
+  stores: Stores,
+  { token, passwordHash, locales, origin }: Replacement,
+): Promise<void> => {
+  const link = await findLink(deps, stores, 'password-reset', token);
+  const { userId, email } = link;
+  const now = deps.clock.now();
+  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  await takeLink(deps, stores, link);
+  await ownerOf(link, stores.users);
+  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
+  await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
+  const ending = { reason: 'password-reset', origin } as const;
+  if (proven !== null) await removeUnproven(deps, stores, proven, { ...ending, locales });
+  await endSessionsOf(deps, stores, userId, ending);
+  await withdrawLinks(stores, userId, OUTDATED);
+  await notifyFormerAddress(deps, stores, link, origin);
+  if (!deps.notices?.has('password')) return;
+  await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+};
+
+/**
+ * The former address can still take the account back, and both are told until when. A reset by the new one shortens nothing: it may be the
+ * address of somebody who knew the password.
+ */
+const notifyFormerAddress = async (deps: ResetPasswordDeps, stores: Stores, link: Link, origin: Origin) => {
+  const { userId, email } = link;
+  const former = await reservationOf(deps, stores, userId);
+  if (former === null || former.email === email || !notifiesFormerAddress(deps)) return;
+  const kind = 'email-change-final';
+  await enqueue(deps, stores, origin, [
+    { kind, userId, to: former.email },
+    { kind, userId, to: email },
+  ]);
+};
+
+/**
+ * Links that an attacker with the old password may have requested, or that the reset made superfluous. Those of a former address that take
+ * the account back stay: they belong to its owner. Those of this address stay, too: a new password removes no factor.
+ */
+const OUTDATED: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];

@@ -1,0 +1,76 @@
+import type { Origin } from '../../domain/event.ts';
+import { AUTHENTICATOR_APPS_PER_USER, isConfirmed } from '../../domain/factor.ts';
+import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../domain/recovery-code.ts';
+import { secretFrom } from '../../domain/totp.ts';
+import type { User } from '../../domain/user.ts';
+import { invalidSecondFactor } from '../login/pending-login.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { IdGenerator } from '../ports/id-generator.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+
+export type EnrolAppDeps = NoticeDeps & {
+  readonly ids: IdGenerator;
+  readonly clock: Clock;
+  /** Makes secrets and recovery codes, and hashes the latter. */
+  readonly linkTokens: LinkTokens;
+};
+
+/** An authenticator app that waits for its first code. The secret is shown this once. */
+export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
+
+/**
+ * Makes the secret of an authenticator app, in place of one that was never confirmed, in a unit of work that has locked the user.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be.
+ */
+export const addApp = async (
+  { ids, linkTokens, clock }: EnrolAppDeps,
+  stores: Pick<Stores, 'factors'>,
+  { id: userId, username }: User,
+  factorSecrets: FactorSecrets,
+): Promise<StartedApp> => {
+  const factors = await stores.factors.listByUser(userId);
+  for (const { id } of factors.filter((factor) => !isConfirmed(factor))) await stores.factors.remove({ id, userId });
+  if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
+    throw invalidSecondFactor('the user has as many authenticator apps as there may be');
+  const id = ids.next();
+  const secret = secretFrom(linkTokens.next());
+  const [encrypted, createdAt] = [factorSecrets.encrypt(secret, userId), clock.now()];
+  await stores.factors.add({ id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
+  return { id, secret, username };
+};
+
+type Enrolment = {
+  /** As stored in this unit of work, which has locked the user and used the first code. */
+  readonly user: User;
+  readonly sessionId: string;
+  readonly origin: Origin;
+};
+
+/** From now on, log-ins need a second factor. @returns recovery codes, if the user had none. */
+export const enrol = async (
+  deps: EnrolAppDeps,
+  stores: Stores,
+  { user, sessionId, origin }: Enrolment,
+): Promise<string[]> => {
+  const now = deps.clock.now();
+  if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
+  await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
+  const confirmations = (await stores.factors.listByUser(user.id)).map(({ confirmedAt }) => confirmedAt ?? 0);
+  await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, at: Math.max(...confirmations) });
+  return (await stores.factors.countCodes(user.id)) > 0 ? [] : replaceCodes(deps, stores, user.id);
+};
+
+/** In a unit of work that has locked the user. @returns the new recovery codes. */
+export const replaceCodes = async (
+  { linkTokens }: Pick<EnrolAppDeps, 'linkTokens'>,
+  { factors }: Pick<Stores, 'factors'>,
+  userId: string,
+): Promise<string[]> => {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(linkTokens.next()));
+  const hashes = codes.map((code) => linkTokens.hashOf(canonicalRecoveryCode(code) ?? code));
+  await factors.replaceCodes(userId, hashes);
+  return codes;
+};

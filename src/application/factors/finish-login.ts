@@ -1,0 +1,177 @@
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isConfirmed } from '../../domain/factor.ts';
+import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import { codeAttempts } from '../login/compare-password.ts';
+import {
+  assertSamePassword,
+  invalidSecondFactor,
+  openPendingLogin,
+  type PendingLogin,
+  usePendingLogin,
+} from '../login/pending-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import { verifiedTokens } from '../sessions/assess-tokens.ts';
+import { keysOf, type OpenedSession, prepareSession, type SecondFactorPolicy } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { rememberDevice } from '../sessions/remember-device.ts';
+import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';
+import {
+  type PresentedFactor,
+  type ShowFactorDeps,
+  type ShownFactor,
+  showFactor,
+  showFirstCode,
+} from './show-factor.ts';
+import { type NewChallenge, newChallenge } from './use-passkey.ts';
+
+export type FinishLoginDeps = AnyLoginDeps & ShowFactorDeps & EnrolAppDeps;
+
+type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
+
+type ShownPendingLogin = {
+  /** Those that the user can show. */
+  readonly methods: SecondFactorMethod[];
+  /** Whether the user has none, and may add an authenticator app now. */
+  readonly enrol: boolean;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  /** For a passkey; `null` if the user has none. */
+  readonly challenge: NewChallenge | null;
+};
+
+/**
+ * What a pending log-in waits for.
+ * @param pendingLogins as the browser presents them.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when no log-in is pending.
+ */
+export const showPendingLogin =
+  (deps: FinishLoginDeps) =>
+  async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
+    const { pending, user } = await openPendingLogin(deps, pendingLogins);
+    const [factors, codes, passkeys] = await Promise.all([
+      deps.factors.listByUser(user.id),
+      deps.factors.countCodes(user.id),
+      deps.passkeys.listByUser(user.id),
+    ]);
+    const hasApp = deps.factorSecrets !== null && factors.some(isConfirmed);
+    const hasPasskey = passkeys.length > 0;
+    return {
+      methods: [
+        ...(hasApp ? (['totp'] as const) : []),
+        ...(codes > 0 ? (['recovery-code'] as const) : []),
+        ...(hasPasskey ? (['passkey'] as const) : []),
+      ],
+      enrol: await mayEnrol(deps, deps.passkeys, user),
+      expiresAt: pending.expiresAt,
+      challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
+    };
+  };
+
+/** Whether the user of a pending log-in adds a factor instead of showing one. Somebody with the password alone cannot, if there is one. */
+const mayEnrol = async (
+  { secondFactor }: SecondFactorPolicy,
+  passkeys: PasskeyRepository,
+  { id, secondFactorAt }: User,
+): Promise<boolean> =>
+  secondFactor === 'required' && secondFactorAt === null && (await passkeys.listByUser(id)).length === 0;
+
+/**
+ * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
+ * @param pendingLogins as the browser presents them.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID
+ */
+export const startPendingApp =
+  (deps: FinishLoginDeps, factorSecrets: FactorSecrets) =>
+  async (pendingLogins: readonly string[]): Promise<StartedApp> => {
+    const { pending } = await openPendingLogin(deps, pendingLogins);
+    return deps.unitOfWork.run(async (stores) => {
+      const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+      if (!(await mayEnrol(deps, stores.passkeys, user)))
+        throw invalidSecondFactor('the user has a factor, or log-ins need none');
+      return addApp(deps, stores, user, factorSecrets);
+    });
+  };
+
+type FinishLoginInput = {
+  /** As the browser presents them, like `rememberedDevices`. */
+  readonly pendingLogins: readonly string[];
+  readonly factor: PresentedFactor;
+  /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
+  readonly remember?: boolean | undefined;
+  readonly rememberedDevices?: readonly string[];
+  /** The refresh tokens of the request. */
+  readonly refreshTokens?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+type FinishedLogin = {
+  readonly opened: OpenedSession;
+  /** Of a user who has added a factor. */
+  readonly recoveryCodes: string[] | null;
+  /** For the browser, if its device is remembered. */
+  readonly rememberedDevice: string | null;
+};
+
+/**
+ * Opens the session of a pending log-in for a user who shows the second factor, or adds the first one. Both are used up together with it.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED,
+ *   AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has such a passkey.
+ */
+export const finishLogin =
+  (deps: FinishLoginDeps) =>
+  async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
+    const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const { remember = false, rememberedDevices: texts = [] } = input;
+    const keys = keysOf(await provenDevice(deps, presented));
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const { pending, user } = await openPendingLogin(deps, pendingLogins);
+    assertMayLogIn(deps, user);
+    const own = verified.find(({ claims }) => claims.sub === user.id);
+    const enrols = await mayEnrol(deps, deps.passkeys, user);
+    const showing = { user, attempts: codeAttempts(user, own), origin };
+    const show = enrols ? showFirstCode : showFactor;
+    const shown = await show(deps, factor, showing).catch(reportRefusal(deps, user, origin));
+    const now = deps.clock.now();
+    const authentications = [
+      { method: 'password', at: pending.startedAt },
+      { method: shown.method, at: now },
+    ] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    cancellation.throwIfAborted();
+    const isOwnDevice = own !== undefined;
+    const login = { session, verified, isOwnDevice, origin };
+    return { opened, ...(await store(deps, { pending, shown, enrols, login, texts: remember ? texts : null })) };
+  };
+
+type Finishing = {
+  readonly pending: PendingLogin;
+  readonly shown: ShownFactor;
+  /** Whether it was the first code of an app. */
+  readonly enrols: boolean;
+  readonly login: Omit<Parameters<typeof storeLogin>[2], 'user'>;
+  /** What the browser presents of remembered devices; `null`: the device is not to be remembered. */
+  readonly texts: readonly string[] | null;
+};
+
+const store = (
+  deps: FinishLoginDeps,
+  { pending, shown, enrols, login, texts }: Finishing,
+): Promise<Omit<FinishedLogin, 'opened'>> =>
+  deps.unitOfWork.run(async (stores) => {
+    const { session, origin } = login;
+    const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+    assertMayLogIn(deps, user);
+    if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
+      throw invalidSecondFactor('the factors of the user have changed');
+    await usePendingLogin(stores, pending);
+    await shown.use(stores);
+    const recoveryCodes = enrols ? await enrol(deps, stores, { user, sessionId: session.id, origin }) : null;
+    await storeLogin(deps, stores, { user, ...login });
+    const remembers = texts !== null && (enrols || user.secondFactorAt !== null);
+    const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user, texts, origin }) : null;
+    return { recoveryCodes, rememberedDevice };
+  });

@@ -1,0 +1,133 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type Factor, isConfirmed } from '../../domain/factor.ts';
+import { deviceCodeAttempt } from '../login/compare-password.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import {
+  type Caller,
+  type CallerWithToken,
+  type LiveUserDeps,
+  liveUser,
+  lockedFactorOwner,
+} from '../sessions/live-user.ts';
+import { raiseSession, type SecondFactorPolicy } from '../sessions/open-session.ts';
+import { type ChangeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { forgetDevices } from '../sessions/remember-device.ts';
+import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
+import { type CompareCodeDeps, compareCode } from './show-factor.ts';
+
+export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps & SecondFactorPolicy;
+
+type Codes = string[];
+
+/** What a user has besides the password and passkeys. */
+type ListedFactors = {
+  /** The authenticator apps, the oldest first. */
+  readonly apps: readonly Pick<Factor, 'id' | 'createdAt'>[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+};
+
+/** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
+export const listFactors =
+  (deps: ManageFactorsDeps) =>
+  async (caller: Caller): Promise<ListedFactors> => {
+    const { id } = await liveUser(deps, caller);
+    const [factors, recoveryCodes] = await Promise.all([deps.factors.listByUser(id), deps.factors.countCodes(id)]);
+    return { apps: factors.filter(isConfirmed), recoveryCodes };
+  };
+
+/**
+ * Makes the secret of an authenticator app, in place of one that was never confirmed.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID,
+ *   DB_RECORD_NOT_FOUND
+ */
+export const startApp =
+  (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
+  (caller: Caller): Promise<StartedApp> =>
+    deps.unitOfWork.run(async (stores) =>
+      addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
+    );
+
+type FirstCode = CallerWithToken & {
+  readonly id: string;
+  readonly code: string;
+  readonly origin?: Origin;
+};
+
+/**
+ * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has shown it.
+ * @returns recovery codes, if the user had none.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
+ *   DB_RECORD_NOT_FOUND when no such app of the user waits for its first code.
+ */
+export const confirmApp =
+  (deps: ManageFactorsDeps) =>
+  async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<Codes> => {
+    const user = await liveUser(deps, caller);
+    const factor = (await deps.factors.listByUser(user.id)).find((each) => each.id === id && !isConfirmed(each));
+    if (factor === undefined) throw noSuchFactor();
+    const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
+    const use = await compareCode(deps, code, [factor], [device]);
+    return deps.unitOfWork.run(async (stores) => {
+      const locked = await lockedFactorOwner(deps, stores, caller);
+      await use(stores);
+      const { sessionId } = caller;
+      const key = { id: sessionId, userId: locked.id };
+      await raiseSession(deps, stores, key, [{ method: 'totp', at: deps.clock.now() }], origin);
+      return enrol(deps, stores, { user: locked, sessionId, origin });
+    });
+  };
+
+/**
+ * Makes new recovery codes, and the former ones useless.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
+ */
+export const makeRecoveryCodes =
+  (deps: ManageFactorsDeps) =>
+  (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await lockedFactorOwner(deps, stores, caller);
+      if (user.secondFactorAt === null) throw noSuchFactor();
+      // The link in the mail undoes what happened from then on, by the event, which must not be earlier.
+      const at = deps.clock.now();
+      const codes = await replaceCodes(deps, stores, user.id);
+      const { sessionId } = caller;
+      await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'recovery-codes-made', user, origin, at });
+      return codes;
+    });
+
+/**
+ * Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
+ */
+export const removeApp =
+  (deps: ManageFactorsDeps) =>
+  (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await lockedFactorOwner(deps, stores, caller);
+      const { id: userId } = user;
+      const factors = await stores.factors.listByUser(userId);
+      const removed = factors.find((factor) => factor.id === id);
+      if (removed === undefined || !(await stores.factors.remove({ id, userId }))) throw noSuchFactor();
+      if (!isConfirmed(removed)) return;
+      if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
+      const { sessionId } = caller;
+      await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin });
+    });
+
+const endSecondFactor = async (
+  deps: ManageFactorsDeps,
+  stores: Stores,
+  userId: string,
+  origin: Origin,
+): Promise<void> => {
+  await stores.factors.replaceCodes(userId, []);
+  await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
+  await forgetDevices(deps, stores, userId, { reason: 'ended-by-user', origin });
+};
+
+const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such factor' });

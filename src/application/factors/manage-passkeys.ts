@@ -1,0 +1,148 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/live-user.ts';
+import type { SecondFactorPolicy } from '../sessions/open-session.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { invalidPasskey, newChallenge, openChallenge, type ShowPasskeyDeps, useChallenge } from './use-passkey.ts';
+
+export type ManagePasskeysDeps = LiveUserDeps &
+  ChangeDeps &
+  NoticeDeps &
+  SecondFactorPolicy &
+  ShowPasskeyDeps & {
+    /** Makes the handles of users. */
+    readonly linkTokens: LinkTokens;
+  };
+
+/** What a browser needs to make a passkey. */
+export type PasskeyInvitation = {
+  readonly challenge: string;
+  readonly userHandle: string;
+  readonly username: string;
+  /** Those that the user has: their authenticators make no second one. */
+  readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
+};
+
+/** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
+export const invitePasskey =
+  (deps: ManagePasskeysDeps) =>
+  async (caller: Caller): Promise<PasskeyInvitation> => {
+    const { id: userId, username } = await liveUser(deps, caller);
+    const existing = await deps.passkeys.listByUser(userId);
+    const userHandle = existing[0]?.userHandle ?? deps.linkTokens.next();
+    const { sessionId } = caller;
+    const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
+    return { challenge, userHandle, username, existing };
+  };
+
+type NewPasskey = {
+  readonly credential: NewCredential;
+  readonly name?: string | undefined;
+  readonly mediation?: CreationMediation;
+};
+
+/**
+ * Stores a passkey that answers an invitation to the session of the request.
+ * @throws AppError AUTH_PASSKEY_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND; DB_UNIQUE_VIOLATION when somebody has it.
+ */
+export const addPasskey =
+  (deps: ManagePasskeysDeps) =>
+  async (
+    caller: Caller,
+    { credential, name, mediation }: NewPasskey,
+    origin: Origin = NO_ORIGIN,
+  ): Promise<ListedPasskey> => {
+    const { userId, sessionId } = caller;
+    const challenge = openChallenge(deps, credential, 'passkey-registration');
+    if (challenge.userId !== userId || challenge.sessionId !== sessionId)
+      throw invalidPasskey('the challenge of another session');
+    const verified = await deps.webauthn.verifyNew(credential, challenge.text, mediation);
+    if (verified === null) throw invalidPasskey('the answer does not verify');
+    const [, userHandle = ''] = challenge.value.split('.');
+    const passkey: Passkey = {
+      ...verified,
+      id: deps.ids.next(),
+      userId,
+      userHandle,
+      name: name ?? defaultPasskeyName(verified.aaguid),
+      createdAt: deps.clock.now(),
+      lastUsedAt: null,
+    };
+    await deps.unitOfWork.run(async (stores) => {
+      const user = await lockedFactorOwner(deps, stores, caller);
+      assertFits(passkey, await stores.passkeys.listByUser(userId));
+      await useChallenge(stores, challenge);
+      await stores.passkeys.add(passkey);
+      await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, at: passkey.createdAt });
+    });
+    return listed(passkey);
+  };
+
+/** Two invitations of a user without passkeys have different handles. The first that is answered counts. */
+const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {
+  if (existing.some((other) => other.userHandle !== userHandle)) throw invalidPasskey('the user has another handle');
+  if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
+};
+
+/** A passkey as its user sees it. */
+export type ListedPasskey = ReturnType<typeof listed>;
+
+const listed = (passkey: Passkey) => ({
+  id: passkey.id,
+  credentialId: passkey.credentialId,
+  aaguid: passkey.aaguid,
+  isSynced: passkey.isSynced,
+  isBackedUp: passkey.isBackedUp,
+  name: passkey.name,
+  createdAt: passkey.createdAt,
+  lastUsedAt: passkey.lastUsedAt,
+});
+
+/**
+ * The passkeys of a user, the oldest first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const listPasskeys =
+  (deps: LiveUserDeps & Pick<ManagePasskeysDeps, 'passkeys'>) =>
+  async (caller: Caller): Promise<ListedPasskey[]> => {
+    const { id } = await liveUser(deps, caller);
+    return (await deps.passkeys.listByUser(id)).map(listed);
+  };
+
+/** @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
+export const renamePasskey =
+  (deps: ManagePasskeysDeps) =>
+  (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
+    deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedFactorOwner(deps, stores, caller);
+      const renamed = await stores.passkeys.rename({ id, userId }, name);
+      if (renamed === null) throw noSuchPasskey();
+      return listed(renamed);
+    });
+
+/** The passkeys that the service accepts from now on, so that the browser can hide the others. */
+export type AcceptedPasskeys = { readonly userHandle: string; readonly credentialIds: readonly string[] };
+
+/**
+ * Removes a passkey. The user can still log in with the password.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has.
+ */
+export const removePasskey =
+  (deps: ManagePasskeysDeps) =>
+  (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await lockedFactorOwner(deps, stores, caller);
+      const { id: userId } = user;
+      const removed = await stores.passkeys.remove({ id, userId });
+      if (removed === null) throw noSuchPasskey();
+      await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin });
+      const left = await stores.passkeys.listByUser(userId);
+      return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
+    });
+
+const noSuchPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such passkey' });

@@ -1,0 +1,145 @@
+import type { Method } from '../../domain/assurance.ts';
+import type { Origin } from '../../domain/event.ts';
+import { type Factor, isConfirmed } from '../../domain/factor.ts';
+import { canonicalRecoveryCode } from '../../domain/recovery-code.ts';
+import { acceptedSteps } from '../../domain/totp.ts';
+import type { User } from '../../domain/user.ts';
+import { beginAttempt } from '../login/compare-password.ts';
+import { invalidSecondFactor } from '../login/pending-login.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FactorRepository } from '../ports/factor-repository.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
+import type { OneTimePasswords } from '../ports/one-time-passwords.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UsedCredential } from '../ports/webauthn.ts';
+import { type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
+
+/** What a request shows as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
+export type PresentedFactor =
+  | { readonly code: string }
+  | { readonly recoveryCode: string }
+  | { readonly credential: UsedCredential };
+
+export type CompareCodeDeps = {
+  readonly factors: FactorRepository;
+  /** `null`: no code can be compared. */
+  readonly factorSecrets: FactorSecrets | null;
+  readonly oneTimePasswords: OneTimePasswords;
+  readonly attempts: LoginAttempts;
+  readonly clock: Clock;
+};
+
+export type ShowFactorDeps = CompareCodeDeps &
+  ShowPasskeyDeps &
+  NoticeDeps & {
+    /** Hashes recovery codes. */
+    readonly linkTokens: LinkTokens;
+  };
+
+/** A factor that a user has shown. */
+export type ShownFactor = {
+  readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
+  /**
+   * Uses it up, in a unit of work that has locked the user.
+   * @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used.
+   */
+  readonly use: (stores: Stores) => Promise<void>;
+};
+
+type Showing = {
+  readonly user: User;
+  /** The ways to count a wrong code, the preferred one first. */
+  readonly attempts: readonly Attempt[];
+  readonly origin: Origin;
+};
+
+/**
+ * Verifies what a user shows. Only codes of apps can be guessed, so only they are counted: a user who has to wait because of others'
+ * guesses can still show a recovery code or a passkey.
+ * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has
+ *   such a passkey.
+ */
+export const showFactor = async (
+  deps: ShowFactorDeps,
+  presented: PresentedFactor,
+  showing: Showing,
+): Promise<ShownFactor> => {
+  if ('code' in presented) return showCode(deps, presented.code, showing);
+  if ('recoveryCode' in presented) return showRecoveryCode(deps, presented.recoveryCode, showing);
+  const shown = await shownPasskey(deps, presented.credential);
+  if (shown.passkey.userId !== showing.user.id) throw invalidPasskey('the passkey of another user');
+  return { method: shown.method, use: (stores) => usePasskey(deps, stores, shown, showing) };
+};
+
+const showCode = async (deps: CompareCodeDeps, code: string, { user, attempts }: Showing): Promise<ShownFactor> => {
+  const confirmed = (await deps.factors.listByUser(user.id)).filter(isConfirmed);
+  return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
+};
+
+/**
+ * Verifies the first code of an authenticator app that waits for it.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user shows something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+export const showFirstCode = async (
+  deps: CompareCodeDeps,
+  presented: PresentedFactor,
+  { user, attempts }: Showing,
+): Promise<ShownFactor> => {
+  if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
+  const waiting = (await deps.factors.listByUser(user.id)).filter((factor) => !isConfirmed(factor));
+  return { method: 'totp', use: await compareCode(deps, presented.code, waiting, attempts) };
+};
+
+/**
+ * Compares a code with those of authenticator apps. It counts as wrong if its step was used.
+ * @returns what uses its step up.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+export const compareCode = async (
+  deps: CompareCodeDeps,
+  code: string,
+  factors: readonly Factor[],
+  attempts: readonly Attempt[],
+): Promise<ShownFactor['use']> => {
+  const attempt = await beginAttempt(deps.attempts, attempts);
+  const found = factors
+    .map((factor) => ({ factor, step: stepOf(deps, factor, code) }))
+    .find(({ step }) => step !== null);
+  if (found === undefined || found.step === null) throw invalidSecondFactor('the code is wrong, or was used');
+  await deps.attempts.succeed(attempt);
+  const { factor, step } = found;
+  return async ({ factors: stored }) => {
+    if (!(await stored.useStep(factor, step, deps.clock.now()))) throw invalidSecondFactor('the code was used');
+  };
+};
+
+/** The unused step that has this code; `null` if none has. */
+const stepOf = (
+  { factorSecrets, oneTimePasswords, clock }: CompareCodeDeps,
+  { secret: encrypted, userId, lastStep }: Factor,
+  code: string,
+): number | null => {
+  const secret = factorSecrets?.decrypt(encrypted, userId) ?? null;
+  if (secret === null) return null;
+  const steps = acceptedSteps(clock.now()).filter((step) => step > lastStep);
+  return steps.find((step) => oneTimePasswords.codeOf(secret, step) === code) ?? null;
+};
+
+const showRecoveryCode = async (
+  deps: ShowFactorDeps,
+  typed: string,
+  { user, origin }: Showing,
+): Promise<ShownFactor> => {
+  const code = canonicalRecoveryCode(typed);
+  if (code === null) throw invalidSecondFactor('no recovery code has this form');
+  const hash = deps.linkTokens.hashOf(code);
+  const use = async (stores: Stores): Promise<void> => {
+    if (!(await stores.factors.useCode(user.id, hash))) throw invalidSecondFactor('the user has no such recovery code');
+    await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);
+    await notifyOfChange(deps, stores, { kind: 'recovery-code-used', user, origin });
+  };
+  return { method: 'recovery-code', use };
+};

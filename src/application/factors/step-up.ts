@@ -1,0 +1,96 @@
+import { type Method, missingStepUp, type StepUp } from '../../domain/assurance.ts';
+import type { DeviceProof } from '../../domain/device-binding.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+import { deviceCodeAttempt } from '../login/compare-password.ts';
+import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../login/user-with-password.ts';
+import type { AccessToken } from '../ports/token-signer.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { type IssueTokensDeps, issueAccessToken } from '../sessions/issue-tokens.ts';
+import {
+  type CallerWithToken,
+  type LiveUserDeps,
+  liveSession,
+  liveUser,
+  lockedLiveUser,
+} from '../sessions/live-user.ts';
+import { raiseSession } from '../sessions/open-session.ts';
+import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
+import { type ChangeDeps, type RecordDeps, record } from '../sessions/record.ts';
+import { type PresentedFactor, type ShowFactorDeps, showFactor } from './show-factor.ts';
+
+/**
+ * Whether the session of an access token has what a route requires.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const assertSteppedUp =
+  (deps: LiveUserDeps) =>
+  async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
+    const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
+    const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
+    const missing = missingStepUp(required, session, state);
+    if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+  };
+
+export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokensDeps & ShowFactorDeps;
+
+type StepUpInput = CallerWithToken & {
+  readonly shown: { readonly password: string } | PresentedFactor;
+  readonly presented: Presented;
+  readonly origin?: Origin;
+};
+
+/**
+ * Raises the session of a request, whose user shows the password or a factor again. A proof gives the session another key of its device.
+ * @returns an access token of the raised session.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED, AUTH_SECOND_FACTOR_INVALID,
+ *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ */
+export const stepUp =
+  (deps: StepUpDeps) =>
+  async (input: StepUpInput): Promise<string> => {
+    const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
+    const key = { id: sessionId, userId };
+    const { method, use } = await shownAgain(deps, input);
+    const proof = await provenDevice(deps, presented);
+    const now = deps.clock.now();
+    const { user, authenticated } = await deps.unitOfWork.run(async (stores) => {
+      const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
+      await use(stores, locked);
+      if (proof !== null) await bindPage(deps, stores, key, proof, origin);
+      return { user: locked, authenticated: await raiseSession(deps, stores, key, [{ method, at: now }], origin) };
+    });
+    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
+  };
+
+type ShownAgain = {
+  readonly method: Method;
+  /** Uses it up, or checks it again, in a unit of work that has locked the user. */
+  readonly use: (stores: Stores, locked: User) => Promise<void>;
+};
+
+const shownAgain = async (
+  deps: StepUpDeps,
+  { shown, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
+): Promise<ShownAgain> => {
+  if ('password' in shown) {
+    const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: shown.password });
+    return { method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
+  }
+  const user = await liveUser(deps, { userId, sessionId });
+  const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
+  return showFactor(deps, shown, { user, attempts, origin });
+};
+
+const bindPage = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  key: SessionKey,
+  proof: DeviceProof,
+  origin: Origin,
+): Promise<void> => {
+  await stores.sessions.bindPage(key, proof.key);
+  await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
+};

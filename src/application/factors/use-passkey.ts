@@ -1,0 +1,111 @@
+import type { Method } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeviceSeals, Sealed } from '../ports/device-seals.ts';
+import type { IdGenerator } from '../ports/id-generator.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
+import { type NoticeDeps, type NotifiedUser, notifyOfChange, record } from '../sessions/record.ts';
+
+export type ChallengeDeps = {
+  readonly seals: DeviceSeals;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+};
+
+export type ChallengePurpose = Extract<Sealed['purpose'], 'passkey-registration' | 'passkey-use'>;
+
+/** For the options of a browser. `expiresAt` in epoch milliseconds. */
+export type NewChallenge = { readonly challenge: string; readonly expiresAt: number };
+
+/** Makes a challenge that is stored nowhere until it is used. */
+export const newChallenge = (
+  { seals, clock, ids }: ChallengeDeps,
+  {
+    value = '',
+    ...content
+  }: Pick<Sealed, 'userId' | 'sessionId'> & {
+    readonly purpose: ChallengePurpose;
+    readonly value?: string;
+  },
+): NewChallenge => {
+  const expiresAt = clock.now() + CHALLENGE_LIFETIME;
+  return { challenge: seals.seal({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
+};
+
+export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_PASSKEY_INVALID', { reason });
+
+/** A challenge of this service that has not expired. */
+export type Challenge = Sealed & { readonly text: string };
+
+/** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
+export const openChallenge = (
+  { webauthn, seals, clock }: Pick<ChallengeDeps, 'seals' | 'clock'> & { readonly webauthn: WebAuthn },
+  credential: Parameters<WebAuthn['challengeOf']>[0],
+  purpose: ChallengePurpose,
+): Challenge => {
+  const text = webauthn.challengeOf(credential);
+  const sealed = text === null ? null : seals.open(text, purpose, clock.now());
+  if (text === null || sealed === null) throw invalidPasskey('no challenge of this service, or it has expired');
+  return { ...sealed, text };
+};
+
+/**
+ * Uses a challenge up, in the unit of work of what it allows: if that is undone, so is this.
+ * @throws AppError AUTH_PASSKEY_INVALID when it was used.
+ */
+export const useChallenge = async (
+  { used }: Pick<Stores, 'used'>,
+  { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
+): Promise<void> => {
+  const [id] = value.split('.');
+  if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
+};
+
+export type ShowPasskeyDeps = ChallengeDeps & { readonly webauthn: WebAuthn; readonly passkeys: PasskeyRepository };
+
+/** A passkey that a user has shown. `usePasskey` has to use it up. */
+export type ShownPasskey = {
+  readonly passkey: Passkey;
+  readonly use: VerifiedUse;
+  readonly challenge: Challenge;
+  readonly method: Extract<Method, 'passkey' | 'verified-passkey'>;
+};
+
+/**
+ * The passkey of a credential, which answers a challenge of this service.
+ * @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey.
+ */
+export const shownPasskey = async (deps: ShowPasskeyDeps, credential: UsedCredential): Promise<ShownPasskey> => {
+  const challenge = openChallenge(deps, credential, 'passkey-use');
+  const passkey = await deps.passkeys.findByCredential(credential.id);
+  if (passkey === null) throw unknownPasskey();
+  const use = await deps.webauthn.verifyUse(credential, challenge.text, passkey);
+  if (use === null) throw invalidPasskey('the answer does not verify');
+  return { passkey, use, challenge, method: use.isUserVerified ? 'verified-passkey' : 'passkey' };
+};
+
+export const unknownPasskey = (): AppError =>
+  new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
+
+/**
+ * Uses a shown passkey up, in a unit of work that has locked its user. If its counter went back, it is still good: only one of two devices
+ * can be the owner's, and nobody knows which (WebAuthn Level 3 §7.2). The owner is notified.
+ * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
+ */
+export const usePasskey = async (
+  deps: NoticeDeps,
+  stores: Pick<Stores, 'used' | 'passkeys' | 'events' | 'outbox'>,
+  { passkey, use, challenge }: ShownPasskey,
+  { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
+): Promise<void> => {
+  await useChallenge(stores, challenge);
+  const stored = await stores.passkeys.findByCredential(passkey.credentialId);
+  if (stored === null || !(await stores.passkeys.recordUse(passkey, use, deps.clock.now()))) throw unknownPasskey();
+  if (!isCopySuspected(stored, use)) return;
+  await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
+  await notifyOfChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
+};

@@ -1,0 +1,159 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Session } from '../../domain/session.ts';
+import { accountKind, type User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LoginAttempts } from '../ports/login-attempts.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import { verifiedTokens } from '../sessions/assess-tokens.ts';
+import { keysOf, needsSecondFactor, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { rememberedDeviceId } from '../sessions/remember-device.ts';
+import { comparePassword, loginAttempts } from './compare-password.ts';
+import { keyedMutex } from './keyed-mutex.ts';
+import { newPendingLogin } from './pending-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
+import { assertSamePassword } from './user-with-password.ts';
+
+export type LoginDeps = AnyLoginDeps & {
+  readonly devices: RememberedDeviceRepository;
+  readonly hasher: PasswordHasher;
+  readonly attempts: LoginAttempts;
+};
+
+type LoginSource = {
+  /** The networks of the client, the widest first. */
+  readonly networks: readonly string[];
+  /** The refresh tokens of the request. */
+  readonly refreshTokens: readonly string[];
+};
+
+type LoginInput = {
+  /** A username or an email address. */
+  readonly account: string;
+  readonly password: string;
+  readonly source?: LoginSource;
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+  /** As the browser presents them. */
+  readonly rememberedDevices?: readonly string[];
+};
+
+/** The password was right, and the second factor is missing. `pendingLogin` is for the cookie of `finishLogin`. */
+export type LoginResult = OpenedSession | { readonly pendingLogin: string };
+
+const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
+
+/**
+ * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
+ * remembered. It ends the sessions whose tokens the request presents: the browser replaces them.
+ * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
+ * account exists.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+export const login = (deps: LoginDeps) => {
+  const oneAtATime = keyedMutex();
+  return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+    const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const keys = keysOf(await provenDevice(deps, presented));
+    const verified = await verifiedTokens(deps, source.refreshTokens);
+    const found = await findByAccount(deps, input.account);
+    const { networks } = source;
+    const admission = admit(deps, found, input, { networks, verified });
+    const { user, isOwnDevice } = await admission.catch(reportRefusal(deps, found, origin));
+    cancellation.throwIfAborted();
+    const current = await rehashIfNeeded(deps, user, password);
+    cancellation.throwIfAborted();
+    const isGuarded = needsSecondFactor(deps, current);
+    const deviceId = isGuarded ? await rememberedDeviceId(deps, current, input.rememberedDevices ?? []) : null;
+    if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };
+    const now = deps.clock.now();
+    const { session, opened } = await prepareSession(deps, {
+      user: current,
+      now,
+      origin,
+      keys,
+      authentications: [{ method: 'password', at: now }],
+    });
+    // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
+    await oneAtATime(user.id, () => {
+      cancellation.throwIfAborted();
+      return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDeviceId: deviceId });
+    });
+    return opened;
+  };
+};
+
+type LogIn = Admitted & {
+  readonly session: Session;
+  /** The verified refresh tokens of the request. */
+  readonly verified: readonly RefreshToken[];
+  readonly origin: Origin;
+  readonly rememberedDeviceId: string | null;
+};
+
+/**
+ * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. Locks the user, and checks
+ * them again: a change of the password, or an operator who disables the account, has ended only the sessions that were stored before.
+ */
+const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    const locked = await stores.users.lock(user.id);
+    if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
+    assertMayLogIn(deps, locked);
+    assertSamePassword(user, locked);
+    await storeLogin(deps, stores, { user: locked, ...login });
+  });
+
+type Admitted = {
+  readonly user: User;
+  /** Whether the device presents a refresh token of the user. */
+  readonly isOwnDevice: boolean;
+};
+
+const admit = async (
+  deps: LoginDeps,
+  user: User | null,
+  { account, password }: LoginInput,
+  source: Parameters<typeof loginAttempts>[2],
+): Promise<Admitted> => {
+  const candidates = loginAttempts(account, user, source);
+  const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
+  if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+  assertMayLogIn(deps, user);
+  return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
+};
+
+const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
+  accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
+
+/**
+ * Replaces a hash that was made at a lower cost than the configured one. Keeps the stored hash if the password was changed in the
+ * meantime, or if hashing fails. Never rejects.
+ * @param password which has been verified against the user's hash.
+ * @returns the user as stored now.
+ */
+const rehashIfNeeded = async (
+  { users, hasher, clock, report }: LoginDeps,
+  user: User,
+  password: string,
+): Promise<User> => {
+  if (!hasher.needsRehash(user.passwordHash)) return user;
+  try {
+    const passwordHash = await hasher.hash(password);
+    const updatedAt = clock.now();
+    const changed = await users.setPasswordHash(user.id, {
+      passwordHash,
+      isOfNewPassword: false,
+      now: updatedAt,
+      replaces: user.passwordHash,
+    });
+    return changed ? { ...user, passwordHash, updatedAt } : user;
+  } catch (error) {
+    report?.('rehash-failed', error);
+    return user;
+  }
+};

@@ -1,0 +1,65 @@
+import { countingPeriodOf, type Origin } from '../../domain/event.ts';
+import type { RefusedLogins } from '../ports/event-repository.ts';
+import type { ChangeDeps } from '../sessions/record.ts';
+
+export type RefusedLoginCounter = {
+  /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */
+  count(userId: string, origin: Origin): void;
+  /**
+   * Stores the counts. Those that cannot be stored are kept for the next call.
+   * @throws AppError DB_QUERY_FAILED
+   */
+  store(): Promise<void>;
+  /** How many events wait to be stored. */
+  waiting(): number;
+  /** How many log-ins were not counted since the last call, because the counter was full. */
+  takeLost(): number;
+};
+
+/** The capacity of the counter: pairs of a user and an hour, about a kilobyte each. */
+export const COUNTED_AT_ONCE = 5_000;
+/** Events in one unit of work: few, so that others do not wait for it for long. */
+const BATCH_SIZE = 10;
+
+/** Counts refused log-ins in memory until they are stored (ADR 0051). */
+export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {
+  let counts = new Map<string, RefusedLogins>();
+  let lost = 0;
+
+  /** @param refused later than what was counted before. */
+  const add = (refused: RefusedLogins) => {
+    const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
+    const before = counts.get(key);
+    if (before === undefined && counts.size >= COUNTED_AT_ONCE) lost += refused.count;
+    else counts.set(key, { ...refused, count: refused.count + (before?.count ?? 0) });
+  };
+  const putBack = (unstored: readonly RefusedLogins[]) => {
+    const since = [...counts.values()];
+    counts = new Map();
+    for (const refused of [...unstored, ...since]) add(refused);
+  };
+
+  return {
+    count: (userId, { userAgent, address, requestId }) =>
+      add({ id: ids.next(), userId, at: clock.now(), count: 1, requestId, userAgent, address }),
+    async store() {
+      // Always in the same order, so that two instances do not deadlock.
+      const taken = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));
+      counts = new Map();
+      for (let at = 0; at < taken.length; at += BATCH_SIZE) {
+        try {
+          await unitOfWork.run(({ events }) => events.addRefusedLogins(taken.slice(at, at + BATCH_SIZE)));
+        } catch (error) {
+          putBack(taken.slice(at));
+          throw error;
+        }
+      }
+    },
+    waiting: () => counts.size,
+    takeLost() {
+      const taken = lost;
+      lost = 0;
+      return taken;
+    },
+  };
+};

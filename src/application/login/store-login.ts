@@ -1,0 +1,72 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import type { Session } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { Report } from '../reports.ts';
+import { type EndPresentedDeps, endPresentedSessions } from '../sessions/end-sessions.ts';
+import { type PrepareSessionDeps, type SecondFactorPolicy, storeSession } from '../sessions/open-session.ts';
+import type { ProveDeviceDeps } from '../sessions/prove-device.ts';
+import { isUsualLogin, notifyOfLogin } from '../sessions/record.ts';
+
+export type MayLogInDeps = {
+  /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
+  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+};
+
+/** What every kind of log-in needs. */
+export type AnyLoginDeps = EndPresentedDeps &
+  ProveDeviceDeps &
+  PrepareSessionDeps &
+  MayLogInDeps & {
+    readonly users: UserRepository;
+    readonly unitOfWork: UnitOfWork;
+    readonly report?: Report;
+  };
+
+/** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
+export const assertMayLogIn = (
+  { emailVerification }: MayLogInDeps,
+  { disabledAt, emailVerifiedAt }: Pick<User, 'disabledAt' | 'emailVerifiedAt'>,
+): void => {
+  if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+};
+
+/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param user `null`: there is no such account. */
+export const reportRefusal =
+  ({ report }: Pick<AnyLoginDeps, 'report'>, user: User | null, origin: Origin) =>
+  (error: unknown): never => {
+    if (user !== null && error instanceof AppError && error.status < 500) report?.('login-refused', user.id, origin);
+    throw error;
+  };
+
+type Login = {
+  /** As stored in this unit of work, which has locked the user. */
+  readonly user: User;
+  readonly session: Session;
+  /** The verified refresh tokens of the request. */
+  readonly verified: readonly RefreshToken[];
+  /** Whether the device presents a refresh token of the user. */
+  readonly isOwnDevice: boolean;
+  readonly origin: Origin;
+  /** `null`: the device is not remembered. */
+  readonly rememberedDeviceId?: string | null;
+};
+
+/**
+ * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED
+ */
+export const storeLogin = async (
+  deps: EndPresentedDeps & SecondFactorPolicy,
+  stores: Stores,
+  { user, session, verified, isOwnDevice, origin, rememberedDeviceId = null }: Login,
+): Promise<void> => {
+  await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
+  const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
+  if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+};

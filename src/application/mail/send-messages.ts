@@ -1,0 +1,201 @@
+import type { EventKind } from '../../domain/event.ts';
+import { isConfirmed } from '../../domain/factor.ts';
+import { LINK_SPACING, type Link, type LinkPurpose } from '../../domain/link.ts';
+import { mailLimits } from '../../domain/mail-limits.ts';
+import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
+import type { User } from '../../domain/user.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Mail, Mailer } from '../ports/mailer.ts';
+import type { Outbox } from '../ports/outbox.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { Report } from '../reports.ts';
+import { type RecordDeps, record } from '../sessions/record.ts';
+import type { TemplateFiles } from './kinds.ts';
+import type { FactorsLeft, SentMessage, WantedLink } from './mail-of-message.ts';
+import type { MailSettings } from './write-mail.ts';
+
+type MailContext = MailSettings & {
+  /** Without a slash at its end. The page of a link has the name of its purpose. */
+  readonly pagesUrl: string;
+  /** Called for each mail. */
+  readonly templates: () => Promise<TemplateFiles>;
+  /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
+  readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
+};
+
+export type PrepareMailDeps = RecordDeps & {
+  readonly linkTokens: LinkTokens;
+  readonly mailContext: MailContext;
+};
+
+/** The mail that answers a request, and the event that records it. */
+const REQUESTS = {
+  'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },
+  'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
+} as const satisfies Record<RequestKind, { kind: LinkPurpose & SentMessage['kind']; event: EventKind }>;
+
+/** Loads what writes mail, before a unit of work, which must not wait for it. No start needs it (ADR 0035). */
+export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
+  const { mailOfMessage } = await import('./mail-of-message.ts');
+  const { writeMail } = await import('./write-mail.ts');
+  const templates = await mailContext.templates();
+  const nameOf = await mailContext.deviceNames?.();
+  const deviceName = (userAgent: string) => nameOf?.(userAgent) ?? userAgent;
+  return { mailOfMessage, writeMail, templates, deviceName };
+};
+type Writing = Awaited<ReturnType<typeof loadWriting>>;
+
+/**
+ * Makes the mail of a message, and stores its links, in a unit of work. Links of an earlier attempt are replaced.
+ * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
+ */
+export const prepareMail = async (
+  deps: PrepareMailDeps,
+  stores: Stores,
+  message: Message,
+  { mailOfMessage, writeMail, templates, deviceName }: Writing,
+): Promise<Mail | null> => {
+  const { users, links, outbox } = stores;
+  const user = await lockedUser(users, message);
+  if (user === null) return null;
+  const live = await links.listByUser(user.id, deps.clock.now());
+  const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
+  const held = { links: live, factors: () => factorsLeft(stores, user), deviceName };
+  const mail = await mailOfMessage({ ...message, kind }, user, held);
+  if (mail === null) return null;
+  if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
+  // A link that follows the undo of a change is asked for by nobody: the owner has proven the address.
+  const isFree = message.kind === 'password-reset' || message.attempts > 1;
+  if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
+  // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
+  if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;
+  if (isRequest(message)) {
+    await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
+  }
+  const { template, links: wanted } = mail;
+  const values = { ...mail.values, ...(await storeLinks(deps, stores, user, wanted)) };
+  const locale = message.locale ?? user.locale;
+  return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
+};
+
+const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
+  passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
+  apps: (await factors.listByUser(id)).filter(isConfirmed).length,
+});
+
+/**
+ * Finds and locks the user of a message. The lock comes first, since two requests of one user may be answered at the same time, and
+ * since use cases that remove links lock the user before the message, too.
+ */
+const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
+  const id = userId ?? (await users.findByEmail(to))?.id;
+  if (id === undefined) return null;
+  return users.lock(id);
+};
+
+/**
+ * Whether the address may get the mail. One that is not verified may belong to somebody else, so what all accounts together may send to it is
+ * limited.
+ */
+const mayBeMailed = async (
+  { clock, linkTokens }: PrepareMailDeps,
+  { outbox }: Stores,
+  message: Message,
+  { email, emailVerifiedAt }: User,
+): Promise<boolean> => {
+  const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
+  for (const { of, ...limit } of mailLimits(message, isProven)) {
+    if (!(await outbox.admit({ mailbox: linkTokens.hashOf(of), now: clock.now(), ...limit }))) return false;
+  }
+  return true;
+};
+
+type PendingRequest = {
+  readonly message: Message & { readonly kind: RequestKind };
+  readonly user: User;
+  readonly live: readonly Link[];
+};
+
+/** Whether a request is answered now: not while the mail of an earlier one waits, which would replace the link of this one. */
+const isAdmitted = async (
+  { clock }: RecordDeps,
+  { events, outbox }: Stores,
+  { message, user, live }: PendingRequest,
+) => {
+  const { kind, event } = REQUESTS[message.kind];
+  const waiting = await outbox.listByUser(user.id);
+  if (waiting.some((other) => other.kind === kind)) return false;
+  if (!live.some(({ purpose }) => purpose === kind)) return true;
+  return (await events.countSince(user.id, event, clock.now() - LINK_SPACING)) === 0;
+};
+
+/** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
+const storeLinks = async (
+  { clock, linkTokens, mailContext }: PrepareMailDeps,
+  { links }: Stores,
+  { id: userId }: User,
+  wanted: readonly WantedLink[],
+): Promise<Readonly<Record<string, string>>> => {
+  const createdAt = clock.now();
+  const urls: Record<string, string> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
+  for (const { as, purpose, email, since = 0, ...ending } of wanted) {
+    const token = linkTokens.next();
+    const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
+    await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, since, createdAt, expiresAt });
+    urls[as] = `${mailContext.pagesUrl}/${purpose}#token=${token}`;
+  }
+  return urls;
+};
+
+export type SendMessagesDeps = PrepareMailDeps & {
+  readonly outbox: Outbox;
+  readonly unitOfWork: UnitOfWork;
+  readonly mailer: Mailer;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly report?: Report;
+};
+
+/** Milliseconds: longer than an attempt can take, so that no other instance claims a message that is being sent. */
+const LEASE = 5 * 60_000;
+
+/**
+ * Begins to send the messages that are due, at most `limit`, at least once each: a message is removed when it was sent, and sent again if
+ * the process ends before that. Messages that wait for a poll are sent if they were due at `lastPolledAt`; without it, all are.
+ * @returns a promise for each attempt, which never rejects
+ * @throws AppError DB_QUERY_FAILED when no message could be claimed
+ */
+export const sendMessages =
+  (deps: SendMessagesDeps) =>
+  async (limit: number, lastPolledAt?: number): Promise<readonly Promise<void>[]> => {
+    const now = deps.clock.now();
+    const claimed = await deps.outbox.claim({ now, lastPolledAt, until: now + LEASE, limit });
+    return claimed.map((message) => attempt(deps, message));
+  };
+
+const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
+  const { outbox, unitOfWork, mailer, report } = deps;
+  try {
+    const writing = await loadWriting(deps);
+    const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message, writing));
+    const outcome = mail === null ? 'dropped' : await mailer.send(mail);
+    await outbox.remove([message.id]);
+    report?.('mail', outcome, message);
+  } catch (error) {
+    await tryAgainLater(deps, message, error);
+  }
+};
+
+const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: unknown): Promise<void> => {
+  const { outbox, clock, random, report } = deps;
+  const now = clock.now();
+  const outcome = isGivenUp(message, now) ? 'given-up' : 'failed';
+  try {
+    if (outcome === 'given-up') await outbox.remove([message.id]);
+    else await outbox.postpone(message.id, now + retryDelay(message.attempts, random()));
+  } catch {
+    // The store is unavailable. The message is claimed again when its lease ends.
+  }
+  report?.('mail', outcome, message, error);
+};

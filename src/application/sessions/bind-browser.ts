@@ -1,0 +1,162 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
+import type { BrowserProof, BrowserProofs } from '../ports/browser-proofs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeviceSeals, SealPurpose } from '../ports/device-seals.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { TokenSigner } from '../ports/token-signer.ts';
+import { verifiedTokens } from './assess-tokens.ts';
+import { unproven } from './prove-device.ts';
+import { type ChangeDeps, record } from './record.ts';
+
+type SealDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
+
+export type BindBrowserDeps = SealDeps &
+  ChangeDeps & {
+    readonly browserProofs: BrowserProofs;
+    readonly tokens: TokenSigner;
+    readonly sessions: SessionRepository;
+    /** Milliseconds. */
+    readonly refreshLifetime: number;
+    /** Milliseconds. */
+    readonly boundCookieLifetime: number;
+  };
+
+const MINUTE = 60_000;
+/** Milliseconds in which a browser makes a key. A key in hardware takes seconds. */
+const REGISTRATION_TIME = 5 * MINUTE;
+/** Milliseconds from one renewal to the next in which its challenge saves a round trip, and from a registration to the first renewal. */
+const CHALLENGE_TIME = 20 * MINUTE;
+
+type Owner = { readonly userId: string; readonly sessionId: string };
+type Content = { readonly value: string; readonly lifetime: number };
+
+const seal = (
+  { seals, clock }: SealDeps,
+  purpose: SealPurpose,
+  { userId, sessionId }: Owner,
+  { value, lifetime }: Content,
+): string => seals.seal({ purpose, userId, sessionId, value, expiresAt: clock.now() + lifetime });
+
+const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
+
+/** @param rotation up to which the challenge is good. */
+const challengeFor = (deps: SealDeps, owner: Owner, rotation: number): string =>
+  seal(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
+
+/** Lets the browser that has opened a session register a key. */
+export const inviteBrowser =
+  (deps: SealDeps) =>
+  (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
+    challenge: challengeFor(deps, owner, 0),
+    authorization: seal(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
+  });
+
+/**
+ * Registers the key of a browser. Nothing is stored before the first renewal, which shows that the browser has got this response:
+ * otherwise a lost response would lock it out.
+ * @returns the identifier of the browser's session, which names the key.
+ * @throws AppError AUTH_DEVICE_UNPROVEN
+ */
+export const registerBrowser =
+  (deps: BindBrowserDeps) =>
+  async (text: string): Promise<string> => {
+    const now = deps.clock.now();
+    const proof = await deps.browserProofs.verify(text, null);
+    const invitation = deps.seals.open(proof?.authorization ?? '', 'registration', now);
+    const challenge = deps.seals.open(proof?.challenge ?? '', 'challenge', now);
+    if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
+      throw unproven('the registration of the browser is not valid');
+    return seal(deps, 'browser', invitation, { value: proof.key, lifetime: CHALLENGE_TIME });
+  };
+
+type RenewalInput = {
+  /** As `registerBrowser` returned it. */
+  readonly identifier: string;
+  /** `null`: the browser asks for a challenge. */
+  readonly proof: string | null;
+  /** The refresh tokens of the request. */
+  readonly refreshTokens: readonly string[];
+  readonly origin?: Origin;
+};
+
+/** A challenge to sign; with the value of the bound cookie if the browser has signed one. */
+type Renewal = { readonly challenge: string; readonly cookie: string | null };
+
+/**
+ * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
+ * is refused, so only one that can never be renewed is.
+ * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key.
+ */
+export const renewBrowser =
+  (deps: BindBrowserDeps) =>
+  async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
+    const { session, key, proof } = await signed(deps, await keyedSessions(deps, refreshTokens, identifier), text);
+    const owner = ownerOf(session);
+    if (proof === null || !isChallenged(deps, session, proof.challenge))
+      return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
+    if (session.browserKey === null) await bind(deps, session, key, origin);
+    const content = { value: key, lifetime: deps.boundCookieLifetime };
+    // The refresh that waits for the cookie comes before the next renewal, or beside it.
+    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: seal(deps, 'cookie', owner, content) };
+  };
+
+const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
+
+type KeyedSession = { readonly session: Session; readonly key: string };
+
+/** The live sessions of the refresh tokens for which the browser may have a key. A sibling host can add the token of another session. */
+const keyedSessions = async (
+  deps: BindBrowserDeps,
+  refreshTokens: readonly string[],
+  identifier: string,
+): Promise<readonly KeyedSession[]> => {
+  const verified = await verifiedTokens(deps, refreshTokens);
+  const found = await Promise.all(
+    verified.map(({ sessionId: id, claims }) => deps.sessions.find({ id, userId: claims.sub })),
+  );
+  const live = found.filter((session) => session !== null).filter((session) => isLive(session, deps.clock.now()));
+  if (live.length === 0) throw ended();
+  const keyed = live.flatMap((session) => {
+    const key = session.browserKey ?? registeredKey(deps, session, identifier);
+    return key === null ? [] : [{ session, key }];
+  });
+  if (keyed.length === 0) throw unproven('the browser has no key of this session');
+  return keyed;
+};
+
+/** The session whose key has signed a proof; the first one, without a proof. */
+const signed = async (
+  { browserProofs }: BindBrowserDeps,
+  keyed: readonly KeyedSession[],
+  text: string | null,
+): Promise<KeyedSession & { readonly proof: BrowserProof | null }> => {
+  for (const each of keyed) {
+    const proof = text === null ? null : await browserProofs.verify(text, each.key);
+    if (text === null || proof !== null) return { ...each, proof };
+  }
+  throw unproven('the proof of the browser is not valid');
+};
+
+/** The key that a browser has registered for a session that has none yet. */
+const registeredKey = ({ seals, clock }: SealDeps, { id }: Session, identifier: string): string | null => {
+  const registered = seals.open(identifier, 'browser', clock.now());
+  return registered?.sessionId === id ? registered.value : null;
+};
+
+/** A recorded proof is worthless once its browser has refreshed again. */
+const isChallenged = ({ seals, clock }: SealDeps, { id, rotation }: Session, text: string): boolean => {
+  const challenge = seals.open(text, 'challenge', clock.now());
+  return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
+};
+
+const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    await stores.users.lock(userId);
+    const session = await stores.sessions.find({ id, userId });
+    if (session === null) throw ended();
+    if (session.browserKey === key) return;
+    if (!(await stores.sessions.bindBrowser(session, key))) throw unproven('the session has another key');
+    await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId: id }]);
+  });

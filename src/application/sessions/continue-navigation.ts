@@ -1,0 +1,72 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { wasRotatedWithin } from '../../domain/session.ts';
+import { mayHaveTokens } from '../../domain/tokens.ts';
+import { type AssessedToken, assessTokens, hasUnproven, mostFavorable, verifiedTokens } from './assess-tokens.ts';
+import { issueAccessToken, type TokenPair } from './issue-tokens.ts';
+import { NOTHING_PRESENTED, shownBy } from './prove-device.ts';
+import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
+
+/** Where a navigation goes on. */
+export type Continuation =
+  /** To the page that it is for. */
+  | ({ readonly next: 'target' } & TokenPair)
+  /**
+   * The same, without a refresh token if another request has renewed the session a moment ago; also without an access token if the response to
+   * that request has yet to arrive.
+   */
+  | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
+  /** To a page of the service that proves the key of the device: only a script can. */
+  | { readonly next: 'proof' }
+  /** To the page that logs in: nobody is logged in. */
+  | { readonly next: 'login' };
+
+/**
+ * Renews the session of a browser that navigates to a page which a server renders (ADR 0060).
+ * @param presented the refresh tokens of the browser.
+ * @throws AppError DB_QUERY_FAILED
+ */
+export const continueNavigation = (deps: RefreshDeps) => {
+  const renew = refresh(deps);
+  return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
+    const tokens = await assessed(deps, presented, options);
+    // Only a page can show the device. A refresh would record an attempt without a proof, or renew another session.
+    if (hasUnproven(tokens)) return { next: 'proof' };
+    const best = tokens.length === 0 ? null : mostFavorable(tokens);
+    // With several tokens, one of another session may be reused: a refresh ends that.
+    const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
+    if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
+    try {
+      const { accessToken, refreshToken } = await renew(presented, options);
+      return { next: 'target', accessToken, refreshToken };
+    } catch (error) {
+      if (error instanceof LostRace) return { next: 'target', accessToken: null, refreshToken: null };
+      if (error instanceof AppError && error.code === 'AUTH_FAILED') return { next: 'login' };
+      if (error instanceof AppError && error.code === 'AUTH_DEVICE_UNPROVEN') return { next: 'proof' };
+      throw error;
+    }
+  };
+};
+
+const assessed = async (
+  deps: RefreshDeps,
+  presented: readonly string[],
+  { presented: device = NOTHING_PRESENTED }: RefreshOptions,
+): Promise<readonly AssessedToken[]> => {
+  const verified = await verifiedTokens(deps, presented);
+  const { browserKey } = (await shownBy(deps, device, verified)).evidence;
+  const required = deps.deviceBinding !== 'off';
+  return assessTokens(deps, verified, { required, proof: null, browserKey });
+};
+
+/**
+ * Browsers send some navigations at a time, so that of many at once the later ones have the new token already. It stays as it is, as long as the
+ * one before it may still be part of a race.
+ * @returns `null` if the token is to be rotated, or nothing may be issued for it.
+ */
+const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: AssessedToken): Promise<string | null> => {
+  const now = deps.clock.now();
+  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
+    return null;
+  const user = await deps.users.findById(session.userId);
+  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now) : null;
+};

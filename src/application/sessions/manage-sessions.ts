@@ -1,0 +1,133 @@
+import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { RememberedDevice } from '../../domain/remembered-device.ts';
+import type { SessionKey } from '../../domain/session.ts';
+import type { TokenStatus } from '../../domain/tokens.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from './assess-tokens.ts';
+import { endSession, endSessionsOf } from './end-sessions.ts';
+import type { TokenPair } from './issue-tokens.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './live-user.ts';
+import { type PrepareSessionDeps, replaceSession } from './open-session.ts';
+import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from './record.ts';
+import { forgetDevice } from './remember-device.ts';
+
+export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
+
+/**
+ * The live sessions of a user as the user sees them, the most recently used first: without their tokens. Then the remembered devices, the
+ * latest first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const listSessions = (deps: ListSessionsDeps) => async (caller: Caller) => {
+  const { id: userId } = await liveUser(deps, caller);
+  const now = deps.clock.now();
+  const [sessions, devices] = await Promise.all([
+    deps.sessions.listByUser(userId, now),
+    deps.devices.listByUser(userId, now),
+  ]);
+  const live = sessions.map((session) => ({
+    id: session.id,
+    createdAt: session.createdAt,
+    lastUsedAt: session.rotatedAt,
+    userAgent: session.userAgent,
+    address: session.address,
+    binding: bindingOf(session),
+    current: session.id === caller.sessionId,
+    remembered: false,
+  }));
+  return [...live, ...devices.map(asListed).toReversed()];
+};
+
+const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
+  id,
+  createdAt,
+  lastUsedAt: createdAt,
+  userAgent,
+  address,
+  binding: 'none' as const,
+  current: false,
+  remembered: true,
+});
+
+/**
+ * Ends one session of a user, or forgets one remembered device.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has.
+ */
+export const endOwnSession =
+  (deps: ChangeDeps) =>
+  async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
+    const ended = await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      const key = { id, userId };
+      const ending = { reason: 'ended-by-user', origin } as const;
+      return (await endSession(deps, stores, key, ending)) || forgetDevice(deps, stores, key, ending);
+    });
+    if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
+  };
+
+/**
+ * Ends all sessions of a user, and forgets all devices.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const endAllSessions =
+  (deps: ChangeDeps) =>
+  async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
+    await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin });
+    });
+  };
+
+export type EndOtherSessionsDeps = NoticeDeps &
+  PrepareSessionDeps &
+  Omit<AssessTokensDeps, 'sessions'> & { readonly unitOfWork: UnitOfWork };
+
+type EndOtherSessionsInput = Caller & {
+  /** The refresh tokens of the request. */
+  readonly presented: readonly string[];
+  readonly origin?: Origin;
+};
+
+/** The statuses with which a refresh succeeds. */
+const GOOD: readonly TokenStatus[] = ['recoverable', 'current', 'replayable'];
+
+/**
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services have it too, and could
+ * get a session with it. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
+ * @returns `null` when the session of the caller stays.
+ * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const endOtherSessions =
+  (deps: EndOtherSessionsDeps) =>
+  async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
+    const key = { id: sessionId, userId };
+    const verified = await verifiedTokens(deps, presented);
+    return deps.unitOfWork.run(async (stores) => {
+      const user = await lockedLiveUser(deps, stores, { userId, sessionId });
+      await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
+      const session = await stores.sessions.find(key);
+      if (session !== null && needsProof(session, noEvidence(deps.deviceBinding))) return null;
+      await assertHolds(deps, stores, verified, key);
+      // A thief with a copied cookie can do this, and no token would be replayed afterwards. So a new device causes a notice, as at a log-in.
+      if (!(await isUsualLogin(deps, stores, user, origin)))
+        await notifyOfLogin(deps, stores, { user, sessionId, origin });
+      return replaceSession(deps, stores, { user, sessionId, origin });
+    });
+  };
+
+const assertHolds = async (
+  deps: Omit<AssessTokensDeps, 'sessions'>,
+  { sessions }: Pick<Stores, 'sessions'>,
+  verified: readonly RefreshToken[],
+  key: SessionKey,
+): Promise<void> => {
+  const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
+  const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
+  const status = assessed.length === 0 ? 'none' : mostFavorable(assessed).status;
+  if (!GOOD.some((good) => good === status))
+    throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status}` });
+};

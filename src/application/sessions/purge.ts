@@ -1,0 +1,36 @@
+import { NO_ORIGIN } from '../../domain/event.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { type ChangeDeps, endings, record } from './record.ts';
+
+/** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
+type Purge = (limit: number) => Promise<number>;
+
+export type PurgeDeps = ChangeDeps &
+  Pick<Stores, 'devices' | 'links' | 'outbox' | 'used' | 'events'> & {
+    /** Milliseconds. */
+    readonly eventsRetention: number;
+  };
+
+/** Milliseconds. To an instance whose clock is behind, a value that has expired here may still be live. */
+const USED_KEPT = 3_600_000;
+
+/** Delete what has expired. */
+export const purges = (deps: PurgeDeps) => {
+  const { devices, links, outbox, used, events, clock, eventsRetention } = deps;
+  return {
+    sessions: (limit) =>
+      deps.unitOfWork.run(async (stores) => {
+        const purged = await stores.sessions.purge(clock.now(), limit);
+        const expired = purged.flatMap(({ id, userId }) => endings(userId, [id], 'expired'));
+        await record(deps, stores, NO_ORIGIN, expired);
+        return purged.length;
+      }),
+    events: (limit) => events.purge(clock.now() - eventsRetention, limit),
+    devices: (limit) => devices.purge(clock.now(), limit),
+    links: (limit) => links.purge(clock.now(), limit),
+    /** What may be used once. */
+    usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
+    /** Counts of mail that no longer limit anything. */
+    mailboxes: (limit) => outbox.purge(clock.now(), limit),
+  } satisfies Record<string, Purge>;
+};

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ADA, application } from '../../support/application.ts';
+
+const COMMON = 'a common one';
+const blocklist = { isCommon: (password: string) => password === COMMON };
+const GUESSED_FIRST = [
+  ['a common one', COMMON],
+  ['the username', 'ada'],
+  ['the email', ADA.email],
+  ['the part of the email before its @', 'ADA'],
+] as const;
+
+describe('a password that is guessed first', () => {
+  it.each(GUESSED_FIRST)('is rejected, and neither hashed nor stored: %s', async (_what, password) => {
+    const app = application({ blocklist });
+    app.hasher.hash = () => Promise.reject(new Error('hashed'));
+    await expect(app.register({ ...ADA, password })).rejects.toMatchObject({
+      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+      status: 400,
+      details: [{ field: 'password', code: 'too_common', message: expect.not.stringContaining(password) }],
+    });
+    expect(await app.users.findByUsername(ADA.username)).toBeNull();
+  });
+
+  it.each(GUESSED_FIRST)('is accepted without a list: %s', async (_what, password) => {
+    expect(await application({ blocklist: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
+  });
+
+  // Proves: asvs-6.2.10
+  it('still logs in a user who already has it', async () => {
+    const app = application({ blocklist });
+    const passwordHash = await app.hasher.hash(COMMON);
+    const { user } = await app.register(ADA);
+    await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
+    expect((await app.login({ account: 'Ada', password: COMMON })).user.id).toBe(user.id);
+  });
+});
+
+describe('another password', () => {
+  // Proves: asvs-6.2.5
+  it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is accepted: %s', async (password) => {
+    expect(await application({ blocklist }).register({ ...ADA, password })).toHaveProperty('accessToken');
+  });
+});

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import type { Notice } from '../../../src/domain/message.ts';
+import {
+  BOB,
+  DUPLICATE,
+  EMAIL,
+  INVALID_LINK,
+  NOTHING,
+  ORIGIN,
+  registeredAda,
+  WRONG_PASSWORD,
+} from '../../support/account.ts';
+import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
+import { expectAllOrNothing } from '../../support/units.ts';
+
+const NEW_EMAIL = 'ada@new.example.org';
+const ANOTHER_EMAIL = 'ada@another.example.org';
+
+/** Ada, who can have her address changed. */
+const setUp = async (given: { readonly notices?: readonly Notice[] } = {}) => {
+  const ada = await registeredAda(given);
+  const { app } = ada;
+  const confirmChange = confirmEmailChange(app);
+  const confirm = (token: string, password = ADA.password) => confirmChange({ token, password, origin: ORIGIN });
+  const linkTo = (to: string) => ada.linkIn({ kind: 'email-change', to }, 'email-change');
+  const registerWith = (email: string) => app.register({ ...BOB, email });
+  return {
+    ...ada,
+    confirm,
+    confirmChange,
+    linkTo,
+    changeTo: async (email: string) => confirm(await linkTo(email)),
+    /** Whether somebody else can register with an address, who is removed again. */
+    isFree: async (email: string) => {
+      const taken = await rejections([registerWith(email).then(({ user }) => app.users.remove(user.id))]);
+      for (const error of taken) expect(error).toMatchObject(DUPLICATE);
+      return taken.length === 0;
+    },
+  };
+};
+
+describe('confirmEmailChange', () => {
+  it('changes the address, which is verified by that', async () => {
+    const { app, ofAda, happened, changeTo } = await setUp();
+    app.clock.advance(MINUTE);
+    await changeTo(NEW_EMAIL);
+    const { user, events, sessions } = await ofAda();
+    expect(user).toMatchObject({ email: NEW_EMAIL, emailVerifiedAt: app.clock.now() });
+    expect(await happened()).toEqual(['session-ended: address-proven', 'email-changed', 'registered']);
+    expect(events[0]).toMatchObject(ORIGIN);
+    expect(sessions).toEqual([]);
+  });
+
+  it('ends no session when the former address was verified', async () => {
+    const { app, user, ofAda, happened, changeTo } = await setUp();
+    await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
+    await changeTo(NEW_EMAIL);
+    expect(await happened()).toEqual(['email-changed', 'registered']);
+    expect((await ofAda()).sessions).toHaveLength(1);
+  });
+
+  it('notifies the former address, which was never verified, of the new one', async () => {
+    const { ofAda, changeTo } = await setUp();
+    await changeTo(NEW_EMAIL);
+    expect((await ofAda()).messages).toMatchObject([
+      { kind: 'email-changed', to: EMAIL, email: NEW_EMAIL, origin: ORIGIN },
+    ]);
+  });
+
+  it('ends what was sent to the former address, or waits to be sent', async () => {
+    const { app, user, linkIn, linkTo, purposes, pending, confirm } = await setUp();
+    const kinds = ['password-reset', 'email-verification', 'email-change'] as const;
+    for (const kind of kinds) await linkIn({ kind, to: kind === 'email-change' ? ANOTHER_EMAIL : EMAIL }, kind);
+    const token = await linkTo(NEW_EMAIL);
+    for (const kind of kinds) {
+      await app.enqueue({ kind, userId: user.id, to: kind === 'email-change' ? ANOTHER_EMAIL : EMAIL });
+    }
+    await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
+    expect(await purposes()).toEqual(['email-change', 'email-verification', 'not-me', 'password-reset']);
+    await confirm(token);
+    expect(await purposes()).toEqual(['email-change-undo']);
+    expect(await pending()).toEqual([`password-changed to ${EMAIL}`, `email-changed to ${EMAIL}`]);
+  });
+
+  it('refuses a link that was used, has expired, never existed, or is for something else', async () => {
+    const { app, ofAda, linkIn, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    const resetting = await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
+    for (const other of [resetting, app.linkTokens.next(), '']) {
+      await expect(confirm(other)).rejects.toMatchObject(INVALID_LINK);
+    }
+    await confirm(token);
+    const after = await ofAda();
+    await expect(confirm(token)).rejects.toMatchObject(INVALID_LINK);
+    expect(await ofAda()).toEqual(after);
+    const expired = await linkTo(ANOTHER_EMAIL);
+    app.clock.advance(DAY);
+    await expect(confirm(expired)).rejects.toMatchObject(INVALID_LINK);
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+  });
+
+  it('refuses the link of a disabled account, and accepts it when it is enabled again', async () => {
+    const { ofAda, linkTo, setDisabled, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    await setDisabled(1);
+    const before = await ofAda();
+    await expect(confirm(token)).rejects.toMatchObject(INVALID_LINK);
+    expect(await ofAda()).toEqual(before);
+    await setDisabled(null);
+    await confirm(token);
+  });
+
+  it('refuses the link of a deleted account', async () => {
+    const { app, user, ofAda, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    await app.users.remove(user.id);
+    await expect(confirm(token)).rejects.toMatchObject(INVALID_LINK);
+    expect(await ofAda()).toEqual(NOTHING);
+  });
+
+  it('refuses an address that somebody has got meanwhile, and keeps the link', async () => {
+    const { app, ofAda, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    const { user: bob } = await app.register({ ...BOB, email: NEW_EMAIL });
+    const before = await ofAda();
+    await expect(confirm(token)).rejects.toMatchObject(DUPLICATE);
+    expect(await ofAda()).toEqual(before);
+    await app.users.remove(bob.id);
+    await confirm(token);
+  });
+
+  it('gives an address to one of two users who confirm it at the same time', async () => {
+    const { app, about, ofAda, linkTo, confirm } = await setUp();
+    const { user: bob } = await app.register(BOB);
+    const token = await linkTo(NEW_EMAIL);
+    const another = app.linkTokens.next();
+    const [link] = (await ofAda()).links;
+    if (link === undefined) throw new Error('Ada has no link');
+    await app.links.put({ ...link, userId: bob.id, tokenHash: app.linkTokens.hashOf(another) });
+    expect(await rejections([confirm(token), confirm(another, BOB.password)])).toEqual([
+      expect.objectContaining(DUPLICATE),
+    ]);
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+    expect((await about(bob.id)).user).toMatchObject({ email: BOB.email });
+  });
+
+  // Proves: mail-8
+  it('needs a live session of the account, or its password', async () => {
+    const { app, user, session, ofAda, linkTo, confirm, confirmChange } = await setUp();
+    const { user: bob, ...other } = await app.register(BOB);
+    const token = await linkTo(NEW_EMAIL);
+    const own = { id: session.sessionId, userId: user.id };
+    const ofBob = { id: other.sessionId, userId: bob.id };
+    const ended = {
+      id: (await app.login({ account: ADA.username, password: ADA.password })).sessionId,
+      userId: user.id,
+    };
+    await app.sessions.end(ended);
+    const before = await ofAda();
+    const required = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'password', code: 'required' }] };
+    for (const given of [undefined, ofBob, ended, { ...ofBob, userId: user.id }]) {
+      await expect(confirmChange({ token, session: given })).rejects.toMatchObject(required);
+    }
+    await expect(confirm(token, BOB.password)).rejects.toMatchObject(WRONG_PASSWORD);
+    expect(await ofAda()).toEqual(before);
+    await confirmChange({ token, session: own });
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+  });
+
+  it('opens another session for the caller in place of the one that has confirmed it, if one has', async () => {
+    const { app, user, session, ofAda, happened, linkTo, confirmChange, changeTo } = await setUp();
+    const own = { id: session.sessionId, userId: user.id };
+    const pair = await confirmChange({ token: await linkTo(NEW_EMAIL), session: own, origin: ORIGIN });
+    expect(await app.authenticate(pair?.accessToken ?? '')).toMatchObject({
+      ok: true,
+      token: { claims: { user: { email: NEW_EMAIL } } },
+    });
+    expect((await happened()).slice(0, 3)).toEqual(['session-opened', 'session-ended: replaced', 'email-changed']);
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await app.refresh([pair?.refreshToken ?? ''])).toHaveProperty('accessToken');
+    expect(await changeTo(ANOTHER_EMAIL)).toBeNull();
+    expect((await ofAda()).sessions).toHaveLength(1);
+  });
+
+  it('counts wrong passwords as those of log-ins to the account', async () => {
+    const { app, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    const guess = () => rejections([confirm(token, 'a guess')]);
+    for (let time = 0; time < 50; time += 1) expect(await guess()).toMatchObject([WRONG_PASSWORD]);
+    const waits = { code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' };
+    expect(await guess()).toMatchObject([waits]);
+    await expect(app.login({ account: ADA.username, password: ADA.password })).rejects.toMatchObject(waits);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    await expectAllOrNothing(app, ofAda, () => confirm(token));
+  });
+});
+
+describe('an address that was given up', () => {
+  it('is reserved for seven days, from the moment of the change', async () => {
+    const { app, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    expect(await isFree(EMAIL)).toBe(false);
+    app.clock.advance(7 * DAY - 1);
+    expect(await isFree(EMAIL)).toBe(false);
+    app.clock.advance(1);
+    expect(await isFree(EMAIL)).toBe(true);
+  });
+
+  it('cannot be taken by a change either, except by its former user', async () => {
+    const { app, about, ofAda, changeTo, confirm } = await setUp();
+    await changeTo(NEW_EMAIL);
+    const { user: bob } = await app.register(BOB);
+    const token = app.linkTokens.next();
+    const times = { createdAt: app.clock.now(), expiresAt: app.clock.now() + DAY };
+    const tokenHash = app.linkTokens.hashOf(token);
+    await app.links.put({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, since: 0, ...times });
+    const before = await about(bob.id);
+    await expect(confirm(token, BOB.password)).rejects.toMatchObject(DUPLICATE);
+    expect(await about(bob.id)).toEqual(before);
+    await changeTo(EMAIL);
+    expect((await ofAda()).user).toMatchObject({ email: EMAIL });
+  });
+
+  it('stays the first one of several changes, and is not reserved for longer by the later ones', async () => {
+    const { app, pending, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    await app.sendAll();
+    app.clock.advance(DAY);
+    await changeTo(ANOTHER_EMAIL);
+    expect(await pending()).toEqual([`email-changed to ${NEW_EMAIL}`]);
+    expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([false, true]);
+    app.clock.advance(6 * DAY);
+    expect(await isFree(EMAIL)).toBe(true);
+  });
+
+  it('is followed by the next one once it is free', async () => {
+    const { app, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    await app.sendAll();
+    app.clock.advance(7 * DAY);
+    await changeTo(ANOTHER_EMAIL);
+    expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, false]);
+  });
+
+  it('is no longer reserved after a change back, which reserves no other one: that would be an attacker’s', async () => {
+    const { ofAda, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    await changeTo(EMAIL);
+    const { links, messages } = await ofAda();
+    expect(links).toEqual([]);
+    expect(messages).toMatchObject([{ kind: 'email-changed', to: NEW_EMAIL, email: EMAIL }]);
+    expect(await isFree(NEW_EMAIL)).toBe(true);
+  });
+
+  it('is no longer reserved after a change back, when notices are off since', async () => {
+    const { app, linkTo, purposes, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    const withoutNotices = confirmEmailChange({ ...app, notices: new Set<Notice>() });
+    await withoutNotices({ token: await linkTo(EMAIL), password: ADA.password });
+    expect(await purposes()).toEqual([]);
+    expect(await isFree(NEW_EMAIL)).toBe(true);
+  });
+
+  it('is neither notified nor reserved without notices about addresses', async () => {
+    const { pending, purposes, changeTo, isFree } = await setUp({ notices: ['password', 'replay', 'new-device'] });
+    await changeTo(NEW_EMAIL);
+    expect([await pending(), await purposes()]).toEqual([[], []]);
+    expect(await isFree(EMAIL)).toBe(true);
+  });
+
+  it('goes with its former user', async () => {
+    const { app, user, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    await app.users.remove(user.id);
+    expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, true]);
+    await app.register(ADA);
+  });
+});

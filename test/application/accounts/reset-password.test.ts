@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { reserveAddress } from '../../../src/application/accounts/links.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { BOB } from '../../support/account.ts';
+import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';
+import { aFactor, aPasskey } from '../../support/builders.ts';
+import { notingPasswordHasher, plainPasswordHasher } from '../../support/fakes.ts';
+import { applicationWithMail, tokenIn } from '../../support/mail/sender.ts';
+
+const EMAIL = 'ada@example.org';
+const NEW_PASSWORD = 'staple battery';
+const INVALID = { code: 'AUTH_LINK_INVALID', status: 400 };
+
+/** Ada, logged in, who has asked for a link. */
+const setUp = async (given: Parameters<typeof applicationWithMail>[0] = {}) => {
+  const app = applicationWithMail(given);
+  const { user, ...held } = await app.register(ADA);
+  const ask = async (): Promise<string> => {
+    await app.requestPasswordReset(EMAIL);
+    const mails = await app.sendAll();
+    return tokenIn(mails.find(({ subject }) => subject.startsWith('Reset')) ?? { text: 'nothing' }, 'password-reset');
+  };
+  const reset = (token: string, newPassword = NEW_PASSWORD) => app.resetPassword({ token, newPassword });
+  const logIn = (password: string, account = 'Ada') => app.login({ account, password });
+  const kindsOfEvents = async () =>
+    (await app.events.list({ userId: user.id, before: null, limit: 100 })).map(({ kind, reason }) => reason ?? kind);
+  return { app, user, held, ask, reset, logIn, kindsOfEvents };
+};
+
+describe('resetPassword', () => {
+  it('makes the new password valid and the old one invalid, without a log-in', async () => {
+    const { app, user, ask, reset, logIn } = await setUp();
+    app.clock.advance(MINUTE);
+    expect(await reset(await ask())).toBeUndefined();
+    await expect(logIn(ADA.password)).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+    expect(await app.users.findById(user.id)).toMatchObject({ passwordChangedAt: app.clock.now() });
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('ends all sessions, and says why', async () => {
+    const { app, held, ask, reset, logIn, kindsOfEvents } = await setUp();
+    const elsewhere = await logIn(ADA.password);
+    await reset(await ask());
+    for (const { refreshToken } of [held, elsewhere]) {
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    }
+    expect((await kindsOfEvents()).slice(0, 4)).toEqual([
+      'password-reset',
+      'password-reset',
+      'password-reset',
+      'password-reset-requested',
+    ]);
+  });
+
+  it('verifies the address', async () => {
+    const { app, user, ask, reset } = await setUp();
+    expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: null });
+    await reset(await ask());
+    const provedAt = app.clock.now();
+    expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: provedAt });
+    app.clock.advance(DAY);
+    await reset(await ask(), 'another staple battery');
+    expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: provedAt });
+  });
+
+  it('notifies the owner, unless notices about passwords are off', async () => {
+    const { app, ask, reset } = await setUp();
+    await reset(await ask());
+    expect(await app.sendAll()).toEqual([
+      expect.objectContaining({ to: EMAIL, subject: expect.stringContaining('was reset') }),
+    ]);
+    const quiet = await setUp({ notices: new Set() });
+    await quiet.reset(await quiet.ask());
+    expect(await quiet.app.sendAll()).toEqual([]);
+  });
+
+  it('accepts a link once', async () => {
+    const { ask, reset, logIn } = await setUp();
+    const token = await ask();
+    await reset(token);
+    await expect(reset(token, 'another staple battery')).rejects.toMatchObject(INVALID);
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('accepts a link once of many at the same time', async () => {
+    const { ask, reset } = await setUp();
+    const token = await ask();
+    const refused = await rejections(Array.from({ length: 40 }, (_, at) => reset(token, `${NEW_PASSWORD} ${at}`)));
+    expect(refused).toEqual(Array(39).fill(expect.objectContaining(INVALID)));
+  });
+
+  it('refuses a link that has expired, was replaced, or never existed', async () => {
+    const { app, ask, reset, logIn } = await setUp();
+    const expired = await ask();
+    app.clock.advance(30 * MINUTE);
+    await expect(reset(expired)).rejects.toMatchObject(INVALID);
+    const replaced = await ask();
+    app.clock.advance(5 * MINUTE + 1);
+    await ask();
+    await expect(reset(replaced)).rejects.toMatchObject(INVALID);
+    for (const token of [app.linkTokens.next(), 'x', '\0']) await expect(reset(token)).rejects.toMatchObject(INVALID);
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+  });
+
+  it('does not accept the link of another purpose', async () => {
+    const { app, user, reset } = await setUp();
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
+    const [mail] = await app.sendAll();
+    await expect(reset(tokenIn(mail ?? { text: '' }, 'email-change'))).rejects.toMatchObject(INVALID);
+  });
+
+  it('refuses a password that is easy to guess, and keeps the link', async () => {
+    const { ask, reset } = await setUp({ blocklist: { isCommon: (password) => password === 'password1' } });
+    const token = await ask();
+    for (const refused of ['password1', 'Ada@Example.org']) {
+      await expect(reset(token, refused)).rejects.toMatchObject({
+        code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+        details: [{ field: 'newPassword', code: 'too_common' }],
+      });
+    }
+    await reset(token);
+  });
+
+  it('hashes no password without a live link', async () => {
+    const { hashed, hasher } = notingPasswordHasher(plainPasswordHasher());
+    const { reset } = await setUp({ hasher });
+    await expect(reset('unknown')).rejects.toMatchObject(INVALID);
+    expect(hashed).toEqual([]);
+  });
+
+  it('refuses the link when the address of the account was changed since, and leaves everything as it was', async () => {
+    const { app, user, ask, reset, logIn } = await setUp();
+    const token = await ask();
+    await app.users.update(user.id, { email: 'new@example.org', now: app.clock.now() });
+    await expect(reset(token)).rejects.toMatchObject(INVALID);
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+  });
+
+  it('refuses the link of a disabled account, and accepts it when it is enabled again', async () => {
+    const { app, user, ask, reset } = await setUp();
+    const token = await ask();
+    const disabledAt = app.clock.now();
+    await app.users.update(user.id, { disabledAt, now: disabledAt });
+    await expect(reset(token)).rejects.toMatchObject(INVALID);
+    await app.users.update(user.id, { disabledAt: null, now: disabledAt });
+    await reset(token);
+  });
+
+  it.each([
+    ['disabled', { disabledAt: 1 }],
+    ['given another address', { email: 'new@example.org' }],
+  ])('changes nothing when the account is %s while the password is hashed', async (_what, change) => {
+    const { app, user, ask, logIn } = await setUp();
+    const changing = applicationWithMail().hasher;
+    const { resetPassword } = await import('../../../src/application/accounts/reset-password.ts');
+    const reset = resetPassword({
+      ...app,
+      hasher: {
+        ...changing,
+        hash: async (password) => {
+          await app.users.update(user.id, { ...change, now: 1 });
+          return changing.hash(password);
+        },
+      },
+    });
+    const token = await ask();
+    await expect(reset({ token, newPassword: NEW_PASSWORD })).rejects.toMatchObject(INVALID);
+    await app.users.update(user.id, { disabledAt: null, email: EMAIL, now: 2 });
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    await app.resetPassword({ token, newPassword: NEW_PASSWORD });
+  });
+
+  it('removes what somebody else may have asked for, sent or not, and keeps the link that undoes a change of the address', async () => {
+    const { app, user, ask, reset } = await setUp();
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
+    await reserveAddress(app, app, { id: user.id, email: 'former@example.org', emailVerifiedAt: 1 });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'former@example.org', email: EMAIL });
+    await app.enqueue({ kind: 'email-verification', userId: user.id, to: EMAIL });
+    const token = await ask();
+    const purposes = async () =>
+      (await app.links.listByUser(user.id, app.clock.now())).map(({ purpose }) => purpose).sort();
+    expect(await purposes()).toEqual([
+      'email-change',
+      'email-change-undo',
+      'email-verification',
+      'not-me',
+      'password-reset',
+    ]);
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
+    await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
+    await reset(token);
+    expect(await purposes()).toEqual(['email-change-undo']);
+    expect((await app.outbox.listByUser(user.id)).map(({ kind }) => kind)).toEqual([
+      'password-changed',
+      'password-was-reset',
+    ]);
+  });
+
+  // Proves: asvs-6.4.3, theft-7
+  it('tells the user which factors are left when the mail is sent: those of an attacker would be', async () => {
+    const { app, user, ask, reset } = await setUp();
+    const { id: userId } = user;
+    await app.users.update(userId, { emailVerifiedAt: 1, now: app.clock.now() });
+    for (const confirmedAt of [1, 2, null]) await app.factors.add(aFactor({ userId, confirmedAt }));
+    for (const name of ['A phone', 'evil.example']) await app.passkeys.add(aPasskey({ userId, name }));
+    await reset(await ask());
+    await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
+    const [mail] = await app.sendAll();
+    for (const left of ['Passkeys: ', '"A phone"', '"evil[.]example"', '"Added since"', 'Authenticator apps: 2'])
+      expect(mail?.text).toContain(left);
+  });
+
+  it('names no factors to a user who has none', async () => {
+    const { app, ask, reset } = await setUp();
+    await app.factors.add(aFactor({ userId: (await app.register(BOB)).user.id, confirmedAt: 1 }));
+    await reset(await ask());
+    const [mail] = await app.sendAll();
+    expect(mail?.text).not.toMatch(/passkey|authenticator/i);
+  });
+
+  it('changes nothing when the unit of work fails, so that the link can be used again', async () => {
+    const { app, held, ask, logIn } = await setUp();
+    const token = await ask();
+    const failing: UnitOfWork = {
+      run: (work) =>
+        app.unitOfWork.run(async (stores) => {
+          await work(stores);
+          throw new Error('down');
+        }),
+    };
+    const { resetPassword } = await import('../../../src/application/accounts/reset-password.ts');
+    const reset = resetPassword({ ...app, unitOfWork: failing });
+    await expect(reset({ token, newPassword: NEW_PASSWORD, origin: NO_ORIGIN })).rejects.toThrow('down');
+    expect(await app.refresh([held.refreshToken])).toHaveProperty('accessToken');
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    await app.resetPassword({ token, newPassword: NEW_PASSWORD });
+  });
+
+  it('has no effect once it is cancelled', async () => {
+    const { app, ask, logIn } = await setUp();
+    const token = await ask();
+    const cancelled = AbortSignal.abort(new Error('too late'));
+    await expect(app.resetPassword({ token, newPassword: NEW_PASSWORD }, cancelled)).rejects.toThrow('too late');
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    await app.resetPassword({ token, newPassword: NEW_PASSWORD });
+  });
+
+  // Proves: guess-2
+  it('lets the owner log in at once, however many guesses were made before', async () => {
+    const { app, ask, reset } = await setUp();
+    const source = (address: string) => ({ networks: ['198.51/16', '198.51.100/24', address], refreshTokens: [] });
+    for (const account of ['Ada', EMAIL]) {
+      const guesses = Array.from({ length: 60 }, () =>
+        app.login({ account, password: 'a guess', source: source('198.51.100.1') }),
+      );
+      await rejections(guesses);
+    }
+    const logIn = (password: string, account: string) =>
+      app.login({ account, password, source: source('198.51.100.2') });
+    const token = await ask();
+    app.clock.advance(SECOND);
+    await reset(token);
+    for (const account of ['Ada', EMAIL]) expect(await logIn(NEW_PASSWORD, account)).toHaveProperty('accessToken');
+  });
+});

@@ -1,0 +1,370 @@
+import { describe, expect, it } from 'vitest';
+import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { type TakeAccountBackDeps, takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
+import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
+import { timeText } from '../../../src/application/mail/formats.ts';
+import type { Origin } from '../../../src/domain/event.ts';
+import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
+import {
+  BOB,
+  DUPLICATE,
+  EMAIL,
+  INVALID_LINK,
+  inShort,
+  ORIGIN,
+  registeredAda,
+  WRONG_PASSWORD,
+} from '../../support/account.ts';
+import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
+import { notingPasswordHasher } from '../../support/fakes.ts';
+import { tokenIn } from '../../support/mail/sender.ts';
+import { person } from '../../support/takeover/person.ts';
+import { takeoverWorld } from '../../support/takeover/world.ts';
+import { expectAllOrNothing } from '../../support/units.ts';
+
+const NEW_EMAIL = 'attacker@example.org';
+const NEW_PASSWORD = 'staple battery';
+
+const undoing =
+  (deps: TakeAccountBackDeps, purpose: UndoPurpose = 'email-change-undo') =>
+  (token: string, origin?: Origin) =>
+    takeAccountBack(deps, purpose)({ token, ...(origin && { origin }) });
+
+/** Ada, who has verified her address and is logged in twice, whose address somebody has changed who knows her password. The former address has got its mail. */
+const setUp = async () => {
+  const ada = await registeredAda();
+  const { app } = ada;
+  const confirm = confirmEmailChange(app);
+  const changeTo = async (to: string) => {
+    const token = await ada.linkIn({ kind: 'email-change', to }, 'email-change');
+    await confirm({ token, password: ADA.password });
+  };
+  await app.users.update(ada.user.id, { emailVerifiedAt: app.clock.now(), now: app.clock.now() });
+  await ada.logIn();
+  await changeTo(NEW_EMAIL);
+  const [mail = { text: 'nothing', to: 'nobody' }] = await app.sendAll();
+  expect(mail.to).toBe(EMAIL);
+  return { ...ada, changeTo, token: tokenIn(mail, 'email-change-undo'), undo: undoing(app) };
+};
+
+describe('takeAccountBack, with the link of a changed address', () => {
+  it('is possible for seven days, also after resets of the password by the new address, of which both addresses are notified', async () => {
+    const { app, ofAda, pending, linkIn, token, undo } = await setUp();
+    const reset = async () => {
+      const link = await linkIn({ kind: 'password-reset', to: NEW_EMAIL }, 'password-reset');
+      await app.resetPassword({ token: link, newPassword: NEW_PASSWORD });
+    };
+    await reset();
+    expect(await pending()).toEqual([
+      `email-change-final to ${EMAIL}`,
+      `email-change-final to ${NEW_EMAIL}`,
+      `password-was-reset to ${NEW_EMAIL}`,
+    ]);
+    const [toFormer] = await app.sendAll();
+    expect(toFormer?.text.replaceAll('\n', ' ')).toContain(timeText(app.clock.now() + 7 * DAY, 'en'));
+    app.clock.advance(7 * DAY - 1);
+    await reset();
+    await undo(token);
+    expect((await ofAda()).user).toMatchObject({ email: EMAIL });
+  });
+
+  it('restores the address, which is verified by that', async () => {
+    const { app, ofAda, token, undo } = await setUp();
+    app.clock.advance(MINUTE);
+    await undo(token, ORIGIN);
+    const { user, events } = await ofAda();
+    expect(user).toMatchObject({ email: EMAIL, emailVerifiedAt: app.clock.now() });
+    expect(events.find(({ kind }) => kind === 'email-change-undone')).toMatchObject(ORIGIN);
+  });
+
+  it('ends all sessions, and says why', async () => {
+    const { app, session, ofAda, happened, token, undo } = await setUp();
+    await undo(token, ORIGIN);
+    expect((await ofAda()).sessions).toEqual([]);
+    const ended = 'session-ended: email-change-undone';
+    expect((await happened()).slice(0, 4)).toEqual([ended, ended, 'email-change-undone', 'email-changed']);
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('makes the password invalid, and has a link for a new one sent to the restored address', async () => {
+    const { app, ofAda, pending, logIn, token, undo } = await setUp();
+    app.clock.advance(MINUTE);
+    await undo(token);
+    await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
+    expect((await ofAda()).user).toMatchObject({ passwordChangedAt: app.clock.now() });
+    expect(await pending()).toEqual([`email-change-undone to ${EMAIL}`, `password-reset to ${EMAIL}`]);
+    const mails = await app.sendAll();
+    const reset = tokenIn(mails.at(-1) ?? { text: 'nothing' }, 'password-reset');
+    await app.resetPassword({ token: reset, newPassword: NEW_PASSWORD });
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('ends all links, and messages with links that wait, but not notices', async () => {
+    const { app, user, linkIn, purposes, pending, token, undo } = await setUp();
+    await linkIn({ kind: 'password-reset', to: NEW_EMAIL }, 'password-reset');
+    await linkIn({ kind: 'email-change', to: 'another@example.org' }, 'email-change');
+    for (const kind of ['password-reset', 'password-changed'] as const) {
+      await app.enqueue({ kind, userId: user.id, to: NEW_EMAIL });
+    }
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'another@example.org' });
+    expect(await purposes()).toEqual(['email-change', 'email-change-undo', 'password-reset']);
+    await undo(token);
+    expect(await purposes()).toEqual([]);
+    expect(await pending()).toEqual([
+      `password-changed to ${NEW_EMAIL}`,
+      `email-change-undone to ${EMAIL}`,
+      `password-reset to ${EMAIL}`,
+    ]);
+  });
+
+  it('holds the other address for nobody', async () => {
+    const { app, token, undo } = await setUp();
+    await undo(token);
+    await app.register({ ...BOB, email: NEW_EMAIL });
+  });
+
+  it('undoes the first of several changes', async () => {
+    const { app, ofAda, changeTo, token, undo } = await setUp();
+    await changeTo('another@example.org');
+    const [again] = await app.sendAll();
+    expect(again).toMatchObject({ to: NEW_EMAIL, text: expect.not.stringContaining('#token=') });
+    await undo(token);
+    expect((await ofAda()).user).toMatchObject({ email: EMAIL });
+  });
+
+  it('restores the address of a disabled account, which stays disabled', async () => {
+    const { ofAda, setDisabled, token, undo } = await setUp();
+    await setDisabled(1);
+    await undo(token);
+    expect((await ofAda()).user).toMatchObject({ email: EMAIL, disabledAt: 1 });
+  });
+
+  it('works once, also when it is asked for many times at once', async () => {
+    const { happened, token, undo } = await setUp();
+    const refused = await rejections(Array.from({ length: 20 }, () => undo(token)));
+    expect(refused).toEqual(Array(19).fill(expect.objectContaining(INVALID_LINK)));
+    expect((await happened()).filter((what) => what === 'email-change-undone')).toHaveLength(1);
+  });
+
+  it('refuses a link after seven days, and after a change back', async () => {
+    const { app, ofAda, changeTo, token, undo } = await setUp();
+    app.clock.advance(7 * DAY);
+    await expect(undo(token)).rejects.toMatchObject(INVALID_LINK);
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+
+    const other = await setUp();
+    await other.changeTo(EMAIL);
+    await expect(other.undo(other.token)).rejects.toMatchObject(INVALID_LINK);
+    expect((await other.ofAda()).sessions).toHaveLength(2);
+    await changeTo(EMAIL);
+  });
+
+  it('hashes no password without a live link', async () => {
+    const { app, token } = await setUp();
+    const { hashed, hasher } = notingPasswordHasher(app.hasher);
+    const undo = undoing({ ...app, hasher });
+    await expect(undo(app.linkTokens.next())).rejects.toMatchObject(INVALID_LINK);
+    expect(hashed).toEqual([]);
+    await undo(token);
+    expect(hashed).toHaveLength(1);
+  });
+
+  it('changes nothing when an operator has given the address to somebody else, and keeps the link', async () => {
+    const { app, ofAda, logIn, token, undo } = await setUp();
+    const { user: bob } = await app.register(BOB);
+    await app.users.update(bob.id, { email: EMAIL, now: app.clock.now() });
+    const before = await ofAda();
+    await expect(undo(token)).rejects.toMatchObject(DUPLICATE);
+    expect(await ofAda()).toEqual(before);
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    await app.users.remove(bob.id);
+    await undo(token);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, token, undo } = await setUp();
+    await expectAllOrNothing(app, ofAda, () => undo(token));
+  });
+});
+
+/** Ada, who has verified her address, and has a passkey and an authenticator app from before. A thief knows everything that she has typed. */
+const robbed = async () => {
+  const world = await takeoverWorld({ secondFactor: 'optional', emailVerification: 'optional' });
+  const { app, deps, userId } = world;
+  await app.users.update(userId, { emailVerifiedAt: app.clock.now(), now: app.clock.now() });
+  const ada = person(world, ADA.username);
+  ada.hold(world.session);
+  await ada.addPasskey();
+  await ada.addApp();
+  await app.sendAll();
+  app.clock.advance(10 * DAY);
+  /** With a second factor, on a device that is not remembered. */
+  const logInAgain = async () => {
+    ada.remembered.length = 0;
+    await ada.logIn(ADA.password);
+  };
+  await logInAgain();
+  const undosOf = async (email: string) =>
+    (await world.linksOf(email)).filter(({ purpose }) => purpose === 'factors-undo').map(({ token }) => token);
+  const stored = async () => ({
+    user: await world.stored(),
+    passkeys: (await app.passkeys.listByUser(userId)).length,
+    apps: (await app.factors.listByUser(userId)).length,
+    codes: await app.factors.countCodes(userId),
+  });
+  const undo = (token: string | undefined, origin = ORIGIN) =>
+    takeAccountBack(deps, 'factors-undo')({ token: token ?? 'none', origin });
+  return { world, app, deps, userId, ada, logInAgain, undosOf, stored, undo };
+};
+
+describe('takeAccountBack, with the link of a change of factors', () => {
+  // Proves: theft-8
+  it('removes what was added since, ends all sessions, and makes the password invalid', async () => {
+    const { world, app, userId, ada, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    await ada.addApp();
+    await ada.startApp();
+    const [first] = await undosOf(EMAIL);
+    await undo(first);
+    expect(await stored()).toMatchObject({ passkeys: 1, apps: 1, user: { secondFactorAt: expect.any(Number) } });
+    expect(await app.sessions.listByUser(userId, app.clock.now())).toEqual([]);
+    await expect(ada.logIn(ADA.password)).rejects.toMatchObject(WRONG_PASSWORD);
+    const events = await app.events.list({ userId, before: null, limit: 8 });
+    const kinds = events.map(inShort);
+    for (const kind of ['factors-undone', 'passkey-removed', 'second-factor-removed', 'session-ended: factors-undone'])
+      expect(kinds).toContain(kind);
+    const reset = (await world.linksOf(EMAIL)).at(-1);
+    expect(reset?.purpose).toBe('password-reset');
+    await app.resetPassword({ token: reset?.token ?? '', newPassword: NEW_PASSWORD });
+    ada.apps.splice(1);
+    await ada.logIn(NEW_PASSWORD);
+  });
+
+  it('removes recovery codes that were made since, and no others', async () => {
+    const { deps, ada, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect((await stored()).codes).toBe(10);
+    const other = await robbed();
+    await makeRecoveryCodes(other.deps)(other.ada.caller(), ORIGIN);
+    expect((await other.stored()).codes).toBe(10);
+    await other.undo((await other.undosOf(EMAIL)).at(-1));
+    expect((await other.stored()).codes).toBe(0);
+    expect(deps).not.toBe(other.deps);
+  });
+
+  it('removes them also when time passes between their event and the mail', async () => {
+    const { app, deps, ada, undosOf, stored, undo } = await robbed();
+    const clock = {
+      now: () => {
+        app.clock.advance(1);
+        return app.clock.now();
+      },
+    };
+    await makeRecoveryCodes({ ...deps, clock })(ada.caller(), ORIGIN);
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect((await stored()).codes).toBe(0);
+  });
+
+  it('ends the second factor that a thief has begun', async () => {
+    const { app, userId, ada, undosOf, stored, undo } = await robbed();
+    for (const { id } of await app.factors.listByUser(userId)) await removeApp(app)(ada.caller(), id);
+    await ada.addApp();
+    expect((await stored()).user?.secondFactorAt).not.toBeNull();
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect(await stored()).toMatchObject({ apps: 0, codes: 0, user: { secondFactorAt: null } });
+  });
+
+  it('leaves the links of earlier changes, which undo more, and ends those of later ones', async () => {
+    const { app, ada, undosOf, stored, undo } = await robbed();
+    for (let change = 0; change < 3; change += 1) {
+      await ada.addPasskey();
+      app.clock.advance(MINUTE);
+    }
+    const [first, second, third] = await undosOf(EMAIL);
+    await undo(second);
+    expect((await stored()).passkeys).toBe(2);
+    for (const used of [second, third]) await expect(undo(used)).rejects.toMatchObject(INVALID_LINK);
+    await undo(first);
+    expect((await stored()).passkeys).toBe(1);
+  });
+
+  it('is valid for seven days from the change', async () => {
+    const { app, ada, undosOf, undo } = await robbed();
+    await ada.addPasskey();
+    const tokens = await undosOf(EMAIL);
+    app.clock.advance(7 * DAY - 1);
+    const other = await robbed();
+    await other.ada.addPasskey();
+    const [early] = await other.undosOf(EMAIL);
+    other.app.clock.advance(7 * DAY);
+    await expect(other.undo(early)).rejects.toMatchObject(INVALID_LINK);
+    await undo(tokens.at(-1));
+  });
+
+  it('keeps the first links, however many changes follow', async () => {
+    const { app, userId, ada, logInAgain, undosOf, stored, undo } = await robbed();
+    for (let change = 0; change < FACTOR_UNDOS_KEPT + 3; change += 1) {
+      await ada.addPasskey();
+      await app.sendAll();
+      app.clock.advance(60 * MINUTE);
+      await logInAgain();
+    }
+    const live = await app.links.listByUser(userId, app.clock.now());
+    expect(live.filter(({ purpose }) => purpose === 'factors-undo')).toHaveLength(FACTOR_UNDOS_KEPT);
+    expect(await undosOf(EMAIL)).toEqual([]);
+    expect(app.mails.at(-2)?.text.replaceAll('\n', ' ')).toContain(
+      'the link in the message about the first such change',
+    );
+    const [first = { text: 'nothing' }] = app.mails
+      .filter(({ text }) => text.includes('/factors-undo#'))
+      .slice(-FACTOR_UNDOS_KEPT);
+    await undo(tokenIn(first, 'factors-undo'));
+    expect((await stored()).passkeys).toBe(1);
+  });
+
+  it('is sent to the address that the account had, and restores it', async () => {
+    const { world, app, deps, userId, ada, logInAgain, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    await app.enqueue({ kind: 'email-change', userId, to: NEW_EMAIL });
+    const change = (await world.linksOf(NEW_EMAIL)).at(-1);
+    await confirmEmailChange(deps)({ token: change?.token ?? '', password: ADA.password });
+    await logInAgain();
+    await ada.addPasskey();
+    const [thiefs] = await undosOf(NEW_EMAIL);
+    // That link restores no address, and cannot end the owner's links.
+    await undo(thiefs);
+    expect((await stored()).user).toMatchObject({ email: NEW_EMAIL });
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect(await stored()).toMatchObject({ passkeys: 1, user: { email: EMAIL } });
+    await expect(undo(thiefs)).rejects.toMatchObject(INVALID_LINK);
+  });
+
+  it('is left by a reset of the password, which removes no factor', async () => {
+    const { world, app, userId, ada, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    const [token] = await undosOf(EMAIL);
+    await app.enqueue({ kind: 'password-reset', userId, to: EMAIL });
+    const reset = (await world.linksOf(EMAIL)).at(-1);
+    await app.resetPassword({ token: reset?.token ?? '', newPassword: NEW_PASSWORD });
+    expect((await stored()).passkeys).toBe(2);
+    await undo(token);
+    expect((await stored()).passkeys).toBe(1);
+  });
+
+  it('works once, also when it is asked for many times at once', async () => {
+    const { ada, undosOf, undo } = await robbed();
+    await ada.addPasskey();
+    const [token] = await undosOf(EMAIL);
+    const refused = await rejections(Array.from({ length: 20 }, () => undo(token)));
+    expect(refused).toEqual(Array(19).fill(expect.objectContaining(INVALID_LINK)));
+  });
+
+  it('changes all or nothing', async () => {
+    const { world, ada, undosOf, stored, undo } = await robbed();
+    await ada.addPasskey();
+    await ada.addApp();
+    const [token] = await undosOf(EMAIL);
+    await expectAllOrNothing(world.app, stored, () => undo(token));
+  });
+});

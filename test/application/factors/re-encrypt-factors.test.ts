@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { reEncryptFactors } from '../../../src/application/factors/re-encrypt-factors.ts';
+import { aFactor, anId, aUser } from '../../support/builders.ts';
+import { factorKeys } from '../../support/factor-keys.ts';
+
+const SECRET = 'JBSWY3DPEHPK3PXP';
+const old = aesGcmFactorSecrets(factorKeys(['a']));
+const fresh = aesGcmFactorSecrets(factorKeys(['b']));
+const rotated = aesGcmFactorSecrets(factorKeys(['b', 'a']));
+
+const setUp = async (texts: readonly ((userId: string) => string)[]) => {
+  const { users, factors } = memoryStorage();
+  for (const textOf of texts) {
+    const user = aUser();
+    await users.add(user);
+    await factors.add(aFactor({ userId: user.id, secret: textOf(user.id) }));
+  }
+  const stored = () => factors.listAll('', 1_000);
+  const run = (factorSecrets = rotated) => reEncryptFactors({ factors, factorSecrets })();
+  return { factors, stored, run };
+};
+
+const byOld = (userId: string) => old.encrypt(SECRET, userId);
+const byNew = (userId: string) => fresh.encrypt(SECRET, userId);
+
+describe('reEncryptFactors', () => {
+  it('encrypts with the first key what an older one encrypted, however many there are, and changes nothing else', async () => {
+    const { stored, run } = await setUp([byNew, ...Array.from({ length: 250 }, () => byOld)]);
+    const before = await stored();
+    expect(await run()).toEqual({ changed: 250, current: 1, undecryptable: 0 });
+    const after = await stored();
+    expect(after.map(({ secret, userId }) => fresh.decrypt(secret, userId))).toEqual(after.map(() => SECRET));
+    expect(after[0]).toEqual(before[0]);
+    const others = (factors: typeof before) => factors.map(({ secret: _secret, ...rest }) => rest);
+    expect(others(after)).toEqual(others(before));
+    expect(await run()).toEqual({ changed: 0, current: 251, undecryptable: 0 });
+  });
+
+  it('leaves as it is what an unknown key encrypted, and what is of another user', async () => {
+    const { stored, run } = await setUp([byOld, () => byOld(anId()), byNew]);
+    const before = await stored();
+    expect(await run(fresh)).toEqual({ changed: 0, current: 1, undecryptable: 2 });
+    expect(await stored()).toEqual(before);
+    expect(await run()).toEqual({ changed: 1, current: 1, undecryptable: 1 });
+    expect((await stored()).slice(1)).toEqual(before.slice(1));
+  });
+
+  it('does not bring back a factor that is removed meanwhile, nor an earlier secret', async () => {
+    const { factors, stored } = await setUp([byOld, byOld]);
+    const [removed, changed] = await stored();
+    if (removed === undefined || changed === undefined) return expect.unreachable();
+    const to = byNew(changed.userId);
+    const meanwhile = {
+      ...factors,
+      listAll: async (after: string, limit: number) => {
+        const page = await factors.listAll(after, limit);
+        await factors.remove(removed);
+        await factors.changeSecret(changed, { from: changed.secret, to });
+        return page;
+      },
+    };
+    const counts = await reEncryptFactors({ factors: meanwhile, factorSecrets: rotated })();
+    expect(counts).toEqual({ changed: 0, current: 0, undecryptable: 0 });
+    expect(await stored()).toEqual([{ ...changed, secret: to }]);
+  });
+
+  it('ends without any', async () => {
+    const { run } = await setUp([]);
+    expect(await run()).toEqual({ changed: 0, current: 0, undecryptable: 0 });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
+import { NOTICES_PER_HOUR, notifyOfChange, record } from '../../../src/application/sessions/record.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { NOTICES } from '../../../src/domain/message.ts';
+import type { User } from '../../../src/domain/user.ts';
+import { BOB, EMAIL, inShort, NO_RECORD, registeredAda } from '../../support/account.ts';
+import { MINUTE } from '../../support/application.ts';
+import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
+import { expectAllOrNothing } from '../../support/units.ts';
+
+const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };
+const MANY = NOTICES_PER_HOUR + 1;
+
+/** Ada, who has an authenticator app, another that has shown no code, recovery codes, and many passkeys; and Bob, who has one of each. */
+const setUp = async (given: Parameters<typeof registeredAda>[0] = {}) => {
+  const ada = await registeredAda(given);
+  const { app } = ada;
+  const { user: bob } = await app.register(BOB);
+  const enrol = async ({ id: userId }: Pick<User, 'id'>) => {
+    const confirmedAt = app.clock.now();
+    await app.factors.add(aFactor({ userId, confirmedAt }));
+    await app.factors.replaceCodes(userId, ['a hash', 'another hash']);
+    await app.users.update(userId, { secondFactorAt: confirmedAt, now: confirmedAt });
+  };
+  await enrol(ada.user);
+  await enrol(bob);
+  await app.factors.add(aFactor({ userId: ada.user.id }));
+  for (let key = 0; key < MANY; key += 1) await app.passkeys.add(aPasskey({ userId: ada.user.id }));
+  await app.passkeys.add(aPasskey({ userId: bob.id }));
+  return { ...ada, bob, remove: () => removeFactorsAsOperator(app)(ada.user.id, BY_OPERATOR) };
+};
+
+describe('removeFactorsAsOperator', () => {
+  // Proves: asvs-6.4.4, nist-12
+  it('removes every factor of the user, so that no log-in needs one, and records each that could be shown', async () => {
+    const { app, ofAda, remove } = await setUp();
+    const { sessions, events: before } = await ofAda();
+    expect(await remove()).toEqual({ apps: 1, recoveryCodes: 2, passkeys: MANY });
+    const { user, events, ...left } = await ofAda();
+    expect(left).toMatchObject({ passkeys: [], factors: [], recoveryCodes: 0, sessions });
+    expect(user).toMatchObject({ secondFactorAt: null, updatedAt: app.clock.now() });
+    const recorded = events.slice(0, events.length - before.length);
+    expect(recorded.map(inShort).toSorted()).toEqual([...Array(MANY).fill('passkey-removed'), 'second-factor-removed']);
+    for (const event of recorded) expect(event).toMatchObject(BY_OPERATOR);
+  });
+
+  it('forgets the devices on which the user need not show a factor, and ends no session', async () => {
+    const { app, user, ofAda, remove } = await setUp();
+    const { sessions } = await ofAda();
+    const remembered = aRememberedDevice({ userId: user.id });
+    await app.devices.add(remembered);
+    await remove();
+    const { sessions: left, events } = await ofAda();
+    expect(left).toEqual(sessions);
+    const ended = events.filter(({ sessionId }) => sessionId === remembered.id).map(inShort);
+    expect(ended).toEqual(['device-forgotten: operator']);
+    expect(await app.devices.listByUser(user.id, app.clock.now())).toEqual([]);
+  });
+
+  it('notifies the user once of each kind', async () => {
+    const { pending, remove } = await setUp();
+    await remove();
+    expect((await pending()).toSorted()).toEqual([`passkey-removed to ${EMAIL}`, `second-factor-removed to ${EMAIL}`]);
+  });
+
+  // Proves: nist-11
+  it('notifies the user also when somebody has used up the notices of the hour', async () => {
+    const { app, user, ofAda, remove } = await setUp();
+    for (let time = 0; time < MANY; time += 1) {
+      await record(app, app, NO_ORIGIN, [{ userId: user.id, kind: 'second-factor-removed' }]);
+      await notifyOfChange(app, app, {
+        kind: 'second-factor-removed',
+        user: { ...user, emailVerifiedAt: null },
+        origin: NO_ORIGIN,
+      });
+    }
+    const removals = async () => (await ofAda()).messages.filter(({ kind }) => kind === 'second-factor-removed').length;
+    expect(await removals()).toBe(NOTICES_PER_HOUR);
+    await remove();
+    expect(await removals()).toBe(NOTICES_PER_HOUR + 1);
+  });
+
+  it('notifies nobody when notices of factors are off', async () => {
+    const { pending, remove } = await setUp({ notices: NOTICES.filter((notice) => notice !== 'factors') });
+    await remove();
+    expect(await pending()).toEqual([]);
+  });
+
+  it('removes none of another user', async () => {
+    const { about, bob, remove } = await setUp();
+    const before = await about(bob.id);
+    await remove();
+    expect(await about(bob.id)).toEqual(before);
+  });
+
+  it('changes and records nothing when there is none', async () => {
+    const { app, ofAda, remove } = await setUp();
+    await remove();
+    const before = await ofAda();
+    app.clock.advance(MINUTE);
+    expect(await remove()).toEqual({ apps: 0, recoveryCodes: 0, passkeys: 0 });
+    expect(await ofAda()).toEqual(before);
+  });
+
+  it('does not know an unknown user', async () => {
+    const { app } = await setUp();
+    await expect(removeFactorsAsOperator(app)('nobody', BY_OPERATOR)).rejects.toMatchObject(NO_RECORD);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, remove } = await setUp();
+    await expectAllOrNothing(app, ofAda, remove);
+  });
+});

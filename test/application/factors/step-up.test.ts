@@ -1,0 +1,256 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
+import { lockedFactorOwner } from '../../../src/application/sessions/live-user.ts';
+import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
+import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
+import { NO_KEYS } from '../../../src/domain/device-binding.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { ADA, application, DAY, MINUTE } from '../../support/application.ts';
+
+const REQUIRED = { code: 'AUTH_SECOND_FACTOR_REQUIRED' };
+const AAL2 = { assurance: 'aal2-if-enrolled' } as const;
+const RECENT = { recent: 5 * MINUTE };
+
+const twoFactorsAt = (at: number) =>
+  authenticatedBy([
+    { method: 'password', at },
+    { method: 'totp', at },
+  ]);
+
+/** Ada with one session. */
+const setUp = async (given: Parameters<typeof application>[0] = {}) => {
+  const app = application(given);
+  const { user, sessionId, accessToken, refreshToken } = await app.register(ADA);
+  const key = { id: sessionId, userId: user.id };
+  const presented = { presented: { proof: null } };
+  const step = (password = ADA.password) =>
+    stepUp(app)({
+      userId: user.id,
+      sessionId,
+      tokenIssuedAt: app.clock.now() / 1000,
+      shown: { password },
+      ...presented,
+    });
+  const tokenOf = async (text: string) => {
+    const verified = await app.authenticate(text);
+    return verified.ok ? verified.token : expect.unreachable(verified.reason);
+  };
+  const assertWith = async (required: Parameters<ReturnType<typeof assertSteppedUp>>[1], text = accessToken) =>
+    assertSteppedUp(app)(await tokenOf(text), required);
+  return {
+    app,
+    user,
+    key,
+    accessToken,
+    refreshToken,
+    step,
+    tokenOf,
+    assertWith,
+    session: async () => (await app.sessions.find(key)) ?? expect.unreachable('the session has ended'),
+    enrol: () => app.users.update(user.id, { secondFactorAt: app.clock.now(), now: app.clock.now() }),
+  };
+};
+
+describe('a session', () => {
+  // Proves: nist-13
+  it('remembers when and how its user has authenticated, and a refresh changes neither', async () => {
+    const { app, session, refreshToken } = await setUp();
+    const registered = { authenticatedAt: app.clock.now(), amr: ['pwd'] };
+    expect(await session()).toMatchObject(registered);
+    app.clock.advance(15 * MINUTE);
+    await app.refresh([refreshToken]);
+    expect(await session()).toMatchObject({ ...registered, rotatedAt: app.clock.now() });
+    const { user, sessionId } = await app.login({ account: ADA.username, password: ADA.password });
+    const opened = await app.sessions.find({ id: sessionId, userId: user.id });
+    expect(opened).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'] });
+  });
+
+  // Proves: bcp-8
+  it('ends after its greatest age, however often it is refreshed', async () => {
+    const { app, session, refreshToken, step } = await setUp({ sessionMaxLifetime: 10 * DAY });
+    const start = app.clock.now();
+    app.clock.advance(6 * DAY);
+    const second = await app.refresh([refreshToken]);
+    expect(await session()).toMatchObject({ expiresAt: start + 10 * DAY });
+    app.clock.advance(3 * DAY);
+    const third = await app.refresh([second.refreshToken]);
+    await step();
+    app.clock.advance(DAY - 1000);
+    const fourth = await app.refresh([third.refreshToken]);
+    // Its user has authenticated since, so the session goes on.
+    app.clock.advance(6 * DAY);
+    expect(await app.refresh([fourth.refreshToken])).toHaveProperty('accessToken');
+    expect(await session()).toMatchObject({ expiresAt: start + 19 * DAY });
+  });
+
+  it('is not refreshed beyond an age that was lowered since', async () => {
+    const { sessions, users, unitOfWork } = memoryStorage();
+    const stores = { sessions, users, unitOfWork };
+    const { app, refreshToken } = await setUp(stores);
+    app.clock.advance(2 * DAY);
+    const lowered = application({ ...stores, tokens: app.tokens, sessionMaxLifetime: DAY });
+    lowered.clock.advance(2 * DAY);
+    await expect(lowered.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('lives no longer than its greatest age when it is opened', async () => {
+    const { app, session } = await setUp({ sessionMaxLifetime: DAY });
+    expect(await session()).toMatchObject({ expiresAt: app.clock.now() + DAY });
+  });
+});
+
+describe('claims about the authentication', () => {
+  it('are in access tokens only if they are configured', async () => {
+    const without = await setUp();
+    expect((await without.tokenOf(without.accessToken)).claims).not.toHaveProperty('amr');
+
+    const { app, tokenOf, accessToken, refreshToken, step } = await setUp({ authenticationClaims: true });
+    const auth_time = app.clock.now() / 1000;
+    expect((await tokenOf(accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
+    app.clock.advance(15 * MINUTE);
+    const refreshed = await app.refresh([refreshToken]);
+    expect((await tokenOf(refreshed.accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
+    const raised = await tokenOf(await step());
+    expect(raised.claims).toMatchObject({ auth_time: auth_time + 900, amr: ['pwd'], acr: 'aal1' });
+  });
+});
+
+describe('stepUp', () => {
+  it('raises the session of the request, with an event', async () => {
+    const { app, user, session, step, tokenOf, key } = await setUp();
+    app.clock.advance(5 * MINUTE);
+    expect(await tokenOf(await step())).toMatchObject({ sessionId: key.id, claims: { sub: user.id } });
+    expect(await session()).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'], rotation: 0 });
+    const [event] = await app.events.list({ userId: user.id, before: null, limit: 1 });
+    expect(event).toMatchObject({ kind: 'stepped-up', sessionId: key.id });
+  });
+
+  it('changes nothing with a wrong password, which counts for the device', async () => {
+    const { session, step } = await setUp();
+    const before = await session();
+    for (let count = 0; count < 50; count += 1)
+      await expect(step('wrong')).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+    await expect(step()).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+    expect(await session()).toEqual(before);
+  });
+
+  it('changes nothing when the password is replaced meanwhile', async () => {
+    const { app, user, session, step } = await setUp();
+    const before = await session();
+    const { verify } = app.hasher;
+    app.hasher.verify = async (password, hash) => {
+      const matches = await verify(password, hash);
+      const passwordHash = await app.hasher.hash('another');
+      await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
+      return matches;
+    };
+    await expect(step()).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+    expect(await session()).toEqual(before);
+  });
+});
+
+describe('assertSteppedUp', () => {
+  it('refuses a session whose user has shown nothing recently, until a step-up', async () => {
+    const { app, assertWith, step } = await setUp();
+    await assertWith(RECENT);
+    app.clock.advance(5 * MINUTE);
+    const missing = { code: 'AUTH_STEP_UP_REQUIRED', stepUp: { maxAge: 5 * MINUTE } };
+    await expect(assertWith(RECENT)).rejects.toMatchObject(missing);
+    await step();
+    await assertWith(RECENT);
+  });
+
+  it('refuses a session without the second factor that its user has', async () => {
+    const { app, key, assertWith, enrol, step } = await setUp();
+    await assertWith(AAL2);
+    await enrol();
+    const missing = { code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } };
+    await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
+    await step();
+    await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
+    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
+    await assertWith(AAL2);
+  });
+
+  it('refuses a change of factors in a session of two that were shown long ago, also after the password alone', async () => {
+    const { app, key, assertWith, enrol, step, tokenOf, session } = await setUp({ authenticationClaims: true });
+    await enrol();
+    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
+    await assertWith(FACTOR_CHANGE);
+    const shownAt = app.clock.now() / 1000;
+    app.clock.advance(5 * MINUTE);
+    const missing = (stepUp: object) => ({ code: 'AUTH_STEP_UP_REQUIRED', stepUp });
+    await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2', maxAge: 5 * MINUTE }));
+    const raised = await tokenOf(await step());
+    await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2' }));
+    // The token does not say that two factors were shown now.
+    expect(raised.claims).toMatchObject({ acr: 'aal2', auth_time: shownAt });
+    const change = async () => {
+      const caller = { userId: key.userId, sessionId: key.id };
+      return app.unitOfWork.run((stores) => lockedFactorOwner(app, stores, caller));
+    };
+    await expect(change()).rejects.toMatchObject(missing({ acr: 'aal2' }));
+    await app.sessions.authenticate(key, authenticatedBy([{ method: 'totp', at: app.clock.now() }], await session()));
+    await assertWith(FACTOR_CHANGE);
+    await change();
+  });
+
+  it('refuses a session that has ended', async () => {
+    const { app, key, assertWith } = await setUp();
+    await app.sessions.end(key);
+    await expect(assertWith(RECENT)).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
+  });
+});
+
+describe('for a user who has a second factor', () => {
+  const opened = async (methods: readonly [Method, ...Method[]]) => {
+    const { app, user, enrol } = await setUp();
+    await enrol();
+    const stored = (await app.users.findById(user.id)) ?? expect.unreachable();
+    const now = app.clock.now();
+    const [first, ...others] = methods.map((method) => ({ method, at: now }));
+    const { session } = await prepareSession(app, {
+      user: stored,
+      now,
+      origin: NO_ORIGIN,
+      keys: NO_KEYS,
+      authentications: [first ?? expect.unreachable(), ...others],
+    });
+    const opening = { kind: 'logged-in', user: stored, origin: NO_ORIGIN } as const;
+    await app.unitOfWork.run((stores) => storeSession(app, stores, session, opening));
+    return app.sessions.find(session);
+  };
+
+  it('no session is opened without it', async () => {
+    for (const method of ['password', 'registration', 'totp', 'recovery-code', 'passkey'] as const)
+      await expect(opened([method])).rejects.toMatchObject(REQUIRED);
+    expect(await opened(['verified-passkey'])).toMatchObject({ amr: ['pop', 'user', 'mfa'] });
+    expect(await opened(['password', 'totp'])).toMatchObject({ amr: ['pwd', 'otp', 'mfa'] });
+  });
+
+  it('a log-in with the password alone opens none', async () => {
+    const { app, user, enrol } = await setUp();
+    await enrol();
+    const before = await app.sessions.listByUser(user.id, app.clock.now());
+    await expect(app.login({ account: ADA.username, password: ADA.password })).rejects.toThrow(
+      'the log-in waits for a second factor',
+    );
+    expect(await app.sessions.listByUser(user.id, app.clock.now())).toEqual(before);
+  });
+
+  it('a session is not replaced without it, and keeps what was shown', async () => {
+    const { app, user, key, enrol } = await setUp();
+    const stored = (await enrol()) ?? expect.unreachable();
+    const replace = (sessionId: string) =>
+      app.unitOfWork.run((stores) => replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN }));
+    await expect(replace(key.id)).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } });
+    expect(await app.sessions.find(key)).not.toBeNull();
+    const shown = twoFactorsAt(app.clock.now() - MINUTE);
+    await app.sessions.authenticate(key, shown);
+    await replace(key.id);
+    const [replaced] = await app.sessions.listByUser(user.id, app.clock.now());
+    expect(replaced?.id).not.toBe(key.id);
+    expect(replaced).toMatchObject(shown);
+  });
+});

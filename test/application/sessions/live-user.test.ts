@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { liveUser } from '../../../src/application/sessions/live-user.ts';
+import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
+import { DAY } from '../../support/application.ts';
+
+const setUp = async () => {
+  const ada = await registeredAda();
+  const caller = { userId: ada.user.id, sessionId: ada.session.sessionId };
+  return { ...ada, caller, key: { id: caller.sessionId, userId: caller.userId } };
+};
+
+describe('liveUser', () => {
+  it('returns the user of a live session as stored now', async () => {
+    const { app, caller } = await setUp();
+    const changed = await app.users.update(caller.userId, { username: 'Countess', now: app.clock.now() });
+    expect(await liveUser(app, caller)).toStrictEqual(changed);
+  });
+
+  it('refuses a session that has ended, one that has expired, and one of another user', async () => {
+    const { app, caller, key } = await setUp();
+    const bob = await app.register(BOB);
+    await expect(liveUser(app, { ...caller, sessionId: bob.sessionId })).rejects.toMatchObject(ENDED);
+    app.clock.advance(7 * DAY - 1);
+    expect(await liveUser(app, caller)).toMatchObject({ id: caller.userId });
+    app.clock.advance(1);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+    app.clock.advance(-1);
+    await app.sessions.end(key);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+  });
+
+  it('refuses a disabled account, also while its session is stored', async () => {
+    const { app, caller, setDisabled } = await setUp();
+    await setDisabled(1);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(ENDED);
+  });
+
+  it('rejects with DB_RECORD_NOT_FOUND when the user does not exist', async () => {
+    const { app, caller } = await setUp();
+    await app.users.remove(caller.userId);
+    await expect(liveUser(app, caller)).rejects.toMatchObject(NO_RECORD);
+  });
+});

@@ -1,0 +1,453 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
+import type { RefreshDeps } from '../../../src/application/sessions/refresh.ts';
+import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../../support/application.ts';
+import { plainTokenSigner } from '../../support/fakes.ts';
+import { reportsOf } from '../../support/reports.ts';
+
+const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
+const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
+
+const keyOf = ({ sessionId, claims }: RefreshToken) => ({ id: sessionId, userId: claims.sub });
+
+describe('refresh', () => {
+  /** A user who has just registered. `open` reads a refresh token of the user. */
+  const setUp = async (given: Parameters<typeof application>[0] = {}) => {
+    const app = application(given);
+    const { user, refreshToken } = await app.register(ADA);
+    const open = async (token: string) => {
+      const verified = await app.tokens.verifyRefresh(token, app.clock.now());
+      return verified.ok ? verified.token : expect.unreachable(verified.reason);
+    };
+    return { app, user, first: refreshToken, open };
+  };
+
+  it('returns a new pair of 15 minutes and 7 days in the same session', async () => {
+    const { app, user, first, open } = await setUp();
+    app.clock.advance(MINUTE);
+    const now = app.clock.now();
+    const { accessToken, refreshToken } = await app.refresh([first]);
+    expect(await app.authenticate(accessToken)).toMatchObject({
+      ok: true,
+      token: { claims: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000 } },
+    });
+    const [before, after] = [await open(first), await open(refreshToken)];
+    expect(after.claims).toMatchObject({ sub: user.id, iat: now / 1000, exp: (now + 7 * DAY) / 1000 });
+    expect(after.sessionId).toBe(before.sessionId);
+    expect(after.claims.jti).not.toBe(before.claims.jti);
+    expect([before.rotation, after.rotation]).toEqual([0, 1]);
+  });
+
+  it('keeps a session alive for as long as it is refreshed every 7 days', async () => {
+    const { app, first } = await setUp();
+    let token = first;
+    for (let week = 0; week < 5; week += 1) {
+      app.clock.advance(7 * DAY - SECOND);
+      token = (await app.refresh([token])).refreshToken;
+    }
+    app.clock.advance(7 * DAY);
+    await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
+  });
+
+  // Proves: refresh-5
+  it('shows the user as stored now', async () => {
+    const { app, user, first } = await setUp();
+    await app.users.update(user.id, { username: 'Lovelace', now: app.clock.now() });
+    const { accessToken } = await app.refresh([first]);
+    expect(await app.authenticate(accessToken)).toMatchObject({
+      token: { claims: { user: { username: 'Lovelace' } } },
+    });
+  });
+
+  describe('refuses', () => {
+    it('a request without a refresh token', async () => {
+      const { app } = await setUp();
+      await expect(app.refresh([])).rejects.toMatchObject({ ...REFUSED, reason: 'no refresh token' });
+    });
+
+    it('a text that is not a refresh token, without details', async () => {
+      const { app } = await setUp();
+      const { accessToken } = await app.login({ account: 'Ada', password: ADA.password });
+      for (const text of ['', 'nonsense', accessToken]) {
+        await expect(app.refresh([text])).rejects.toMatchObject({ ...REFUSED, reason: 'no refresh token verifies' });
+      }
+    });
+
+    it('a token from the moment of its expiry on', async () => {
+      const { app, first } = await setUp();
+      app.clock.advance(7 * DAY);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      app.clock.advance(-1);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('a token whose user does not exist', async () => {
+      const { app, user, first } = await setUp();
+      await app.users.remove(user.id);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('a token whose session was ended', async () => {
+      const { app, first, open } = await setUp();
+      await app.sessions.end(keyOf(await open(first)));
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+    });
+  });
+
+  describe('of several tokens in one request', () => {
+    it('rotates the first that is current', async () => {
+      const { app, first, open } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      const { refreshToken } = await app.refresh(['nonsense', other, first]);
+      expect((await open(refreshToken)).sessionId).toBe((await open(other)).sessionId);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('rotates the one that is current, wherever it is, and ignores the others', async () => {
+      const { app, first } = await setUp();
+      const ended = await app.login({ account: 'Ada', password: ADA.password });
+      await app.logout([ended.refreshToken]);
+      let token = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      for (const others of [[first], [ended.refreshToken], [ended.refreshToken, first]]) {
+        token = (await app.refresh([...others, token])).refreshToken;
+        token = (await app.refresh([token, ...others])).refreshToken;
+      }
+    });
+
+    it('prefers a race to a theft when none is current', async () => {
+      const { app, first } = await setUp();
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      const third = (await app.refresh([second])).refreshToken;
+      await expect(app.refresh([first, second])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([third])).toHaveProperty('accessToken');
+    });
+
+    it.each([
+      ['current', 'rotated'],
+      ['raced', 'raced'],
+    ])('ends the session of a reused one, though one of another session is %s', async (which, outcome) => {
+      const outcomes: string[] = [];
+      const { app, first } = await setUp({ report: reportsOf('refresh', (each) => outcomes.push(each)) });
+      const newest = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      if (which === 'raced') await app.refresh([other]);
+      outcomes.length = 0;
+      await app.refresh([first, other]).catch((error) => expect(error).toMatchObject(THEFT));
+      expect(outcomes).toEqual(['reused', outcome]);
+      await expect(app.refresh([newest])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('ends the session of each when all are reused', async () => {
+      const { app, first } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      const newest = [];
+      for (const token of [first, other]) newest.push((await app.refresh([token])).refreshToken);
+      app.clock.advance(MINUTE);
+      await expect(app.refresh([first, other])).rejects.toMatchObject(THEFT);
+      for (const token of newest) await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
+    });
+  });
+
+  describe('of a token that was rotated', () => {
+    it.each([0, 1, 10 * SECOND])('keeps the session %i ms after the rotation', async (age) => {
+      const { app, first } = await setUp();
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(age);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it.each([10 * SECOND + 1, DAY])('ends the session %i ms after the rotation, and logs a warning', async (age) => {
+      const { app, first, open } = await setUp();
+      const { refreshToken } = await app.refresh([first]);
+      const token = await open(refreshToken);
+      app.clock.advance(age);
+      await expect(app.refresh([first])).rejects.toMatchObject({
+        ...THEFT,
+        reason: expect.stringContaining(token.sessionId),
+      });
+      expect(await app.sessions.find(keyOf(token))).toBeNull();
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
+    });
+
+    it.each([1, 2, 4, 16, 40])('keeps the session when it was rotated just now, %i rotations ago', async (count) => {
+      const { app, first } = await setUp();
+      let token = first;
+      for (let times = 0; times < count; times += 1) token = (await app.refresh([token])).refreshToken;
+      app.clock.advance(10 * SECOND);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([token])).toHaveProperty('accessToken');
+    });
+
+    it('ends the session when it was rotated too long ago, whatever was rotated since', async () => {
+      const { app, first } = await setUp();
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(10 * SECOND);
+      const third = (await app.refresh([second])).refreshToken;
+      app.clock.advance(1);
+      await expect(app.refresh([second])).rejects.toMatchObject(REFUSED);
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([third])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('ends no other session of the user', async () => {
+      const { app, first } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      await app.refresh([first]);
+      app.clock.advance(MINUTE);
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+      expect(await app.refresh([other])).toHaveProperty('accessToken');
+    });
+  });
+
+  describe('after the store has forgotten rotations', () => {
+    type Given = { rotate?: (stores: Pick<RefreshDeps, 'sessions'>) => RefreshDeps['sessions']['rotate'] };
+    /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
+    const forgetful = async ({ rotate }: Given = {}) => {
+      const outcomes: string[] = [];
+      const { unitOfWork: _unitOfWork, ...all } = memoryStorage();
+      const add = unreliable(all.events.add);
+      const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
+      const stores = { ...all, sessions, events: { ...all.events, add } };
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const set = await setUp({ ...stores, report });
+      const { app, first, open } = set;
+      const tokens = [first];
+      const next = async () => {
+        app.clock.advance(15 * MINUTE);
+        tokens.push((await app.refresh([tokens.at(-1) ?? ''])).refreshToken);
+      };
+      await next();
+      const key = keyOf(await open(first));
+      const known = (await stores.sessions.find(key)) ?? expect.unreachable();
+      for (let time = 0; time < 3; time += 1) await next();
+      await stores.sessions.end(key);
+      await stores.sessions.add(known);
+      outcomes.length = 0;
+      const kinds = async () =>
+        (await stores.events.list({ userId: set.user.id, limit: 10, before: null })).map(({ kind }) => kind);
+      return { ...set, tokens, outcomes, add, kinds };
+    };
+
+    it('goes on with the newest token, and says so', async () => {
+      const { app, tokens, outcomes, kinds } = await forgetful();
+      const { refreshToken } = await app.refresh([tokens[4] ?? '']);
+      expect(outcomes).toEqual(['recovered']);
+      expect(await kinds()).toContain('session-recovered');
+      await app.refresh([refreshToken]);
+      expect(outcomes).toEqual(['recovered', 'rotated']);
+    });
+
+    it('ends the session when two have used it', async () => {
+      const { app, tokens, outcomes } = await forgetful();
+      const thief = await app.refresh([tokens[2] ?? '']);
+      const owner = await app.refresh([tokens[4] ?? '']);
+      expect(outcomes).toEqual(['recovered', 'recovered']);
+      await expect(app.refresh([thief.refreshToken])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([owner.refreshToken])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('refuses a token that was rotated as far as the store knows', async () => {
+      const { app, tokens } = await forgetful();
+      await expect(app.refresh([tokens[0] ?? ''])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('issues one pair to many requests with the newest token', async () => {
+      const { app, tokens, outcomes } = await forgetful();
+      const results = await Promise.allSettled(Array.from({ length: 5 }, () => app.refresh([tokens[4] ?? ''])));
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(outcomes.toSorted()).toEqual(['raced', 'raced', 'raced', 'raced', 'recovered']);
+    });
+
+    it('is refused if a store of one’s own does not know what to expect, and nothing ends', async () => {
+      const { app, tokens } = await forgetful({
+        rotate: (stores) => (rotation) => stores.sessions.rotate({ ...rotation, expected: rotation.from }),
+      });
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([tokens[1] ?? ''])).toHaveProperty('accessToken');
+    });
+
+    it('leaves the token usable if the event cannot be stored', async () => {
+      const { app, tokens, add } = await forgetful();
+      add.failNext();
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toThrow('down');
+      expect(await app.refresh([tokens[4] ?? ''])).toHaveProperty('accessToken');
+    });
+  });
+
+  describe('with a replay window', () => {
+    const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
+
+    it('returns the current token again for its predecessor', async () => {
+      const { app, user, first, open } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(5 * SECOND - 1);
+      const again = await app.refresh([first]);
+      expect(await open(again.refreshToken)).toEqual(await open(refreshToken));
+      expect(await app.authenticate(again.accessToken)).toMatchObject({
+        ok: true,
+        token: { claims: { sub: user.id, iat: Math.floor(app.clock.now() / 1000) } },
+      });
+      expect(await app.refresh([again.refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it('rejects the token and keeps the session between the two windows', async () => {
+      const { app, first } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(5 * SECOND);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it('returns the current token for earlier tokens, without a rotation', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(SECOND);
+      // An instance without a replay window rotates further.
+      const strict = application({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 } });
+      strict.clock.set(app.clock.now());
+      const third = (await strict.refresh([second])).refreshToken;
+      for (const token of [first, second, third]) {
+        expect((await open((await app.refresh([token])).refreshToken)).claims.jti).toBe((await open(third)).claims.jti);
+      }
+    });
+
+    it('returns the current token again while it is new, so that any number of tabs need one rotation', async () => {
+      const outcomes: string[] = [];
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const { app, first, open } = await setUp({ replayPolicy, report });
+      const { refreshToken } = await app.refresh([first]);
+      for (const token of [refreshToken, first, refreshToken]) {
+        app.clock.advance(SECOND);
+        expect((await open((await app.refresh([token])).refreshToken)).claims).toEqual(
+          (await open(refreshToken)).claims,
+        );
+      }
+      app.clock.advance(2 * SECOND);
+      expect((await open((await app.refresh([refreshToken])).refreshToken)).claims.jti).not.toBe(
+        (await open(refreshToken)).claims.jti,
+      );
+      expect(outcomes).toEqual(['rotated', 'replayable', 'replayable', 'replayable', 'rotated']);
+    });
+
+    it('rotates the first token of a session at once', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      expect((await open(refreshToken)).claims.jti).not.toBe((await open(first)).claims.jti);
+    });
+
+    it('ends the session for a token that was rotated before both windows', async () => {
+      const { app, first } = await setUp({ replayPolicy });
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(10 * SECOND + 1);
+      await app.refresh([second]);
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+    });
+
+    it('returns the same successor for 50 concurrent uses of one token', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const pairs = await Promise.all(Array.from({ length: 50 }, () => app.refresh([first])));
+      const opened = await Promise.all(pairs.map(({ refreshToken }) => open(refreshToken)));
+      expect(new Set(opened.map(({ claims }) => claims.jti)).size).toBe(1);
+    });
+  });
+
+  it('accepts one of 50 concurrent uses of one token, and keeps the session', async () => {
+    const { app, first } = await setUp();
+    const attempts = Array.from({ length: 50 }, () => app.refresh([first]));
+    const failures = await rejections(attempts);
+    expect(failures).toHaveLength(49);
+    for (const failure of failures) expect(failure).toMatchObject(REFUSED);
+    const { refreshToken } = await Promise.any(attempts);
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+  });
+
+  describe('leaves the token usable', () => {
+    it.each(['signAccess', 'signRefresh'] as const)('when %s fails', async (method) => {
+      const tokens = plainTokenSigner();
+      const sign = { signAccess: unreliable(tokens.signAccess), signRefresh: unreliable(tokens.signRefresh) };
+      const { app, first } = await setUp({ tokens: { ...tokens, ...sign } });
+      sign[method].failNext();
+      await expect(app.refresh([first])).rejects.toThrow('down');
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the rotation fails', async () => {
+      const { users, sessions } = memoryStorage();
+      const rotate = unreliable(sessions.rotate);
+      const { app, first } = await setUp({ users, sessions: { ...sessions, rotate } });
+      rotate.failNext();
+      await expect(app.refresh([first])).rejects.toThrow('down');
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the request was aborted during the rotation', async () => {
+      const { users, sessions } = memoryStorage();
+      const caller = new AbortController();
+      const rotate: typeof sessions.rotate = async (rotation) => {
+        const won = await sessions.rotate(rotation);
+        caller.abort();
+        return won;
+      };
+      const { app, first, open } = await setUp({ users, sessions: { ...sessions, rotate } });
+      const token = await open(first);
+      await expect(app.refresh([first], { cancellation: caller.signal })).rejects.toThrow();
+      expect(await sessions.find(keyOf(token))).toMatchObject({ currentTokenId: token.claims.jti });
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the client has hung up before the rotation: nothing is rotated', async () => {
+      const outcomes: string[] = [];
+      const { app, first } = await setUp({ report: reportsOf('refresh', (outcome) => outcomes.push(outcome)) });
+      await expect(app.refresh([first], { client: AbortSignal.abort() })).rejects.toThrow();
+      app.clock.advance(MINUTE);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+      expect(outcomes).toEqual(['unsent', 'rotated']);
+    });
+
+    it.each([
+      [0, 'the rotation is reverted'],
+      [10 * SECOND, 'not within a replay window, in which another request may have been given the new token'],
+    ])('when the client has hung up during the rotation, replay window %d ms: %s', async (replayWindow) => {
+      const client = new AbortController();
+      const stores = memoryStorage();
+      const { sessions } = stores;
+      const hangingUp: typeof sessions = {
+        ...sessions,
+        rotate: async (rotation) => {
+          const rotated = await sessions.rotate(rotation);
+          client.abort(new Error('gone'));
+          return rotated;
+        },
+      };
+      const outcomes: string[] = [];
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const replayPolicy = { raceWindow: 10 * SECOND, replayWindow };
+      const { app, first, open } = await setUp({ ...stores, sessions: hangingUp, replayPolicy, report });
+      const token = await open(first);
+      const isCurrent = async () => (await sessions.find(keyOf(token)))?.currentTokenId === token.claims.jti;
+      const outcome = app.refresh([first], { client: client.signal });
+      if (replayWindow > 0) {
+        await outcome;
+        expect([await isCurrent(), outcomes]).toEqual([false, ['rotated']]);
+        return;
+      }
+      await expect(outcome).rejects.toThrow('gone');
+      expect([await isCurrent(), outcomes]).toEqual([true, ['unsent']]);
+      app.clock.advance(MINUTE);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the request was aborted before the rotation', async () => {
+      const { app, first } = await setUp();
+      await expect(app.refresh([first], { cancellation: AbortSignal.abort() })).rejects.toThrow();
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+  });
+});

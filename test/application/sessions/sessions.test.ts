@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
+import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
+import { expectAllOrNothing } from '../../support/units.ts';
+
+const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
+const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
+
+/** Ada, who registered on a laptop and logged in on a phone a minute later. */
+const setUp = async () => {
+  const app = application();
+  const { user, ...laptop } = await app.register({ ...ADA, origin: { ...LAPTOP, requestId: null } });
+  app.clock.advance(MINUTE);
+  const phone = await app.login({ account: 'Ada', password: ADA.password, origin: { ...PHONE, requestId: null } });
+  const caller = { userId: user.id, sessionId: laptop.sessionId };
+  const listed = async () =>
+    (await app.sessions.listByUser(user.id, app.clock.now())).map(({ userAgent }) => userAgent);
+  const happened = () => app.events.list({ userId: user.id, before: null, limit: 100 });
+  return { app, user, laptop, phone, caller, listed, happened };
+};
+
+describe('listSessions', () => {
+  it('returns device and times of each live session, and which is the current one', async () => {
+    const { app, caller, laptop, phone } = await setUp();
+    const now = app.clock.now();
+    expect(await app.listSessions(caller)).toStrictEqual([
+      {
+        id: phone.sessionId,
+        createdAt: now,
+        lastUsedAt: now,
+        ...PHONE,
+        binding: 'none',
+        current: false,
+        remembered: false,
+      },
+      {
+        id: laptop.sessionId,
+        createdAt: now - MINUTE,
+        lastUsedAt: now - MINUTE,
+        ...LAPTOP,
+        binding: 'none',
+        current: true,
+        remembered: false,
+      },
+    ]);
+  });
+
+  it('counts a refresh as a use', async () => {
+    const { app, caller, laptop } = await setUp();
+    app.clock.advance(MINUTE);
+    await app.refresh([laptop.refreshToken]);
+    const [first] = await app.listSessions(caller);
+    expect(first).toMatchObject({
+      current: true,
+      remembered: false,
+      createdAt: app.clock.now() - 2 * MINUTE,
+      lastUsedAt: app.clock.now(),
+    });
+  });
+
+  it('leaves out expired sessions, and those of other users', async () => {
+    const { app, caller, phone } = await setUp();
+    await app.register(BOB);
+    app.clock.advance(7 * DAY - MINUTE);
+    expect(await app.listSessions({ ...caller, sessionId: phone.sessionId })).toMatchObject([{ id: phone.sessionId }]);
+  });
+
+  it('returns null for a device without a user agent and an address', async () => {
+    const app = application();
+    const { user, sessionId } = await app.register(ADA);
+    expect(await app.listSessions({ userId: user.id, sessionId })).toMatchObject([
+      { userAgent: null, address: null, current: true, remembered: false },
+    ]);
+  });
+});
+
+describe('endOwnSession', () => {
+  it('ends the given session, and rejects when it has already ended', async () => {
+    const { app, caller, laptop, phone, listed } = await setUp();
+    await app.endOwnSession(caller, phone.sessionId);
+    await expect(app.refresh([phone.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await listed()).toEqual(['a laptop']);
+    expect(await app.refresh([laptop.refreshToken])).toHaveProperty('accessToken');
+    await expect(app.endOwnSession(caller, phone.sessionId)).rejects.toMatchObject({
+      code: 'DB_RECORD_NOT_FOUND',
+      status: 404,
+    });
+  });
+
+  it('rejects a session of another user like an unknown one', async () => {
+    const { app, user, caller } = await setUp();
+    const bob = await app.register(BOB);
+    for (const id of [bob.sessionId, user.id, 'nonsense', '']) {
+      const failure = app.endOwnSession(caller, id);
+      await expect(failure).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
+    }
+    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('records once who ended it, and nothing about a session that the user does not have', async () => {
+    const { app, caller, phone, happened } = await setUp();
+    const bob = await app.register(BOB);
+    await app.endOwnSession(caller, phone.sessionId, ORIGIN);
+    const [ending] = await happened();
+    expect(ending).toMatchObject({ kind: 'session-ended', reason: 'ended-by-user', sessionId: phone.sessionId });
+    expect(ending).toMatchObject(ORIGIN);
+    for (const id of [phone.sessionId, bob.sessionId]) {
+      await expect(app.endOwnSession(caller, id)).rejects.toThrow();
+    }
+    expect(await happened()).toHaveLength(3);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, caller, phone, listed, happened } = await setUp();
+    const state = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, state, () => app.endOwnSession(caller, phone.sessionId));
+  });
+});
+
+describe('endAllSessions', () => {
+  it('ends every session of the user, and none of other users', async () => {
+    const { app, caller, laptop, phone, listed } = await setUp();
+    const bob = await app.register(BOB);
+    await app.endAllSessions(caller);
+    expect(await listed()).toEqual([]);
+    for (const { refreshToken } of [laptop, phone]) {
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    }
+    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+});
+
+describe('endOtherSessions', () => {
+  it('ends every session of the user, and opens one for the caller', async () => {
+    const { app, user, laptop, phone, listed, happened } = await setUp();
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    const ending = { ...key, presented: [laptop.refreshToken], origin: ORIGIN };
+    const opened = (await app.endOtherSessions(ending)) ?? expect.unreachable();
+    for (const { refreshToken } of [laptop, phone])
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await listed()).toEqual([ORIGIN.userAgent]);
+    expect(await app.authenticate(opened.accessToken)).toMatchObject({ ok: true, token: { claims: { user } } });
+    expect(await app.refresh([opened.refreshToken])).toHaveProperty('accessToken');
+    expect((await happened()).slice(0, 3).map(inShort)).toEqual([
+      'session-opened',
+      'session-ended: replaced',
+      'session-ended: all-ended',
+    ]);
+  });
+
+  it('needs a refresh token of the session that is good for a refresh: an access token alone opens no session', async () => {
+    const { app, user, laptop, phone, listed } = await setUp();
+    const { refreshToken } = await app.refresh([laptop.refreshToken]);
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    for (const presented of [[], ['forged'], [phone.refreshToken], [laptop.refreshToken]])
+      await expect(app.endOtherSessions({ ...key, presented })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await listed()).toHaveLength(2);
+    await app.endOtherSessions({ ...key, presented: [laptop.refreshToken, refreshToken] });
+    expect(await listed()).toHaveLength(1);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, user, laptop, listed, happened } = await setUp();
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    const state = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, state, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
+  });
+});
+
+describe('a session that ends all others', () => {
+  it('is not ended by another that does so at the same time, which is refused', async () => {
+    const { app, user, laptop, phone } = await setUp();
+    const ends = [laptop, phone].map(({ sessionId, refreshToken }) =>
+      app.endOtherSessions({ userId: user.id, sessionId, presented: [refreshToken] }),
+    );
+    expect(await rejections(ends)).toEqual([expect.objectContaining(ENDED)]);
+    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
+  });
+});
+
+describe('a user with more than 50 sessions', () => {
+  it('loses the one that was used least recently', async () => {
+    const { app, laptop, phone } = await setUp();
+    app.clock.advance(MINUTE);
+    const { refreshToken } = await app.refresh([laptop.refreshToken]);
+    for (let count = 0; count < 49; count += 1) await app.login({ account: 'Ada', password: ADA.password });
+    await expect(app.refresh([phone.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+  });
+});

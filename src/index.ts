@@ -8,7 +8,7 @@
  * const stop = await serve(parseConfig(process.env));
  * process.once('SIGTERM', () => stop('SIGTERM'));
  */
-export type { Check } from './adapters/http/routes/check.ts';
+export type { Check } from './adapters/http/routes/service/check.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export {
   ConflictError,
@@ -34,7 +34,7 @@ export {
   uniquesOf,
 } from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
-export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
+export { outsideOfUnits } from './adapters/records/wrappers.ts';
 export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';
 export type { DeviceProofs, ProofOutcome, ProofTarget } from './application/ports/device-proofs.ts';

@@ -1,4 +1,4 @@
-import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
 import { refreshClaims } from '../../src/domain/tokens.ts';
 import { query } from '../parts/parts.ts';
 import type { Credentials, Person } from '../systems/system.ts';

@@ -1,4 +1,4 @@
-import { reasonOf, systemReason } from '../adapters/redaction/redact-error.ts';
+import { reasonOf, systemReason } from '../adapters/log/redact-error.ts';
 
 /** An exit status of a command: 1 failed, 2 invalid arguments or configuration; 3 as the help of the command says. */
 export type ErrorStatus = 1 | 2 | 3;

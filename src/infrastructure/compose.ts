@@ -4,11 +4,12 @@ import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
-import { oneAtATime } from '../adapters/http/routes/check.ts';
-import { isReady } from '../adapters/http/routes/health.ts';
+import { oneAtATime } from '../adapters/http/routes/service/check.ts';
+import { isReady } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
-import { onDatabaseFailure } from '../adapters/resilience/database-failures.ts';
+import { onDatabaseFailure } from '../adapters/records/database-failures.ts';
+import type { RedisClient } from '../adapters/redis/open.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
@@ -23,7 +24,6 @@ import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
-import type { RedisClient } from './redis.ts';
 import { REVISION, VERSION } from './version.ts';
 
 export type Service = {
@@ -146,7 +146,7 @@ const secondFactorOf = ({ secondFactor }: Config, { factorSecrets }: Ports): Con
 
 /** Imported only with REDIS_URL: its library has some 50 modules. */
 const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
-  (await import('./redis.ts')).openOptionalRedis(urls, logger);
+  (await import('../adapters/redis/open.ts')).openOptionalRedis(urls, logger);
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>

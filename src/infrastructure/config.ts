@@ -1,4 +1,4 @@
-import type { TokenKeys } from '../adapters/token-signer/keys.ts';
+import type { TokenKeys } from '../adapters/crypto/token-keys.ts';
 import { accountSettings } from './config/accounts.ts';
 import { brandSettings } from './config/brand.ts';
 import { markedNames, withoutQuotes } from './config/environment-files.ts';

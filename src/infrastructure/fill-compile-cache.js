@@ -4,8 +4,8 @@ import { resolveByName } from './module-resolution.js';
 
 const STARTS_WITH = [
   './commands/run.ts',
-  './storages/sql.ts',
-  './redis.ts',
+  './open-sql.ts',
+  '../adapters/redis/open.ts',
   '../adapters/metrics/prometheus.ts',
   '@mikro-orm/postgresql',
 ];

@@ -1,4 +1,4 @@
-import { systemReason } from '../adapters/redaction/redact-error.ts';
+import { systemReason } from '../adapters/log/redact-error.ts';
 
 /** Characters that a terminal may take for commands, or that change the order of what it shows. */
 const COMMANDS = /[\p{Cc}\p{Cf}]/gu;

@@ -4,10 +4,10 @@ import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
-import { purge } from './database/purge.ts';
 import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
 import { openLog } from './logging/log.ts';
+import { purge } from './purge.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.

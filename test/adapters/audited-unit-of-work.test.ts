@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { auditedUnitOfWork, auditLog } from '../../src/adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork, auditLog } from '../../src/adapters/records/wrappers.ts';
 import { logOperated } from '../../src/application/accounts/operate-accounts.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';

@@ -1,4 +1,4 @@
-import { nodeCryptoBrowserProofs } from '../../src/adapters/browser-proofs/node-crypto.ts';
+import { nodeCryptoBrowserProofs } from '../../src/adapters/crypto/browser-proofs.ts';
 import { describeBrowserProofs } from '../contracts/browser-proofs.contract.ts';
 
 describeBrowserProofs('nodeCryptoBrowserProofs', nodeCryptoBrowserProofs);

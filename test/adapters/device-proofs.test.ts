@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeCryptoDeviceProofs } from '../../src/adapters/device-proofs/node-crypto.ts';
+import { nodeCryptoDeviceProofs } from '../../src/adapters/crypto/device-proofs.ts';
 import { describeDeviceProofs } from '../contracts/device-proofs.contract.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 

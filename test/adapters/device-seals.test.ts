@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hmacDeviceSeals } from '../../src/adapters/device-seals/hmac.ts';
+import { hmacDeviceSeals } from '../../src/adapters/crypto/device-seals.ts';
 import { describeDeviceSeals } from '../contracts/device-seals.contract.ts';
 import { testKeyPair } from '../support/keys.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
+import { aesGcmFactorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
 import { describeFactorSecrets } from '../contracts/factor-secrets.contract.ts';
 import { anId } from '../support/builders.ts';
 import { factorKeys } from '../support/factor-keys.ts';

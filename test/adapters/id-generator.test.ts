@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { ulidGenerator } from '../../src/adapters/id-generator/ulid.ts';
+import { ulidGenerator } from '../../src/adapters/crypto/ulid.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeIdGenerator } from '../contracts/id-generator.contract.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { redisLoginAttempts, sharedLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
+import { redisLoginAttempts, sharedLoginAttempts } from '../../src/adapters/redis/login-attempts.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import { deviceClient, type LoginClient } from '../../src/domain/login-throttle.ts';
 import { absent } from '../contracts/hooks.ts';

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
 import { describePasswordBlocklist } from '../contracts/password-blocklist.contract.ts';
 
 describe('the list of common passwords', () => {

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { TokenKeys } from '../../src/adapters/token-signer/keys.ts';
-import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
+import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
 import type { TokenProblem } from '../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
 import { describeTokenSigner } from '../contracts/token-signer.contract.ts';

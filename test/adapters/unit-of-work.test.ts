@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/records/wrappers.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
+import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/records/wrappers.ts';
 import { REQUESTS_WAITING } from '../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';

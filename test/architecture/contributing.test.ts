@@ -19,8 +19,8 @@ const blocksOf = (heading: string): string[] => {
 const [template = '', contract = '', composition = ''] = blocksOf('Add an adapter');
 
 const PORT = 'src/application/ports/password-blocklist.ts';
-const COMPOSITION = `import { filePasswordBlocklist } from '../adapters/password-blocklist/file.ts';
-import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
+const COMPOSITION = `import { filePasswordBlocklist } from '../adapters/crypto/password-list.ts';
+import { zxcvbnPasswordBlocklist } from '../adapters/crypto/password-blocklist.ts';
 import type { PasswordBlocklist } from '../application/ports/password-blocklist.ts';
 
 /** The members that the variables of this example have. */
@@ -50,7 +50,7 @@ plant(PORT, readText(PORT));
 for (const linked of [
   'test/contracts',
   'test/support',
-  'src/adapters/password-blocklist/zxcvbn.ts',
+  'src/adapters/crypto/password-blocklist.ts',
   'src/domain',
   'node_modules',
 ]) {
@@ -59,7 +59,7 @@ for (const linked of [
 }
 plant('test/adapters/password-blocklist.test.ts', `${contract}\n`);
 plant('src/infrastructure/compose.ts', COMPOSITION);
-const adapter = plant('src/adapters/password-blocklist/file.ts', `${template}\n`);
+const adapter = plant('src/adapters/crypto/password-list.ts', `${template}\n`);
 const list = plant('common.txt', 'Password\r\n12345678\n\n');
 afterAll(checkout.remove);
 

@@ -68,7 +68,7 @@ describe('the linter reports', () => {
     ['the time in the application', 'src/application/planted.ts', 'export const now = new Date();', 'Clock port'],
     [
       'the infrastructure in an adapter',
-      'src/adapters/clock/planted.ts',
+      'src/adapters/log/planted.ts',
       `import '../../infrastructure/main.js';`,
       'know no process',
     ],
@@ -80,20 +80,20 @@ describe('the linter reports', () => {
     ],
     [
       'a sibling adapter',
-      'src/adapters/clock/planted.ts',
-      `import '../token-signer/node-crypto.ts';`,
+      'src/adapters/log/planted.ts',
+      `import '../crypto/token-signer.ts';`,
       "don't know each other",
     ],
     [
       'a sibling adapter in a stage',
       'src/adapters/http/stages/planted.ts',
-      `import '../../clock/system.ts';`,
+      `import '../../crypto/ulid.ts';`,
       "don't know each other",
     ],
     [
       'a sibling adapter two folders down',
-      'src/adapters/resilience/rotation-recovery/planted.ts',
-      `import '../../clock/system.ts';`,
+      'src/adapters/records/rotation/planted.ts',
+      `import '../../crypto/ulid.ts';`,
       "don't know each other",
     ],
     [
@@ -104,7 +104,7 @@ describe('the linter reports', () => {
     ],
     [
       'the environment in an adapter',
-      'src/adapters/clock/planted.ts',
+      'src/adapters/log/planted.ts',
       'export const home = process.env.HOME;',
       'process.env',
     ],
@@ -128,7 +128,7 @@ describe('the linter reports', () => {
     ['the domain in a use case', 'src/application/sessions/planted.ts', `import '../../domain/user.ts';`],
     [
       'a package and the shared JSON in an adapter',
-      'src/adapters/clock/planted.ts',
+      'src/adapters/log/planted.ts',
       `import 'jose';\nimport '../json/public-user.ts';`,
     ],
     ['its own adapter in a stage', 'src/adapters/http/stages/planted.ts', `import '../envelope.ts';`],

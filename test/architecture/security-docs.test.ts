@@ -112,8 +112,8 @@ describe('docs/security.md', () => {
     );
     const byUrl = [
       'src/adapters/mailer/smtp.ts',
-      'src/infrastructure/database/postgresql.ts',
-      'src/infrastructure/redis/connect.ts',
+      'src/adapters/mikro-orm/postgresql.ts',
+      'src/adapters/redis/connect.ts',
     ];
     const paths = new Set(listed.map((link) => join(dirname(SECURITY), link)));
     expect([...paths].sort()).toEqual([...using, ...byUrl].sort());

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
 import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
 import {
   compact,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';

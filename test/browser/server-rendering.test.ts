@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { createApp } from '../../examples/hono/app.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { HONO, logInAt, openRenderedPages, SVELTEKIT, showsAccount } from '../support/browser/rendered-pages.ts';
 import { openSecureSite, RESOLVING } from '../support/browser/secure-site.ts';

@@ -35,14 +35,15 @@ import type {
   User,
   UsernameChange,
 } from '../../client/src/index.ts';
-import type { ExportJson } from '../../src/adapters/http/routes/account.ts';
-import type * as auth from '../../src/adapters/http/routes/auth.ts';
-import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/email.ts';
-import type * as events from '../../src/adapters/http/routes/events.ts';
-import type * as factors from '../../src/adapters/http/routes/factors.ts';
-import type { PasswordResetPreviewJson } from '../../src/adapters/http/routes/password-reset.ts';
-import type { PendingLoginJson } from '../../src/adapters/http/routes/second-factor.ts';
-import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
+import type { ExportJson } from '../../src/adapters/http/routes/accounts/account.ts';
+import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/accounts/email.ts';
+import type * as events from '../../src/adapters/http/routes/accounts/events.ts';
+import type { PasswordResetPreviewJson } from '../../src/adapters/http/routes/accounts/password-reset.ts';
+import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
+import type { PendingLoginJson } from '../../src/adapters/http/routes/factors/second-factor.ts';
+import type * as auth from '../../src/adapters/http/routes/login/auth.ts';
+import type { SessionJson } from '../../src/adapters/http/routes/sessions/sessions.ts';
+import type * as keys from '../../src/adapters/http/routing/passkey-schemas.ts';
 import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
 import type {
   AddressBody,
@@ -51,7 +52,6 @@ import type {
   LoginBody,
   RegisterBody,
 } from '../../src/adapters/http/routing/schemas.ts';
-import type * as keys from '../../src/adapters/json/passkeys.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';

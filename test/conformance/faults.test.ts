@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROUPS } from '../../conformance/checks/checks.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 import { errorWith, type Fault } from './faults/alterations.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { randomLinkTokens } from '../../src/adapters/crypto/link-tokens.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { withdrawLinks } from '../../src/application/accounts/links.ts';
 import { resetPassword } from '../../src/application/accounts/reset-password.ts';
@@ -10,7 +11,6 @@ import { endSession, endSessionsOf } from '../../src/application/sessions/end-se
 import { logout } from '../../src/application/sessions/logout.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { builtInTemplates } from '../../src/infrastructure/mail/template-files.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';

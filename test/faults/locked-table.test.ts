@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { type KillableService, SOON, startKillable } from '../support/processes/killable-service.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';

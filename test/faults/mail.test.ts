@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { receivedFrom } from '../support/mail/received.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';

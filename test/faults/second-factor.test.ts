@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, startService } from '../support/http/service.ts';

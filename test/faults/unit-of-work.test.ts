@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DatabaseOptions } from '../../src/infrastructure/config/stores.ts';
-import { openSql } from '../../src/infrastructure/storages/sql.ts';
+import type { DatabaseOptions } from '../../src/adapters/mikro-orm/options.ts';
+import { openSql } from '../../src/infrastructure/open-sql.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
 import { startHelper } from '../support/processes/processes.ts';
 import { openPostgresLine } from '../support/servers/postgres-line.ts';

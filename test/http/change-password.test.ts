@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
 import { sessionCookies } from '../../src/adapters/http/request/cookies.ts';
-import { accountRoutes } from '../../src/adapters/http/routes/account.ts';
+import { accountRoutes } from '../../src/adapters/http/routes/accounts/account.ts';
 import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
 import { registeredAda } from '../support/account.ts';
 

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';

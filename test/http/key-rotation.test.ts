@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { KeyPair } from '../../src/adapters/token-signer/keys.ts';
+import type { KeyPair } from '../../src/adapters/crypto/token-keys.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';

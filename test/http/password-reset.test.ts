@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';

@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
 import { AppError, duplicateUser } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { REMEMBERED_FOR } from '../../src/domain/remembered-device.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

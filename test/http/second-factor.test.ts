@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/application/login/pending-login.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';

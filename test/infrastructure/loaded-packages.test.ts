@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 /** Everything that a service over PostgreSQL imports at its start. */
-const STARTED = ['src/infrastructure/commands/run.ts', 'src/infrastructure/storages/sql.ts'];
+const STARTED = ['src/infrastructure/commands/run.ts', 'src/infrastructure/open-sql.ts'];
 
 /** Prints the address of each module that is loaded. */
 const PROGRAM = `
@@ -35,7 +35,7 @@ it('a start loads no package that only some services, or later requests, use', a
 
 it('a start loads neither pages, mail templates and the OpenAPI document, nor other commands and storages', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
-  for (const needed of ['adapters/http/routes/pages', 'application/mail/send-messages', 'storages/sql'])
+  for (const needed of ['adapters/http/routes/service/pages', 'application/mail/send-messages', 'storages/sql'])
     expect(stdout).toContain(`/${needed}.ts`);
   expect(stdout).not.toMatch(/\/src\/adapters\/http\/(pages|openapi)\//);
   expect(stdout).not.toMatch(/\/src\/application\/mail\//);

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
+import { openOptionalRedis, openRedis } from '../../src/adapters/redis/open.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
-import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
-import { openOptionalRedis, openRedis } from '../../src/infrastructure/redis.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import { silentLogger as logger } from '../support/silent-logger.ts';

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { connectMasters } from '../../src/adapters/redis/cluster.ts';
+import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
-import { connectMasters } from '../../src/infrastructure/redis/cluster.ts';
-import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { canStartServers, startRedis, startRedisCluster } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';

@@ -1,9 +1,9 @@
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';

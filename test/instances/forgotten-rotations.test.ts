@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { nodeCryptoBrowserProofs } from '../../src/adapters/browser-proofs/node-crypto.ts';
+import { nodeCryptoBrowserProofs } from '../../src/adapters/crypto/browser-proofs.ts';
 import type { BrowserProof, BrowserProofs } from '../../src/application/ports/browser-proofs.ts';
 import { describeBrowserProofs } from '../contracts/browser-proofs.contract.ts';
 import { decoded, type Json, partsOf } from '../support/forgeries/forge.ts';

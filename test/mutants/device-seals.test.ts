@@ -1,4 +1,4 @@
-import { hmacDeviceSeals } from '../../src/adapters/device-seals/hmac.ts';
+import { hmacDeviceSeals } from '../../src/adapters/crypto/device-seals.ts';
 import type { DeviceSeals, Sealed } from '../../src/application/ports/device-seals.ts';
 import { describeDeviceSeals } from '../contracts/device-seals.contract.ts';
 import { testKeyPair } from '../support/keys.ts';

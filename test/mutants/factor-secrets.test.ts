@@ -1,4 +1,4 @@
-import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
+import { aesGcmFactorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
 import { describeFactorSecrets } from '../contracts/factor-secrets.contract.ts';
 import { factorKeys } from '../support/factor-keys.ts';
 import { describeMutants } from './harness/describe-mutants.ts';

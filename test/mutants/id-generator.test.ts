@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { encodeTime, monotonicFactory, ulid } from 'ulid';
-import { ulidGenerator } from '../../src/adapters/id-generator/ulid.ts';
+import { ulidGenerator } from '../../src/adapters/crypto/ulid.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
 import { describeIdGenerator } from '../contracts/id-generator.contract.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
+import { randomLinkTokens } from '../../src/adapters/crypto/link-tokens.ts';
 import { describeLinkTokens } from '../contracts/link-tokens.contract.ts';
 import { describeMutants } from './harness/describe-mutants.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
 import { runData, runDataIn, startData } from '../support/processes/data-command.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';

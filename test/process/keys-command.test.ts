@@ -4,10 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { jwks, type KeyPair } from '../../src/adapters/token-signer/keys.ts';
+import { jwks, type KeyPair } from '../../src/adapters/crypto/token-keys.ts';
+import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';

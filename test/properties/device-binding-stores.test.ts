@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import type { Database } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import type { Database } from '../../src/infrastructure/database/database.ts';
 import { play } from '../support/binding/play.ts';
 import { programs } from '../support/binding/program.ts';
 import { holds } from '../support/properties/properties.ts';

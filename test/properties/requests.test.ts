@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { brokenRules } from '../support/http/answer-rules.ts';
 import { signUp } from '../support/http/auth-http.ts';

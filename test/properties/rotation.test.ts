@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import type { Database } from '../../src/infrastructure/database/database.ts';
 import { holds } from '../support/properties/properties.ts';
 import { play, type Store } from '../support/rotation/play.ts';
 import { programs } from '../support/rotation/program.ts';

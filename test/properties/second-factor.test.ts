@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { openSql } from '../../src/infrastructure/storages/sql.ts';
+import { openSql } from '../../src/infrastructure/open-sql.ts';
 import { holds } from '../support/properties/properties.ts';
 import { play, programs, type World } from '../support/second-factor/play.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';

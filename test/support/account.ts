@@ -1,4 +1,4 @@
-import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork } from '../../src/adapters/records/wrappers.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';

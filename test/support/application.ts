@@ -1,8 +1,8 @@
-import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
-import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
-import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { nodeCryptoOneTimePasswords } from '../../src/adapters/one-time-passwords/node-crypto.ts';
+import { aesGcmFactorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
+import { randomLinkTokens } from '../../src/adapters/crypto/link-tokens.ts';
+import { nodeCryptoOneTimePasswords } from '../../src/adapters/crypto/one-time-passwords.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
+import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
 import { changePassword } from '../../src/application/accounts/change-password.ts';
 import { type RegisterDeps, register } from '../../src/application/accounts/register.ts';

@@ -1,4 +1,4 @@
-import { nodeCryptoOneTimePasswords } from '../../src/adapters/one-time-passwords/node-crypto.ts';
+import { nodeCryptoOneTimePasswords } from '../../src/adapters/crypto/one-time-passwords.ts';
 import { acceptedSteps } from '../../src/domain/totp.ts';
 
 const passwords = nodeCryptoOneTimePasswords();

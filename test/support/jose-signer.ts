@@ -9,8 +9,7 @@ import {
   SignJWT,
 } from 'jose';
 import * as v from 'valibot';
-import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
-import { formProblem } from '../../src/adapters/jws/es256.ts';
+import { formProblem } from '../../src/adapters/crypto/es256.ts';
 import {
   AccessTokenOfSession,
   claimsFor,
@@ -20,8 +19,9 @@ import {
   MAX_TOKEN_LENGTH,
   RefreshTokenOfSession,
   type SessionHeader,
-} from '../../src/adapters/token-signer/claims.ts';
-import type { KeyPair, TokenKeys } from '../../src/adapters/token-signer/keys.ts';
+} from '../../src/adapters/crypto/token-claims.ts';
+import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
+import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { TokenProblem, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 
 const ALGORITHM = 'ES256';

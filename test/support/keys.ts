@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { KeyPair, TokenKeys } from '../../src/adapters/token-signer/keys.ts';
+import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 
 /** A new key pair on P-256. */
 export const testKeyPair = (): KeyPair => {

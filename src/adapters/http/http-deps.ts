@@ -6,12 +6,10 @@ import type { AccessToken, Verified } from '../../application/ports/token-signer
 import type { Caller } from '../../application/sessions/live-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
+import type { Limit } from '../limits/limit.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Brand } from './pages/layout.ts';
 import type { Route, Tier } from './routing/define-route.ts';
-
-/** Requests in a window of milliseconds; `null` is no limit. */
-export type Limit = { readonly requests: number; readonly window: number } | null;
 
 export type HttpDeps = {
   readonly logger: Logger;

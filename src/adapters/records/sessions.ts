@@ -11,8 +11,8 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
-import { notExecuted } from '../resilience/not-executed.ts';
 import { changeRow, findRow, removeRows, takeRow, untilDone } from './change.ts';
+import { notExecuted } from './not-executed.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
 import { userRepositoryOver } from './users.ts';

@@ -1,4 +1,4 @@
-import { aesGcmFactorSecrets } from '../../adapters/factor-secrets/aes-gcm.ts';
+import { aesGcmFactorSecrets } from '../../adapters/crypto/factor-secrets.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import { asTyped } from '../as-typed.ts';

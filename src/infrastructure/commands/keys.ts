@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type KeyPair, kidsOf } from '../../adapters/token-signer/keys.ts';
+import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { asTyped } from '../as-typed.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import type { Env } from '../config/variable.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import {
   COMMON_VARIABLES,
   LAYOUT,

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 
 /** A text that is printed or written to a file. */
 export type Page = { readonly name: string; readonly text: string };

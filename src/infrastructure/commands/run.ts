@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import { asTyped } from '../as-typed.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
@@ -59,7 +59,7 @@ const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Prom
 
 /** Brings the database up to date and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = async ({ database }: Config): Promise<void> => {
-  const { migrateSql } = await import('../storages/sql.ts');
+  const { migrateSql } = await import('../open-sql.ts');
   await migrateSql(database);
 };
 

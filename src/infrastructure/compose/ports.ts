@@ -1,4 +1,4 @@
-import type { Check } from '../../adapters/http/routes/check.ts';
+import type { Check } from '../../adapters/http/routes/service/check.ts';
 import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { DeviceProofs } from '../../application/ports/device-proofs.ts';

@@ -1,12 +1,12 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
-import { redisCount } from '../../adapters/http/rate-limit/redis-count.ts';
-import type { Check } from '../../adapters/http/routes/check.ts';
-import { redisLoginAttempts } from '../../adapters/login-attempts/redis.ts';
-import { EVICTS_COUNTS, NODE_OF_CLUSTER, NOT_PERMITTED } from '../../adapters/redaction/safe-messages.ts';
-import { outageLog } from '../../adapters/resilience/with-fallback.ts';
-import { pingCluster } from '../redis/cluster.ts';
-import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../redis.ts';
+import type { Check } from '../../adapters/http/routes/service/check.ts';
+import { outageLog } from '../../adapters/limits/with-fallback.ts';
+import { EVICTS_COUNTS, NODE_OF_CLUSTER, NOT_PERMITTED } from '../../adapters/log/safe-messages.ts';
+import { pingCluster } from '../../adapters/redis/cluster.ts';
+import { redisLoginAttempts } from '../../adapters/redis/login-attempts.ts';
+import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../adapters/redis/open.ts';
+import { redisCount } from '../../adapters/redis/request-count.ts';
 
 /** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {

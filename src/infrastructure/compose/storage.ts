@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { recoveringSessionRepository, rotationBudget } from '../../adapters/resilience/rotation-recovery.ts';
-import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrappers.ts';
+import { recoveringSessionRepository, rotationBudget } from '../../adapters/records/rotation-recovery.ts';
+import { auditedUnitOfWork, auditLog } from '../../adapters/records/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
-import type { OpenStorage } from '../storages/sql.ts';
+import type { OpenStorage } from '../open-sql.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
@@ -50,6 +50,6 @@ const alreadyOpen = (storage: Storage): OpenStorage => ({
 const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
   // Imported only without a storage of the caller: MikroORM is slow to load.
-  const { openSql } = await import('../storages/sql.ts');
+  const { openSql } = await import('../open-sql.ts');
   return openSql(config.database, { migrate: config.migrateOnStart });
 };

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
+import { hostOf } from '../../adapters/redis/url.ts';
 import { NOTICES } from '../../domain/message.ts';
 import { asTyped } from '../as-typed.ts';
-import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
+import { isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { baseUrlOf, originSettings, type ServiceValues } from './service.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';

@@ -1,7 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-
-/** The host of a URL, without the brackets of IPv6. PostgreSQL also allows a percent-encoded path of a socket. */
-export const hostOf = ({ hostname }: URL): string => decodeURIComponent(hostname).replace(/^\[|\]$/g, '');
+import { hostOf } from '../../adapters/redis/url.ts';
 
 /** Whether traffic to the host stays on the machine: a loopback address, a socket of the file system, or no host. */
 export const isLoopback = (host: string): boolean =>

@@ -1,17 +1,9 @@
+import { isSentinelUrl, SENTINEL } from '../../adapters/redis/url.ts';
 import { isUrlOf, parsed } from './schemas.ts';
 import type { Rule } from './variable.ts';
 
-const SENTINEL = ['redis+sentinel:', 'rediss+sentinel:'];
 /** Options of the query: others would override those of the service, such as time-outs. */
 const OPTIONS = new Set(['family', 'sentinel_username', 'sentinel_password']);
-
-/** Whether the URL leads to a sentinel, which knows the master. */
-export const isSentinelUrl = (text: string): boolean => SENTINEL.includes(new URL(text).protocol);
-
-export const databaseIn = (text: string): number =>
-  Number(new URL(text).pathname.split('/')[isSentinelUrl(text) ? 2 : 1] || 0);
-
-export const masterIn = (text: string): string => new URL(text).pathname.split('/')[1] ?? '';
 
 /**
  * The URLs of one server, of several nodes of a cluster, or of several sentinels. Several differ only in host and port; those of a cluster

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import { hidesSomething } from '../../domain/typed-text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
-import { hostOf, isLoopback } from './hosts.ts';
+import { isLoopback } from './hosts.ts';
 
 /** Milliseconds. */
 export const DAY = 86_400_000;

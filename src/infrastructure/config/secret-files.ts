@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import { decodeText } from '../decode-text.ts';
 import { withHost } from './hosts.ts';
 import { KEY_NAMES } from './token-keys.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
-import { hostOf } from './hosts.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
 import * as form from './schemas.ts';
 import { baseUrlOf, ORIGIN_NAMES, type OriginValues, originSettings, type ServiceValues } from './service.ts';
 import { type TokenValues, tokenSettings } from './tokens.ts';

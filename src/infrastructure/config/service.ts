@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { isLoopback, isPlainHttp } from './hosts.ts';
 import { headerNames, isOfProgram, origins, passkeyOrigins } from './origins.ts';
 import * as form from './schemas.ts';
 import { ENVIRONMENTS, type Rule, unlessProduction, type ValuesOf, type Variable } from './variable.ts';

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { hostOf, isFar, isLoopback, withHost } from './hosts.ts';
+import type { DatabaseOptions, ServerOptions } from '../../adapters/mikro-orm/options.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { isFar, isLoopback, withHost } from './hosts.ts';
 import { redisUrls, sentinelErrors } from './redis-url.ts';
 import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
@@ -88,30 +90,6 @@ export const STORE_VARIABLES = {
 type StoreValues = ValuesOf<typeof STORE_VARIABLES>;
 /** The time limits of the database follow from that of a request. */
 type Values = StoreValues & ServiceValues;
-
-export type SqliteOptions = {
-  readonly kind: 'sqlite';
-  readonly path: string;
-  /** `full`: each commit is on the disk before it is acknowledged. */
-  readonly synchronous: 'normal' | 'full';
-  readonly tablePrefix: string;
-};
-
-export type ServerOptions = {
-  readonly kind: 'postgresql' | 'mariadb' | 'mysql';
-  readonly url: string;
-  readonly poolSize: number;
-  /** Milliseconds that a request waits for a connection. */
-  readonly connectionTimeout: number;
-  /** Milliseconds that a statement may take. */
-  readonly statementTimeout: number;
-  /** Milliseconds for which an unused connection is kept. */
-  readonly idleTimeout: number;
-  readonly tablePrefix: string;
-};
-
-/** The database that DATABASE_URL selects. */
-export type DatabaseOptions = SqliteOptions | ServerOptions;
 
 export const storeSettings = (values: Values) => ({
   database: databaseOptions(values),

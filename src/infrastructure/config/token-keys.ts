@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
+import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
 import { type Texts, VARIABLES } from './variables.ts';
 
 export const KEY_VARIABLES = {

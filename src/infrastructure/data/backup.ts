@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { link, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
-import type { SqliteOptions } from '../config/stores.ts';
 import { ALL_KEY_FILES, readIfAny } from '../keys/keys.ts';
 import { addParts, pack } from './backup-file.ts';
 import { assertHasDatabase, countRows, withDatabase } from './database-file.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import type { Records } from '../../adapters/records/records.ts';
 import { asTyped } from '../as-typed.ts';
 import { closing } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
-import type { DatabaseOptions } from '../config/stores.ts';
-import { type Database, openDatabase } from '../database/database.ts';
 import { type Copying, copyRows, examineRows } from './copy-rows.ts';
 import { assertHasDatabase } from './database-file.ts';
 import { noTables, schemaOf } from './schema-check.ts';

@@ -1,9 +1,9 @@
 import { link, mkdir, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
+import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
-import type { SqliteOptions } from '../config/stores.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { openDatabase } from '../database/database.ts';
 import { readIfAny } from '../keys/keys.ts';
 import type { CopyOptions } from './backup.ts';
 import { type Parts, takeParts, unpack } from './backup-file.ts';

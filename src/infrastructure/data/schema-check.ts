@@ -1,5 +1,5 @@
+import type { Database } from '../../adapters/mikro-orm/open-database.ts';
 import { CommandError } from '../command-error.ts';
-import type { Database } from '../database/database.ts';
 
 /**
  * Refuses a database that a newer version has migrated: this one would leave out what it does not know.

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
-import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
+import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import { KEY_SIZE, secretKey } from '../config/schemas.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';

@@ -1,4 +1,4 @@
-import { redactError } from '../../adapters/redaction/redact-error.ts';
+import { redactError } from '../../adapters/log/redact-error.ts';
 
 /** Characters of a text in a line. Longer texts are truncated. */
 const MAX_TEXT = 4_000;

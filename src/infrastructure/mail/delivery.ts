@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { deviceNames } from '../../adapters/json/device-names.ts';
+import { outageLog } from '../../adapters/limits/with-fallback.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
-import { outageLog } from '../../adapters/resilience/with-fallback.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/reports.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { TemplateFiles } from '../../application/mail/kinds.ts';
 import { BUILT_IN_LOCALES, fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';

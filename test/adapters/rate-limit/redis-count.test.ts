@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { redisCount } from '../../../src/adapters/http/rate-limit/redis-count.ts';
-import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis/connect.ts';
+import { awaitRedis, connectRedis } from '../../../src/adapters/redis/connect.ts';
+import { redisCount } from '../../../src/adapters/redis/request-count.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../../support/servers/of-the-tests.ts';

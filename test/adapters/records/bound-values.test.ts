@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
-import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
+import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
 import { recording } from '../../support/records/recording.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';

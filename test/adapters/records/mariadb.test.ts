@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { translatedBy } from '../../../src/adapters/mikro-orm/records/failures.ts';
-import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/records/mysql.ts';
-import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/mysql-dialect.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/database-failures.ts';
 import { violates } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { onDatabaseFailure } from '../../../src/adapters/resilience/database-failures.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';

@@ -1,13 +1,13 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { mysqlFailure, translatedBy } from '../../../src/adapters/mikro-orm/records/failures.ts';
-import { MYSQL } from '../../../src/adapters/mikro-orm/records/mysql.ts';
-import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
-import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/records/statements.ts';
+import { mysqlFailure, translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { installed, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
+import { MYSQL } from '../../../src/adapters/mikro-orm/mysql-dialect.ts';
+import { ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
+import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
 import { violates } from '../../../src/adapters/records/records.ts';
-import { ormOptions } from '../../../src/infrastructure/database/database.ts';
-import { installed, mysqlKind, mysqlOptions } from '../../../src/infrastructure/database/mysql.ts';
 import { onMariadb } from '../../support/storage/databases.ts';
 
 describe('the URL of a MariaDB or MySQL', () => {

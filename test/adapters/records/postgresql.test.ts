@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { POSTGRESQL } from '../../../src/adapters/mikro-orm/records/dialects.ts';
-import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
 import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

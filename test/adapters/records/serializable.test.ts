@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import type { Session } from '../../../src/domain/session.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anEvent, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

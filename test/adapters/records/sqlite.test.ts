@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SQLITE } from '../../../src/adapters/mikro-orm/records/dialects.ts';
-import { sqliteSessions } from '../../../src/adapters/mikro-orm/records/one-statement-sessions.ts';
-import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records/records.ts';
+import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reasonOf, redactError } from '../../../src/adapters/redaction/redact-error.ts';
+import { reasonOf, redactError } from '../../../src/adapters/log/redact-error.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 
 const thrownBy = (work: () => unknown): unknown => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, withFramesOf } from '../../../src/adapters/redaction/redact-error.ts';
+import { framesOf, withFramesOf } from '../../../src/adapters/log/redact-error.ts';
 
 const withStack = (stack: unknown) => Object.assign(new Error('a bug'), { stack });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedQueue } from '../../../src/adapters/resilience/bounded-queue.ts';
+import { boundedQueue } from '../../../src/adapters/limits/bounded-queue.ts';
 
 const settled = async () => {
   for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { NotExecutedError } from '../../../src/adapters/resilience/not-executed.ts';
-import { recoveringSessionRepository, rotationBudget } from '../../../src/adapters/resilience/rotation-recovery.ts';
+import { NotExecutedError } from '../../../src/adapters/records/not-executed.ts';
+import { recoveringSessionRepository, rotationBudget } from '../../../src/adapters/records/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Session } from '../../../src/domain/session.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../../src/adapters/login-attempts/memory.ts';
+import { memoryLoginAttempts } from '../../../src/adapters/redis/login-attempts-in-memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { aSession } from '../../support/builders.ts';

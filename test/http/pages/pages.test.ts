@@ -4,7 +4,7 @@ import { createAuthClient } from '../../../client/src/index.ts';
 import { ADVICE } from '../../../src/adapters/http/pages/advice.ts';
 import { CLIENT_CALLS } from '../../../src/adapters/http/pages/docs.ts';
 import { homePage } from '../../../src/adapters/http/pages/home.ts';
-import { DOCS_POLICY } from '../../../src/adapters/http/routes/pages.ts';
+import { DOCS_POLICY } from '../../../src/adapters/http/routes/service/pages.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
 import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
-import { nodeCryptoTokenSigner } from '../../../src/adapters/token-signer/node-crypto.ts';
 import { authenticate } from '../../../src/application/sessions/current-user.ts';
 import type { MissingStepUp } from '../../../src/domain/assurance.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
+import { aesGcmFactorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
 import type { Factor } from '../../../src/domain/factor.ts';
 import { manageKeys } from '../../../src/infrastructure/commands/keys.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';

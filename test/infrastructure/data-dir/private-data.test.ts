@@ -14,7 +14,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepPrivate, makeDatabasePrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
+import { makeDatabasePrivate } from '../../../src/adapters/mikro-orm/private-file.ts';
+import { keepPrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const NOBODY = 65_534;

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { backUp } from '../../../src/infrastructure/data/backup.ts';
 import { addParts, pack } from '../../../src/infrastructure/data/backup-file.ts';
 import { restore } from '../../../src/infrastructure/data/restore.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import {
   FACTOR_KEY_FILE,
   KEY_FILES,

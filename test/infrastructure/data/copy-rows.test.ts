@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records, Stored } from '../../../src/adapters/records/records.ts';
 import { withoutVersion } from '../../../src/infrastructure/data/compare-rows.ts';
 import { copyRows, examineRows } from '../../../src/infrastructure/data/copy-rows.ts';
 import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/fill.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';

@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { STILL_BOUND } from '../../support/processes/bound-session.ts';
 import { runData, runDataIn, startData } from '../../support/processes/data-command.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { onPostgresql } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 

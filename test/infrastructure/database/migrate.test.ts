@@ -1,11 +1,11 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Migration } from '../../../src/adapters/mikro-orm/migrations.ts';
+import { type Database, kindOf, openDatabase, ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
+import { bringUpToDate, schemaState } from '../../../src/adapters/mikro-orm/schema.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
-import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
-import { type Database, kindOf, openDatabase, ormOptions } from '../../../src/infrastructure/database/database.ts';
-import type { Migration } from '../../../src/infrastructure/database/migrations.ts';
-import { bringUpToDate, schemaState } from '../../../src/infrastructure/database/schema.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { emptyDatabase, KINDS } from '../../support/storage/kinds.ts';

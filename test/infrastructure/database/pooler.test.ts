@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
-import { purge } from '../../../src/infrastructure/database/purge.ts';
+import { purge } from '../../../src/infrastructure/purge.ts';
 import { aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 

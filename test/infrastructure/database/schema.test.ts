@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { refreshClaims } from '../../../src/domain/tokens.ts';
-import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { application } from '../../support/application.ts';
 import { ROOT, readText } from '../../support/checkout/repository.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';

@@ -4,7 +4,7 @@ import { login } from '../../../src/application/login/login.ts';
 import { logout } from '../../../src/application/sessions/logout.ts';
 import { refresh } from '../../../src/application/sessions/refresh.ts';
 import { NOTICES, type Notice } from '../../../src/domain/message.ts';
-import { openSql } from '../../../src/infrastructure/storages/sql.ts';
+import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { ADA, application, SECOND } from '../../support/application.ts';
 import { openPostgresLine } from '../../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

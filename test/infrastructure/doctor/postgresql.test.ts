@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { examine } from '../../../src/infrastructure/commands/doctor/examine.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, postgresOfTheTests, startPostgres } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../../support/storage/databases.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
-import { openSql } from '../../../src/infrastructure/storages/sql.ts';
+import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { KINDS } from '../../support/storage/kinds.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/resilience/rotation-recovery.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/records/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NOTICES } from '../../../src/domain/message.ts';

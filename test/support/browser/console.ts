@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../checkout/repository.ts';
 import { startService, type TestService } from '../http/service.ts';

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { aPerson, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';

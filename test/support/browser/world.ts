@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { fixedClock } from '../fixed-clock.ts';
 import { aPerson, startService } from '../http/service.ts';
 import { openBrowser } from './chromium.ts';

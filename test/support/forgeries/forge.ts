@@ -1,5 +1,5 @@
 import { createHash, createHmac, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import type { KeyPair } from '../../../src/adapters/token-signer/keys.ts';
+import type { KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
 
 /** Makes a signature over the first two parts of a token. */
 export type Signer = (input: Buffer) => Buffer;

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';

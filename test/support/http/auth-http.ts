@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';

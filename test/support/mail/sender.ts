@@ -1,5 +1,5 @@
+import { randomLinkTokens } from '../../../src/adapters/crypto/link-tokens.ts';
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
-import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
 import {
   type ResetPasswordDeps,
   requestPasswordReset,

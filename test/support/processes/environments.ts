@@ -1,4 +1,4 @@
-import type { KeyPair, TokenKeys } from '../../../src/adapters/token-signer/keys.ts';
+import type { KeyPair, TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../keys.ts';
 
 const privatePem = ({ privateKey }: KeyPair) => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

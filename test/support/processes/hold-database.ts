@@ -1,5 +1,5 @@
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUser } from '../builders.ts';
 
 /** A process that opens a file of SQLite, adds a user of this name, prints the user and never closes the file. */

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson } from '../http/service.ts';
 import { receivedFrom } from '../mail/received.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';

@@ -1,4 +1,4 @@
-import { openSql } from '../../../src/infrastructure/storages/sql.ts';
+import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { aSession, type aUser } from '../builders.ts';
 
 /** A process that stops in the middle of a unit of work, and says so. @param argv the database, and the user to add. */

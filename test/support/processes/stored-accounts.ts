@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
-import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
+import { randomLinkTokens } from '../../../src/adapters/crypto/link-tokens.ts';
+import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
 import { reserveAddress } from '../../../src/application/accounts/links.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aMessage } from '../builders.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
 import { onSqlite } from '../storage/databases.ts';

@@ -1,5 +1,5 @@
 import { CompiledQuery, type KyselyPlugin, type QueryExecutor } from 'kysely';
-import type { Sql } from '../../../src/adapters/mikro-orm/records/statements.ts';
+import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
 /** Gives a Kysely an executor of its own. */
 const NO_CHANGES: KyselyPlugin = {

@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import type { Sql } from '../../../src/adapters/mikro-orm/records/statements.ts';
+import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
 const NO_CHANGES: KyselyPlugin = {
   transformQuery: ({ node }) => node,

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
-import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/records/columns.ts';
+import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/columns.ts';
+import { kindOf, openDatabase, ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
-import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
-import { kindOf, openDatabase, ormOptions } from '../../../src/infrastructure/database/database.ts';
 import { aFactor, aLink, aMessage, anEvent, aPasskey, aRememberedDevice, aSession, aUser } from '../builders.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/resilience/rotation-recovery.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/records/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

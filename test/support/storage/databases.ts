@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
-import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 

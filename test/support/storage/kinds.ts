@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { canStartMariadb, startMariadb } from '../servers/of-the-tests.ts';
 import { createDatabase, onMariadb, onPostgresql, onSqlite, TEST_DATABASE_URL } from './databases.ts';
 import { temporaryDirectory } from './temporary-directory.ts';

@@ -4,7 +4,7 @@ import type { BaseIssue } from 'valibot';
 import type { MissingStepUp } from '../../../domain/assurance.ts';
 import { AppError, type AppErrorOptions, type FieldProblem } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
-import { reasonOf } from '../../redaction/redact-error.ts';
+import { reasonOf } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { redactError } from '../../redaction/redact-error.ts';
+import { redactError } from '../../log/redact-error.ts';
 import { errorEnvelopeOf } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';

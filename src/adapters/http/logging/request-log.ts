@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { framesOf, redactError } from '../../redaction/redact-error.ts';
+import { framesOf, redactError } from '../../log/redact-error.ts';
 import { isDeclared } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 

@@ -1,12 +1,13 @@
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import type { Logger } from 'pino';
-import { type OutageMessages, withFallback } from '../../resilience/with-fallback.ts';
+import type { Limit } from '../../limits/limit.ts';
+import { type OutageMessages, withFallback } from '../../limits/with-fallback.ts';
+import { redisCount } from '../../redis/request-count.ts';
 import { RateLimitExceeded } from '../errors/exceptions.ts';
-import type { HttpDeps, Limit } from '../http-deps.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { clientKey } from '../request/client.ts';
 import type { Route } from '../routing/define-route.ts';
-import { redisCount } from './redis-count.ts';
 
 /** The value that koa-ratelimit's memory driver stores for a key. */
 type Counter = {

@@ -17,8 +17,8 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../../domain/user.ts';
-import { USED_CREDENTIAL_EXAMPLE, UsedCredential } from '../../json/passkeys.ts';
 import { textRule } from '../../json/text-rule.ts';
+import { USED_CREDENTIAL_EXAMPLE, UsedCredential } from './passkey-schemas.ts';
 
 /** The schemas of requests, with the limits of the domain, and of parts that responses share. */
 

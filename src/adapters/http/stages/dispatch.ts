@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
-import { withTimeout } from '../../resilience/response-timeout.ts';
+import { withTimeout } from '../../limits/response-timeout.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { isUnasked } from '../request/unasked.ts';

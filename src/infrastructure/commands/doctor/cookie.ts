@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
-import { hostOf, isLoopback } from '../../config/hosts.ts';
+import { hostOf } from '../../../adapters/redis/url.ts';
+import { isLoopback } from '../../config/hosts.ts';
 import { isOfProgram } from '../../config/origins.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';

@@ -1,9 +1,9 @@
 import { accessSync } from 'node:fs';
+import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
+import type { SchemaState } from '../../../adapters/mikro-orm/schema.ts';
 import { asTyped } from '../../as-typed.ts';
-import type { DatabaseOptions } from '../../config/stores.ts';
 import type { Config } from '../../config.ts';
-import { type Database, openDatabase } from '../../database/database.ts';
-import type { SchemaState } from '../../database/schema.ts';
 import { clockFinding } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
 

@@ -1,6 +1,6 @@
+import { withTimeout } from '../../../adapters/limits/response-timeout.ts';
+import { reasonOf, systemReason } from '../../../adapters/log/redact-error.ts';
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
-import { reasonOf, systemReason } from '../../../adapters/redaction/redact-error.ts';
-import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
 import { asTyped } from '../../as-typed.ts';
 import type { VariableName } from '../../config/variables.ts';
 import { cookie, device, proxy } from './cookie.ts';

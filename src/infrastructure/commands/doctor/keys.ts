@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type KeyPair, kidsOf } from '../../../adapters/token-signer/keys.ts';
+import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
 import { asTyped } from '../../as-typed.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES, readIfAny } from '../../keys/keys.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
-import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
+import { randomLinkTokens } from '../../../adapters/crypto/link-tokens.ts';
+import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import type { Notice } from '../../../domain/message.ts';
 import { closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';

@@ -1,0 +1,88 @@
+import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
+import bcrypt from 'bcrypt';
+import type { Piscina } from 'piscina';
+import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import { isHashable } from '../../domain/password.ts';
+import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
+import type { HashingTask } from './hashing-thread.ts';
+
+export type BcryptOptions = {
+  /** The binary logarithm of the number of rounds. SPEC "Password handling": 10. */
+  readonly cost?: number;
+  /** Milliseconds that a hash may wait in the queue. */
+  readonly maxWait?: number;
+  /** Runs the tasks; in threads by default. */
+  readonly runner?: HashingRunner;
+};
+
+const DEFAULT_COST = 10;
+/** Milliseconds that a hash of the default cost is expected to take; each further step of cost doubles it. */
+const EXPECTED_DURATION = 50;
+
+/** A well-formed hash without a known password, for accounts that do not exist: 22 characters of salt and 31 of digest, all zero. */
+const dummyHash = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+
+/** bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0005). */
+export const bcryptPasswordHasher = ({
+  cost = DEFAULT_COST,
+  maxWait = 10_000,
+  runner = hashingThreads,
+}: BcryptOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
+  const enqueue = boundedQueue({
+    width: runner.width,
+    maxWait,
+    expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
+  });
+  return {
+    hash: async (password) => {
+      if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
+      return String(await enqueue(() => runner.run({ password, cost })));
+    },
+    verify: async (password, hash) => {
+      const matches = await enqueue(() => runner.run({ password, hash: hash ?? dummyHash(cost) }));
+      return matches === true && hash !== null && isHashable(password);
+    },
+    needsRehash: (hash) => bcrypt.getRounds(hash) < cost,
+    load: enqueue.load,
+  };
+};
+
+type HashingResult = string | boolean;
+
+/** Runs hashing tasks, up to `width` of them at once. */
+export type HashingRunner = {
+  readonly width: number;
+  readonly run: (task: HashingTask) => Promise<HashingResult>;
+};
+
+/** One for each core, eight at most: each uses some megabytes. */
+const THREADS = Math.min(availableParallelism(), 8);
+/** Each thread has a second task waiting, so that it is not idle until the main thread has read its result. */
+const TASKS_PER_THREAD = 2;
+/** Where the system gives priorities to threads (Linux), these yield to the thread that serves requests. See nice(2). */
+const NICENESS = 10;
+
+let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
+
+const start = async () => {
+  const { Piscina } = await import('piscina');
+  return new Piscina<HashingTask, HashingResult>({
+    // In the packed service it is JavaScript, as this module is.
+    filename: join(import.meta.dirname, `hashing-thread${extname(import.meta.filename)}`),
+    minThreads: THREADS,
+    maxThreads: THREADS,
+    concurrentTasksPerWorker: TASKS_PER_THREAD,
+    niceIncrement: NICENESS,
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
+  });
+};
+
+/** Threads of the process. They are started with the first task, and don't keep the process alive. */
+export const hashingThreads: HashingRunner = {
+  width: THREADS * TASKS_PER_THREAD,
+  run: async (task) => {
+    threads ??= start();
+    return (await threads).run(task);
+  },
+};

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
+import type { DeviceProofs, ProofTarget } from '../../application/ports/device-proofs.ts';
+import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
+
+/** Characters. A proof for a URL of 1,000 characters fits. */
+const MAX_PROOF_LENGTH = 2_048;
+
+/** Strict, so that a private member `d` is refused (RFC 9449 §4.3). */
+const Jwk = v.strictObject(P256);
+
+const Header = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
+
+const Claims = v.strictObject({
+  htm: v.string(),
+  htu: v.pipe(v.string(), v.url()),
+  iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
+  jti: v.pipe(v.string(), v.regex(/^[\w-]{16,64}$/)),
+});
+
+type JwkValue = v.InferOutput<typeof Jwk>;
+
+export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
+  async verify(text, target, now) {
+    const invalid = { ok: false, reason: 'invalid' } as const;
+    if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
+    const [header, claims] = text.split('.').map(decodedStrictly);
+    if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
+    const key = publicKeyOf(header.jwk);
+    if (key === null || !isSignedBy(text, key)) return invalid;
+    const thumbprint = thumbprintOf(header.jwk);
+    if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
+    return { ok: true, proof: { key: thumbprint, number: numberOf(claims) } };
+  },
+});
+
+/** A proxy may end TLS, so the scheme does not count. */
+const isFor = ({ htm, htu }: v.InferOutput<typeof Claims>, { method, urls }: ProofTarget): boolean =>
+  htm === method && urls.some((url) => withoutScheme(url) === withoutScheme(htu));
+
+const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
+
+/** RFC 7638 §3: the required members in lexicographic order. */
+const thumbprintOf = ({ crv, kty, x, y }: JwkValue): string =>
+  hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
+
+/** Room for the proofs of one second: two of them have one number by chance in a million. */
+const PER_SECOND = 2 ** 21;
+
+const numberOf = ({ iat, jti }: v.InferOutput<typeof Claims>): number =>
+  iat * PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % PER_SECOND);

@@ -1,0 +1,154 @@
+import { hash, type KeyObject, sign } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import * as v from 'valibot';
+import type {
+  AccessToken,
+  RefreshToken,
+  TokenProblem,
+  TokenSigner,
+  Verified,
+} from '../../application/ports/token-signer.ts';
+import { PublicUserJson } from '../json/public-user.ts';
+import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from './es256.ts';
+import {
+  AccessTokenOfSession,
+  claimsFor,
+  type IssAndAud,
+  type IssuerAndAudience,
+  issAndAud,
+  MAX_TOKEN_LENGTH,
+  RefreshTokenOfSession,
+  type SessionHeader,
+} from './token-claims.ts';
+import type { KeyPair, TokenKeys } from './token-keys.ts';
+
+const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
+
+/**
+ * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread, which takes less time than a hand-over to
+ * another one (ADR 0014). `kid` is the thumbprint of the key (RFC 7638).
+ * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
+ */
+export const nodeCryptoTokenSigner = async (
+  keys: TokenKeys,
+  expected: IssuerAndAudience = NOT_CONFIGURED,
+): Promise<TokenSigner> => {
+  const access = await jwt(keys.access, issAndAud(expected));
+  const refresh = await jwt(keys.refresh, issAndAud(expected));
+  return {
+    signAccess: async ({ claims, sessionId }) =>
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
+    signRefresh: async ({ claims, sessionId, rotation }) => refresh.sign(claims, { sid: sessionId, rot: rotation }),
+    verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
+    verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
+  };
+};
+
+const rejected = (reason: TokenProblem) => ({ ok: false, reason }) as const;
+
+const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => {
+  const kid = await calculateJwkThumbprint(privateKey);
+  const keysById = new Map<unknown, KeyObject>();
+  for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
+
+  /** The key that a header names, or the problem of a header that is not ES256 with one of these keys. */
+  const keyOf = (header: NonNullable<ReturnType<typeof decoded>>): KeyObject | TokenProblem => {
+    if (typeof header.alg !== 'string') return 'malformed';
+    // No extension is implemented, so none can be critical: RFC 7515 §4.1.11.
+    if (header.alg !== 'ES256' || Object.hasOwn(header, 'crit')) return 'unsupported';
+    return keysById.get(header.kid) ?? 'unknown_key';
+  };
+
+  return {
+    sign: (claims: object, session: SessionHeader): string => {
+      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...session })}.${encoded({ ...claims, ...expected })}`;
+      const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
+      return `${text}.${signature.toString('base64url')}`;
+    },
+
+    verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
+      const problem = formProblem(token, MAX_TOKEN_LENGTH);
+      if (problem !== null) return rejected(problem);
+      const [header = '', claims = ''] = token.split('.');
+      const protectedHeader = decoded(header);
+      if (protectedHeader === null) return rejected('malformed');
+      const key = keyOf(protectedHeader);
+      if (typeof key === 'string') return rejected(key);
+      if (!isSignedBy(token, key)) return rejected('invalid_signature');
+      const content = decoded(claims);
+      if (content === null) return rejected('malformed');
+      if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');
+      const payload = claimsFor(expected, content);
+      if (payload === null) return rejected('wrong_issuer_or_audience');
+      const parsed = v.safeParse(schema, { payload, protectedHeader });
+      return parsed.success ? { ok: true, token: parsed.output } : rejected('unexpected_claims');
+    },
+  };
+};
+
+/** Tokens of each kind, about 1 KiB for an access token without attributes, and half of that for a refresh token. */
+const MAX_REMEMBERED = 5_000;
+
+/**
+ * Remembers tokens by their SHA-256, so that their signature is not verified again: access tokens that were verified, and refresh tokens
+ * that were issued here. A remembered token gets the same result as a verification: it is checked for its expiry, and keys and
+ * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0014.
+ * @param options.max the number of tokens of each kind, for tests.
+ */
+export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
+  const access = memory<AccessToken>(max);
+  const refresh = memory<RefreshToken>(max);
+  return {
+    ...signer,
+    async signRefresh({ claims, sessionId, rotation }) {
+      const text = await signer.signRefresh({ claims, sessionId, rotation });
+      refresh.add(digestOf(text), frozen({ claims: { ...claims }, sessionId, rotation }));
+      return text;
+    },
+    async verifyAccess(text, now) {
+      const digest = digestOf(text);
+      const known = access.take(digest, now);
+      if (known !== undefined) {
+        access.add(digest, known);
+        return { ok: true, token: known };
+      }
+      const verified = await signer.verifyAccess(text, now);
+      if (verified.ok) access.add(digest, frozen(verified.token));
+      return verified;
+    },
+    /** Forgets the token: it is rotated, so it hardly ever comes again. */
+    async verifyRefresh(text, now) {
+      const known = refresh.take(digestOf(text), now);
+      return known === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: known };
+    },
+  };
+};
+
+const digestOf = (text: string): string => hash('sha256', text, 'base64url');
+
+type Token = { readonly claims: { readonly exp: number } };
+
+/** Tokens by their digest. Beyond `max`, the one that was added first is forgotten. */
+const memory = <Each extends Token>(max: number) => {
+  const tokens = new Map<string, Each>();
+  return {
+    add(digest: string, token: Each): void {
+      tokens.set(digest, token);
+      const [oldest = digest] = tokens.keys();
+      if (tokens.size > max) tokens.delete(oldest);
+    },
+    /** Removes a token, and returns it unless it has expired. */
+    take(digest: string, now: number): Each | undefined {
+      const token = tokens.get(digest);
+      tokens.delete(digest);
+      return token !== undefined && now < token.claims.exp * 1000 ? token : undefined;
+    },
+  };
+};
+
+/** Several requests may get the same object. */
+const frozen = <Each extends Token>(token: Each): Each => {
+  for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
+  Object.freeze(token.claims);
+  return Object.freeze(token);
+};

@@ -1,0 +1,163 @@
+import * as v from 'valibot';
+import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
+import {
+  confirmApp,
+  listFactors,
+  type ManageFactorsDeps,
+  makeRecoveryCodes,
+  removeApp,
+  startApp,
+} from '../../../../application/factors/manage-factors.ts';
+import { listPasskeys, type ManagePasskeysDeps } from '../../../../application/factors/manage-passkeys.ts';
+import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { totpUri } from '../../../../domain/totp.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import type { Brand } from '../../pages/layout.ts';
+import { originOf } from '../../request/client.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { PasskeyJson } from '../../routing/passkey-schemas.ts';
+import { ConfirmAppBody, IdParams } from '../../routing/schemas.ts';
+import { shownPasskey } from './passkeys.ts';
+
+type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
+
+export const FactorsJson = v.pipe(
+  v.object({
+    passkeys: v.array(PasskeyJson),
+    totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),
+    recoveryCodes: v.number(),
+  }),
+  v.examples([
+    {
+      passkeys: [],
+      totp: [{ id: '01M805M0DQRNB7PKSRES70K5MB', createdAt: '2026-11-21T23:03:48.407Z' }],
+      recoveryCodes: 10,
+    },
+  ]),
+);
+
+export const StartedAppJson = v.pipe(
+  v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() }),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+      uri: 'otpauth://totp/auth.example.org:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=auth.example.org&algorithm=SHA1&digits=6&period=30',
+      qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>',
+    },
+  ]),
+);
+
+/** @param service the name of the service in the app. */
+export const shownApp = async ({ id, secret, username }: StartedApp, service: string) => {
+  const uri = totpUri(secret, { service, account: username });
+  const { renderSVG } = await import('uqr');
+  return { id, secret, uri, qr: renderSVG(uri) };
+};
+
+export const RecoveryCodesJson = v.object({
+  recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
+});
+
+/** The second factors of a user. ADR 0058. @param brand its name is that of the service in authenticator apps. */
+export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Brand }): Route[] => {
+  const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
+  return [
+    route(
+      {
+        name: 'factors',
+        tag: 'factors',
+        summary: 'Return what the user can log in with besides the password',
+        method: 'GET',
+        path: '/users/me/factors',
+        stepUp: FACTOR_CHANGE,
+        response: { data: FactorsJson },
+      },
+      async ({ caller }) => {
+        const { apps, recoveryCodes } = await useCases.listFactors(caller);
+        const totp = apps.map(({ id, createdAt }) => ({ id, createdAt }));
+        return { passkeys: (await useCases.listPasskeys(caller)).map(shownPasskey), totp, recoveryCodes };
+      },
+    ),
+    ...enrolmentRoutes(deps, brand.name),
+    ...ownFactorRoutes(deps),
+  ];
+};
+
+/** Without the keys of secrets, there are none. */
+const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
+  const { factorSecrets } = deps;
+  if (factorSecrets === null) return [];
+  const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
+  return [
+    route(
+      {
+        name: 'start-totp',
+        tag: 'factors',
+        summary: 'Make a secret for an authenticator app',
+        method: 'POST',
+        path: '/users/me/factors/totp',
+        throttle: 'strict',
+        stepUp: FACTOR_CHANGE,
+        response: { status: 201, data: StartedAppJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      },
+      async ({ caller }) => shownApp(await useCases.startApp(caller), service),
+    ),
+    route(
+      {
+        name: 'confirm-totp',
+        tag: 'factors',
+        summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
+        method: 'POST',
+        path: '/users/me/factors/totp/confirm',
+        throttle: 'strict',
+        stepUp: FACTOR_CHANGE,
+        request: { body: ConfirmAppBody },
+        response: { data: RecoveryCodesJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      },
+      async ({ claims, caller, body }, ctx) => {
+        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
+        return { recoveryCodes: await useCases.confirmApp(confirmation) };
+      },
+    ),
+  ];
+};
+
+const ownFactorRoutes = (deps: FactorDeps): Route[] => {
+  const useCases = { makeRecoveryCodes: makeRecoveryCodes(deps), removeApp: removeApp(deps) };
+  return [
+    route(
+      {
+        name: 'make-recovery-codes',
+        tag: 'factors',
+        summary: 'Make new recovery codes in place of the former ones',
+        method: 'POST',
+        path: '/users/me/factors/recovery-codes',
+        throttle: 'strict',
+        stepUp: FACTOR_CHANGE,
+        response: { data: RecoveryCodesJson },
+      },
+      async ({ caller }, ctx) => ({
+        recoveryCodes: await useCases.makeRecoveryCodes(caller, originOf(ctx)),
+      }),
+    ),
+    route(
+      {
+        name: 'remove-factor',
+        tag: 'factors',
+        summary: 'Remove an authenticator app',
+        method: 'DELETE',
+        path: '/users/me/factors/:id',
+        stepUp: FACTOR_CHANGE,
+        request: { params: IdParams },
+        response: { data: v.null() },
+      },
+      async ({ caller, params }, ctx) => {
+        await useCases.removeApp(caller, params.id, originOf(ctx));
+        return null;
+      },
+    ),
+  ];
+};

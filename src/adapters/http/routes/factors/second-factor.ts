@@ -1,0 +1,124 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import {
+  type FinishLoginDeps,
+  finishLogin,
+  showPendingLogin,
+  startPendingApp,
+} from '../../../../application/factors/finish-login.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import type { Brand } from '../../pages/layout.ts';
+import { originOf } from '../../request/client.ts';
+import { isCrossSite } from '../../request/cookies.ts';
+import { presentedFactor } from '../../request/presented-factor.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { RequestOptionsJson, requestOptions } from '../../routing/passkey-schemas.ts';
+import { SecondFactorBody } from '../../routing/schemas.ts';
+import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from '../login/auth.ts';
+import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
+
+export const PendingLoginJson = v.object({
+  methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
+  enrol: v.boolean(),
+  expiresAt: Timestamp,
+  passkey: v.nullable(RequestOptionsJson),
+});
+
+const FinishedLoginJson = v.object({
+  ...LoginResult.entries,
+  recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
+});
+
+/** The second half of a log-in whose user needs a second factor. ADR 0058. @param brand its name is that of the service in authenticator apps. */
+export const secondFactorRoutes = (
+  deps: FinishLoginDeps,
+  access: DeviceAccess,
+  { brand }: { readonly brand: Brand },
+): Route[] => {
+  const { pendingLogin, rememberedDevice, device } = access;
+  const useCases = { showPendingLogin: showPendingLogin(deps), finishLogin: finishLogin(deps) };
+  return [
+    route(
+      {
+        name: 'pending-login',
+        tag: 'tokens',
+        summary: 'Return what the pending log-in of the browser waits for',
+        method: 'GET',
+        path: '/auth/login/pending',
+        auth: 'public',
+        response: { data: PendingLoginJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => {
+        const { challenge, ...pending } = await useCases.showPendingLogin(pendingLogin.read(ctx));
+        const passkey = challenge === null ? null : requestOptions(deps.webauthn, challenge);
+        return { ...pending, passkey };
+      },
+    ),
+    route(
+      {
+        name: 'second-factor',
+        tag: 'tokens',
+        summary: 'Show the second factor of the pending log-in and open a session',
+        method: 'POST',
+        path: '/auth/login/second-factor',
+        cookie: { reads: 'optional', writes: 'opens' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: SecondFactorBody },
+        response: { data: FinishedLoginJson },
+        errors: [
+          ...([
+            'AUTH_SECOND_FACTOR_INVALID',
+            'AUTH_PASSKEY_INVALID',
+            'AUTH_ACCOUNT_DISABLED',
+            ...PROOF_ERRORS,
+          ] as const),
+          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+          ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+        ],
+      },
+      async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
+        const { refreshTokens } = loginSourceOf(ctx, access);
+        const own = ownCookies(ctx, access);
+        const shown = { ...own, factor: presentedFactor({ code, recoveryCode, credential }) };
+        const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
+        const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
+        const result = handOver(ctx, access, opened);
+        pendingLogin.clear(ctx);
+        if (remembered !== null) rememberedDevice.set(ctx, remembered);
+        return recoveryCodes === null ? result : { ...result, recoveryCodes };
+      },
+    ),
+    ...enrolmentRoutes(deps, access, brand.name),
+  ];
+};
+
+/** What the browser got earlier in this log-in, and in one before. */
+const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAccess) => {
+  if (isCrossSite(ctx)) return { pendingLogins: [], rememberedDevices: [] };
+  return { pendingLogins: pendingLogin.read(ctx), rememberedDevices: rememberedDevice.read(ctx) };
+};
+
+/** Without the keys of secrets, there is none. */
+const enrolmentRoutes = (deps: FinishLoginDeps, access: DeviceAccess, service: string): Route[] => {
+  const { factorSecrets } = deps;
+  if (factorSecrets === null) return [];
+  const start = startPendingApp(deps, factorSecrets);
+  return [
+    route(
+      {
+        name: 'start-pending-totp',
+        tag: 'tokens',
+        summary: 'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
+        method: 'POST',
+        path: '/auth/login/pending/totp',
+        auth: 'public',
+        throttle: 'strict',
+        response: { status: 201, data: StartedAppJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => shownApp(await start(ownCookies(ctx, access).pendingLogins), service),
+    ),
+  ];
+};

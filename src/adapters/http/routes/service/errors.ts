@@ -1,0 +1,73 @@
+import * as v from 'valibot';
+import { describeError, listErrors, type PublishedError } from '../../../../application/browse-catalog.ts';
+import { prefersHtml } from '../../documents.ts';
+import { errorUri } from '../../envelope.ts';
+import type { Site } from '../../pages/layout.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { ErrorCodeParams } from '../../routing/schemas.ts';
+
+const CatalogEntry = v.pipe(
+  v.object({
+    code: v.string(),
+    statusCode: v.number(),
+    retryable: v.boolean(),
+    message: v.string(),
+    description: v.string(),
+    type: v.string(),
+  }),
+  v.title('CatalogEntry'),
+  v.examples([
+    {
+      code: 'AUTH_USER_DUPLICATE',
+      statusCode: 409,
+      retryable: false,
+      message: 'This username or email is already registered.',
+      description: 'The username or the email belongs to a registered user.',
+      type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE',
+    },
+  ]),
+);
+
+export const errorRoutes = (site: Site): Route[] => {
+  const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
+    ...entry,
+    statusCode: status,
+    type: errorUri(site.baseUrl, entry.code),
+  });
+  return [
+    route(
+      {
+        name: 'errors',
+        tag: 'errors',
+        summary: 'List the published error codes',
+        method: 'GET',
+        path: '/errors',
+        auth: 'public',
+        throttle: 'public',
+        response: {
+          data: v.array(CatalogEntry),
+          page: async (entries) => (await import('../../pages/errors.ts')).errorListPage(site, entries),
+        },
+      },
+      () => listErrors().map(entryOf),
+    ),
+    route(
+      {
+        name: 'error',
+        tag: 'errors',
+        summary: 'Return one published error code',
+        method: 'GET',
+        path: '/errors/:code',
+        auth: 'public',
+        throttle: 'public',
+        request: { params: ErrorCodeParams },
+        response: {
+          data: CatalogEntry,
+          page: async (entry) => (await import('../../pages/errors.ts')).errorPage(site, entry),
+        },
+        errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
+      },
+      ({ params }, ctx) => entryOf(describeError(params.code, prefersHtml(ctx) ? 'person' : 'program')),
+    ),
+  ];
+};

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import { AppError } from '../../../../domain/errors/app-error.ts';
+import { withResponseTimeout } from '../../../limits/response-timeout.ts';
+import { reasonOf } from '../../../log/redact-error.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import type { Check } from './check.ts';
+
+const Readiness = v.object({
+  /** `degraded`: all routes work, without a part that is not required. */
+  status: v.picklist(['ready', 'degraded']),
+  checks: v.pipe(v.record(v.string(), v.picklist(['up', 'down'])), v.examples([{ database: 'up' }])),
+});
+
+/** Milliseconds. */
+const PING_TIMEOUT = 2_000;
+
+const Liveness = v.object({
+  status: v.literal('live'),
+  /** The commit that the service was built from; `null` if it is unknown. */
+  revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
+});
+
+/**
+ * @param isStopping whether the service will soon take no more requests
+ * @param revision the commit that it was built from
+ */
+export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean, revision: string | null): Route[] => [
+  route(
+    {
+      name: 'live',
+      tag: 'health',
+      summary: 'Respond while the process runs',
+      method: 'GET',
+      path: '/health/live',
+      auth: 'public',
+      throttle: 'public',
+      response: { data: Liveness },
+    },
+    () => ({ status: 'live' as const, revision }),
+  ),
+  route(
+    {
+      name: 'ready',
+      tag: 'health',
+      summary: 'Report whether the service can serve requests',
+      method: 'GET',
+      path: '/health/ready',
+      auth: 'public',
+      throttle: 'public',
+      response: { data: Readiness },
+    },
+    async () => {
+      if (isStopping()) throw notReady('Not ready; the service is stopping.');
+      const outcomes = await Promise.all(checks.map(outcomeOf));
+      const down = outcomes.filter(({ up }) => !up);
+      if (down.some(({ required }) => required))
+        throw notReady(`Not ready; down: ${down.map(({ name }) => name).join(', ')}.`, reasonsOf(down));
+      return {
+        status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
+        checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
+      };
+    },
+  ),
+];
+
+/** Whether everything that the service requires is up. */
+export const isReady = async (checks: readonly Check[]): Promise<boolean> =>
+  (await Promise.all(checks.map(outcomeOf))).every(({ required, up }) => up || !required);
+
+type Outcome = Pick<Check, 'name' | 'required'> & {
+  readonly up: boolean;
+  /** Why it is down, for the log. */
+  readonly reason: string;
+};
+
+const outcomeOf = async ({ name, ping, required }: Check): Promise<Outcome> => {
+  try {
+    await withResponseTimeout(PING_TIMEOUT, ping(), noResponse);
+    return { name, required, up: true, reason: '' };
+  } catch (error) {
+    return { name, required, up: false, reason: whyDown(error) };
+  }
+};
+
+const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
+
+const whyDown = (error: unknown): string => (error instanceof AppError ? error.reason : reasonOf(error)) ?? '';
+
+const reasonsOf = (down: readonly Outcome[]): string => down.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+
+const notReady = (message: string, reason = message): AppError =>
+  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
+    status: 503,
+    message,
+    reason,
+    retryAfter: 1,
+  });

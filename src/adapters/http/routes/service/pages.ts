@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
+import type { UserSite } from '../../pages/layout.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { documentRoute, textLike } from '../../routing/document-route.ts';
+import { PAGE_POLICY } from '../../stages/security-headers.ts';
+
+type Settings = UserSite & {
+  readonly allowedOrigins: readonly string[];
+  /** The variable that has them. */
+  readonly allowedOriginsSetting: string;
+};
+
+const Home = v.pipe(
+  v.object({
+    name: v.string(),
+    version: v.string(),
+    links: v.object({
+      documentation: v.string(),
+      openapi: v.string(),
+      errors: v.string(),
+      keys: v.string(),
+      client: v.string(),
+      console: v.optional(v.string()),
+    }),
+    origin: v.nullable(v.object({ name: v.string(), allowed: v.boolean() })),
+  }),
+  v.examples([
+    {
+      name: 'Tandem',
+      version: '1.0.0',
+      links: {
+        documentation: 'https://auth.example.org/docs',
+        openapi: 'https://auth.example.org/openapi.json',
+        errors: 'https://auth.example.org/errors',
+        keys: 'https://auth.example.org/.well-known/jwks.json',
+        client: 'https://auth.example.org/client.js',
+      },
+      origin: { name: 'https://app.example.org', allowed: true },
+    },
+  ]),
+);
+
+/** Declared only where the console is on. */
+const CONSOLE = '/console';
+
+/** Pages for people, and the files that they load. ADR 0042. */
+export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
+  const { baseUrl, version, allowedOriginsSetting } = settings;
+  const hasConsole = () => routes().some(({ path }) => path === CONSOLE);
+  return [
+    route(
+      {
+        name: 'home',
+        tag: 'pages',
+        summary: 'Say what this service is, and where to go next',
+        method: 'GET',
+        path: '/',
+        auth: 'public',
+        throttle: 'public',
+        response: {
+          data: Home,
+          page: async ({ links, origin }) =>
+            (await import('../../pages/home.ts')).homePage(
+              settings,
+              links,
+              origin && { ...origin, allowedOriginsSetting },
+            ),
+        },
+      },
+      (_, ctx) => ({
+        name: 'Tandem',
+        version,
+        origin: visitorOf(ctx, settings),
+        links: {
+          documentation: `${baseUrl}/docs`,
+          openapi: `${baseUrl}/openapi.json`,
+          errors: `${baseUrl}/errors`,
+          keys: `${baseUrl}/.well-known/jwks.json`,
+          client: `${baseUrl}/client.js`,
+          ...(hasConsole() && { console: baseUrl + CONSOLE }),
+        },
+      }),
+    ),
+    documentRoute(
+      {
+        ...kept({ type: HTML_TYPE, contentSecurityPolicy: DOCS_POLICY }),
+        name: 'docs',
+        summary: 'Describe every route on a page',
+        path: '/docs',
+        errorPages: true,
+      },
+      cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
+    ),
+    documentRoute(
+      {
+        ...kept({ type: 'text/javascript; charset=utf-8' }),
+        name: 'docs-filter',
+        summary: 'Return the script that filters the routes on the page',
+        path: '/docs-filter.js',
+      },
+      cachedDocument(() => readFile(new URL('../../pages/docs-filter.js', import.meta.url), 'utf8')),
+    ),
+    documentRoute(
+      {
+        ...kept({ type: 'text/css; charset=utf-8' }),
+        name: 'stylesheet',
+        summary: 'Return the stylesheet of the pages',
+        path: '/pages.css',
+      },
+      cachedDocument(async () => {
+        const style = await readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8');
+        return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
+      }),
+    ),
+    documentRoute(
+      {
+        ...kept({ type: 'image/svg+xml' }),
+        name: 'icon',
+        summary: 'Return the icon of the pages',
+        path: '/icon.svg',
+      },
+      cachedDocument(() => readFile(new URL('../../pages/icon.svg', import.meta.url), 'utf8')),
+    ),
+  ];
+};
+
+/** More than a host name has. */
+const ORIGIN_MAX_LENGTH = 300;
+
+/** The page that the request comes from, and whether its scripts may call the service; `null`: unknown, or the service itself. */
+const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
+  // A navigation, unlike a script, only has the second.
+  const from = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
+  ctx.vary('Referer');
+  if (from === null || !/^https?:$/.test(from.protocol) || from.origin.length > ORIGIN_MAX_LENGTH) return null;
+  if (from.host === ctx.host || from.origin === new URL(baseUrl).origin) return null;
+  return { name: from.origin, allowed: allowedOrigins.includes(from.origin) };
+};
+
+/** The page may load its own script. */
+export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;
+
+const kept = (of: { readonly type: string; readonly contentSecurityPolicy?: string }) => ({
+  tag: 'pages' as const,
+  data: textLike('…'),
+  unwrapped: { ...of, cacheControl: PAGE_CACHE_CONTROL },
+});

@@ -1,0 +1,89 @@
+import * as v from 'valibot';
+import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
+import { httpFailure } from '../../errors/exceptions.ts';
+import { type BrowserSession, browserText, challengeHeader } from '../../request/browser-session.ts';
+import { originOf } from '../../request/client.ts';
+import type { SessionCookies } from '../../request/cookies.ts';
+import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
+
+/** W3C Device Bound Session Credentials, "JSON Session Instruction Format". */
+const Instructions = v.pipe(
+  v.object({
+    session_identifier: v.string(),
+    refresh_url: v.string(),
+    scope: v.object({
+      origin: v.string(),
+      include_site: v.boolean(),
+      scope_specification: v.array(
+        v.object({ type: v.picklist(['include', 'exclude']), domain: v.string(), path: v.string() }),
+      ),
+    }),
+    credentials: v.array(v.object({ type: v.literal('cookie'), name: v.string(), attributes: v.string() })),
+    allowed_refresh_initiators: v.array(v.string()),
+  }),
+  v.title('BrowserSession'),
+  v.examples([
+    {
+      session_identifier: '01M8669SHX7K33XCV405KNN3B0.01M8669SHX7K33XCV405KNN3B1.mx4cyr98.8_tV….tSeR…',
+      refresh_url: '/auth/device',
+      scope: {
+        origin: 'https://auth.example.org',
+        include_site: false,
+        scope_specification: [
+          { type: 'exclude', domain: '*', path: '/' },
+          { type: 'include', domain: 'auth.example.org', path: '/auth/refresh-token' },
+          { type: 'include', domain: 'auth.example.org', path: '/auth/continue' },
+        ],
+      },
+      credentials: [
+        {
+          type: 'cookie',
+          name: 'refresh_binding',
+          attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax',
+        },
+      ],
+      allowed_refresh_initiators: ['app.example.org'],
+    },
+  ]),
+);
+
+/** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
+export const browserRoutes = (
+  deps: Omit<BindBrowserDeps, 'boundCookieLifetime'>,
+  refreshCookie: SessionCookies,
+  browser: BrowserSession,
+): Route[] => {
+  const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
+  const useCases = { register: registerBrowser(bindDeps), renew: renewBrowser(bindDeps) };
+  return [
+    route(
+      {
+        name: 'bind-browser',
+        tag: 'sessions',
+        summary: 'For browsers: register a key of Device Bound Session Credentials, and renew the cookie that shows it',
+        method: 'POST',
+        path: '/auth/device',
+        cookie: { reads: 'optional', writes: 'binds' },
+        auth: 'public',
+        response: { data: Instructions, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
+        errors: ['AUTH_DEVICE_UNPROVEN', 'AUTH_FAILED', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => {
+        const proof = browserText(ctx, 'Secure-Session-Response');
+        const identifier = browserText(ctx, 'Sec-Secure-Session-Id');
+        if (identifier === '') return browser.instructions(await useCases.register(proof));
+        const { challenge, cookie } = await useCases.renew({
+          identifier,
+          proof: proof === '' ? null : proof,
+          refreshTokens: refreshCookie.read(ctx),
+          origin: originOf(ctx),
+        });
+        const headers = challengeHeader(challenge, identifier);
+        if (cookie === null) throw httpFailure(403, { reason: 'the browser has to sign a challenge', headers });
+        ctx.set(headers);
+        browser.cookie.set(ctx, cookie);
+        return browser.instructions(identifier);
+      },
+    ),
+  ];
+};

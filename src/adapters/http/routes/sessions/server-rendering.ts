@@ -1,0 +1,181 @@
+import querystring from 'node:querystring';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { continueNavigation } from '../../../../application/sessions/continue-navigation.ts';
+import { type MintAccessTokenDeps, mintAccessToken } from '../../../../application/sessions/mint-access-token.ts';
+import type { RefreshDeps } from '../../../../application/sessions/refresh.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
+import { textRule } from '../../../json/text-rule.ts';
+import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
+import { httpFailure } from '../../errors/exceptions.ts';
+import type { UserSite } from '../../pages/layout.ts';
+import { originOf } from '../../request/client.ts';
+import { pageLocale } from '../../request/language.ts';
+import type { PageServer } from '../../request/settings.ts';
+import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
+import { documentRoute, textLike } from '../../routing/document-route.ts';
+import { scriptedPagePolicy } from '../../stages/security-headers.ts';
+import { type DeviceAccess, RefreshResult } from '../login/auth.ts';
+
+/** Routes for pages that a server renders. ADR 0060. */
+
+export type NavigationSettings = UserSite & {
+  readonly defaultLocale: string;
+  readonly loginPageUrl: string;
+  /** The origins to which a navigation may go on. */
+  readonly targetOrigins: readonly string[];
+};
+
+/** The page loads the frame with the key. It shows the name of the product, and no logo. */
+const CONTINUE_POLICY = scriptedPagePolicy({ images: "'self'", frames: "'self'" });
+
+/** Characters. Browsers and proxies have limits from about 2,000 on. */
+const TARGET_MAX_LENGTH = 2_000;
+
+/** Not the `origin` of a URL, which is that of the page in a `blob:` URL as well; and no user that a browser would show. */
+const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
+  origins.includes(`${protocol}//${host}`) && username === '' && password === '';
+
+/**
+ * An encoded slash, backslash, dot, percent sign or control character, or an empty segment. Proxies read some of them as the plain
+ * character, and not all in the same way: after that, the path may be another one.
+ */
+const AMBIGUOUS = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
+
+/**
+ * Whether it is one below `/auth`, or may become one. Such a route is no page, and a log-out would be a request of the service itself, and
+ * no longer of the site that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the
+ * router, and with letters that are encoded.
+ */
+const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: NavigationSettings): boolean => {
+  const base = new URL(baseUrl);
+  const plain = (path: string) => querystring.unescape(path).toLowerCase();
+  const ofAuth = plain(`${base.pathname.replace(/\/$/, '')}/auth/`);
+  return host === base.host && (AMBIGUOUS.test(pathname) || plain(`${pathname}/`).startsWith(ofAuth));
+};
+
+/** The length is that of what is sent: characters that are not ASCII become longer. */
+const targetProblem = (text: string, settings: NavigationSettings): ReturnType<Parameters<typeof textRule>[0]> => {
+  const url = URL.parse(text);
+  if (url === null || !hasOriginOf(url, settings.targetOrigins))
+    return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };
+  if (url.href.length > TARGET_MAX_LENGTH)
+    return { code: 'too_long', message: `must have at most ${TARGET_MAX_LENGTH} characters` };
+  return isOwnRoute(url, settings)
+    ? { code: 'invalid_value', message: 'must not be a route of the service, nor have an ambiguous path' }
+    : null;
+};
+
+const queryFor = (settings: NavigationSettings) =>
+  v.strictObject({
+    to: v.pipe(
+      v.string(),
+      textRule((text) => targetProblem(text, settings)),
+      v.metadata({ jsonSchema: { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } }),
+      v.examples(['https://app.example.org/notes']),
+    ),
+  });
+
+/** Whether a person goes to the page: a script, a frame or an image cannot have these headers (W3C Fetch Metadata). */
+const isNavigation = (ctx: Context): boolean =>
+  ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
+
+const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string => {
+  const url = new URL(loginPageUrl);
+  url.searchParams.set('to', to);
+  return url.href;
+};
+
+/** Renews the session of a browser that navigates, and sends it to the page. @param script of the page for devices with a key. */
+export const continueRoutes = (
+  deps: RefreshDeps,
+  { cookie, device }: DeviceAccess,
+  settings: NavigationSettings,
+  script: string,
+): Route[] => {
+  const run = continueNavigation(deps);
+  return [
+    route(
+      {
+        name: 'continue',
+        tag: 'tokens',
+        summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
+        method: 'GET',
+        path: '/auth/continue',
+        cookie: { reads: 'optional', writes: 'may-set' },
+        auth: 'public',
+        request: { query: queryFor(settings) },
+        response: {
+          data: textLike('<!doctype html>…'),
+          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: CONTINUE_POLICY },
+          redirects: true,
+        },
+        errorPages: 'users',
+        errors: ['DB_QUERY_FAILED'],
+      },
+      async ({ query, signal }, ctx) => {
+        if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
+        const presented = device(ctx, undefined);
+        const tokens = cookie.read(ctx);
+        const continuation = await run(tokens, { cancellation: signal, origin: originOf(ctx), presented });
+        const to = new URL(query.to).href;
+        const login = loginPageFor(settings, to);
+        if (continuation.next === 'proof') {
+          const { continuePage } = await import('../../pages/continue.ts');
+          return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
+        }
+        ctx.state.location = login;
+        if (continuation.next === 'login') {
+          // The session has ended. A cookie that another site's link did not bring would say nothing.
+          if (tokens.length > 0) cookie.clearAccess(ctx);
+          return '';
+        }
+        const { accessToken, refreshToken } = continuation;
+        if (refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
+        else if (accessToken !== null) cookie.setAccess(ctx, accessToken);
+        ctx.state.location = to;
+        return '';
+      },
+    ),
+    documentRoute(
+      {
+        name: 'continue-page-script',
+        tag: 'pages',
+        summary: 'Return the script of the page that renews a session whose device has a key',
+        path: '/continue-page.js',
+        data: textLike("import { createAuthClient } from './client.js';…"),
+        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
+      },
+      () => script,
+    ),
+  ];
+};
+
+/** Access tokens for servers that were handed the refresh cookie of a visitor. */
+export const accessTokenRoutes = (
+  deps: MintAccessTokenDeps,
+  { cookie }: Pick<DeviceAccess, 'cookie'>,
+  pageServers: readonly PageServer[],
+): Route[] => {
+  const run = mintAccessToken(deps);
+  return [
+    route(
+      {
+        name: 'access-token',
+        tag: 'tokens',
+        summary: 'For servers that render pages: return an access token of the visitor, and change nothing',
+        method: 'POST',
+        path: '/auth/access-token',
+        cookie: { reads: 'required' },
+        auth: 'public',
+        pageServers,
+        response: { data: RefreshResult },
+        errors: ['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => {
+        if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
+        return { accessToken: await run(cookie.read(ctx)) };
+      },
+    ),
+  ];
+};

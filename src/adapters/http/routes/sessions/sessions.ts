@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import {
+  type EndOtherSessionsDeps,
+  endAllSessions,
+  endOtherSessions,
+  endOwnSession,
+  type ListSessionsDeps,
+  listSessions,
+} from '../../../../application/sessions/manage-sessions.ts';
+import type { ChangeDeps } from '../../../../application/sessions/record.ts';
+import { deviceNames } from '../../../json/device-names.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import { originOf } from '../../request/client.ts';
+import type { SessionCookies } from '../../request/cookies.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { IdParams } from '../../routing/schemas.ts';
+import { RefreshResult } from '../login/auth.ts';
+
+type SessionDeps = ListSessionsDeps & ChangeDeps & EndOtherSessionsDeps;
+
+/** Without the ids of its tokens. */
+export const SessionJson = v.pipe(
+  v.object({
+    id: v.string(),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp,
+    name: v.nullable(v.string()),
+    userAgent: v.nullable(v.string()),
+    address: v.nullable(v.string()),
+    binding: v.picklist(['none', 'device', 'browser']),
+    current: v.boolean(),
+    remembered: v.boolean(),
+  }),
+  v.title('Session'),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      createdAt: '2026-11-21T23:03:48.407Z',
+      lastUsedAt: '2026-11-21T23:03:48.458Z',
+      name: 'curl',
+      userAgent: 'curl/7.88.1',
+      address: '127.0.0.0/24',
+      binding: 'none',
+      current: true,
+      remembered: false,
+    },
+  ]),
+);
+
+const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
+
+/** Users list and end their own sessions. ADR 0025. */
+export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[] => {
+  const useCases = {
+    listSessions: listSessions(deps),
+    endOwnSession: endOwnSession(deps),
+    endAllSessions: endAllSessions(deps),
+    endOtherSessions: endOtherSessions(deps),
+  };
+  return [
+    route(
+      {
+        name: 'sessions',
+        tag: 'sessions',
+        summary: 'List the sessions and the remembered devices of the user',
+        method: 'GET',
+        path: '/auth/sessions',
+        response: { data: v.array(SessionJson) },
+      },
+      async ({ caller }) => {
+        const sessions = await useCases.listSessions(caller);
+        const nameOf = await deviceNames();
+        return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
+      },
+    ),
+    route(
+      {
+        name: 'end-sessions',
+        tag: 'sessions',
+        summary:
+          'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
+        method: 'DELETE',
+        path: '/auth/sessions',
+        cookie: { reads: 'optional', writes: 'may-set' },
+        request: { query: Except },
+        response: { data: v.nullable(RefreshResult) },
+        errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED'],
+      },
+      async ({ caller, query }, ctx) => {
+        if (query.except === undefined) {
+          await useCases.endAllSessions(caller, originOf(ctx));
+          cookie.clearAccess(ctx);
+          return null;
+        }
+        const presented = cookie.read(ctx);
+        const ending = { ...caller, presented, origin: originOf(ctx) };
+        const pair = await useCases.endOtherSessions(ending);
+        if (pair === null) return null;
+        cookie.set(ctx, pair);
+        return { accessToken: pair.accessToken };
+      },
+    ),
+    route(
+      {
+        name: 'end-session',
+        tag: 'sessions',
+        summary: 'End one session of the user, or forget one remembered device',
+        method: 'DELETE',
+        path: '/auth/sessions/:id',
+        cookie: { writes: 'access' },
+        request: { params: IdParams },
+        response: { data: v.null() },
+      },
+      async ({ caller, params }, ctx) => {
+        await useCases.endOwnSession(caller, params.id, originOf(ctx));
+        if (params.id === caller.sessionId) cookie.clearAccess(ctx);
+        return null;
+      },
+    ),
+  ];
+};

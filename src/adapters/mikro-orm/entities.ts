@@ -1,0 +1,82 @@
+import { EntitySchema } from '@mikro-orm/core';
+import { type AnyTable, TABLES, uniquesOf } from '../records/tables.ts';
+import { columnsOf, type Kind, type SqlColumn, VERSION } from './columns.ts';
+
+/** What differs between databases in tables and the types of columns. */
+export type Types = {
+  /** The type of an integer of 64 bits. */
+  readonly integer: string;
+  /** The type of a text of any length. */
+  readonly text: string;
+  /** That of a text in a key or an index, whose length some databases bound. */
+  readonly indexedText: string;
+  /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
+  readonly collation: string | null;
+  /** What follows the columns of a table. */
+  readonly tableOptions: string;
+};
+
+type Options = ConstructorParameters<typeof EntitySchema>[0];
+
+/** JSON is a text, since `jsonb` of PostgreSQL refuses NUL. */
+const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
+  if (kind === 'boolean') return { type: 'boolean' };
+  if (kind === 'integer') return { type: 'bigint', columnType: types.integer, unsigned: false };
+  if (isIndexed && types.indexedText !== types.text) return { type: 'text', columnType: types.indexedText };
+  const collation = kind === 'text' && types.collation !== null && { collation: types.collation };
+  return { type: 'text', columnType: types.text, ...collation };
+};
+
+const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndexed: boolean) => ({
+  ...typeOf(kind, types, isIndexed),
+  fieldName: name,
+  nullable: isNullable,
+});
+
+const named = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
+  Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
+
+/** @param users the entity of the users, for a table whose rows go with one. */
+const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
+  const tableName = `${prefix}${table.name}`;
+  const ofUser = {
+    kind: 'm:1',
+    entity: () => users,
+    mapToPk: true,
+    deleteRule: 'cascade',
+    updateRule: 'no action',
+    foreignKeyName: `${tableName}_user_id_fkey`,
+    index: false,
+  };
+  const indexed = new Set([uniquesOf(table).map(([, columns]) => columns), Object.values(table.indexes ?? {})].flat(2));
+  const properties = columnsOf(table).map((column) => [
+    column.member,
+    {
+      ...propertyOf(column, types, indexed.has(column.member)),
+      ...(column.member === 'userId' && users && ofUser),
+      primary: table.key.includes(column.member),
+    },
+  ]);
+  return new EntitySchema({
+    name: table.name,
+    tableName,
+    properties: {
+      ...Object.fromEntries(properties),
+      version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types, false),
+    },
+    uniques: named(prefix, table.unique),
+    indexes: named(prefix, table.indexes),
+    // The types of properties are those of a class, which these entities have not.
+  } as Options);
+};
+
+const { users: USERS, ...OTHERS } = TABLES;
+
+/**
+ * The entities of all tables, from which MikroORM makes the schema of a database.
+ * @param prefix the names of the tables, of their indexes and of their foreign keys begin with it.
+ */
+export const recordEntities = (types: Types, prefix: string): EntitySchema[] => {
+  const users = entityOf(USERS, types, prefix);
+  return [users, ...Object.values(OTHERS).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
+};

@@ -1,0 +1,27 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Types } from './entities.ts';
+import type { Sql } from './statements.ts';
+
+/** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */
+type Parts = Readonly<Record<'integer' | 'text' | 'indexedText' | 'tableOptions', RawBuilder<unknown>>>;
+
+/** A change of tables that were created by an earlier version. */
+export type Migration = {
+  /** The version that brings it, and what it does: `1.1.0-devices`. It never changes. */
+  readonly name: string;
+  /** Written with Kysely's schema builder, for every kind of database. @param prefix of the names of tables and indexes. */
+  readonly up: (transaction: Sql, context: { readonly parts: Parts; readonly prefix: string }) => Promise<void>;
+};
+
+/** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
+export const MIGRATIONS: readonly Migration[] = [];
+
+export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {
+  const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
+  return {
+    integer: sql.raw(integer),
+    text: collated(text),
+    indexedText: indexedText === text ? collated(text) : sql.raw(indexedText),
+    tableOptions: sql.raw(tableOptions),
+  };
+};

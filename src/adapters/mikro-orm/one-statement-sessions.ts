@@ -1,0 +1,211 @@
+import { type Compilable, sql } from 'kysely';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
+import { notExecuted } from '../records/not-executed.ts';
+import { isStorable } from '../records/records.ts';
+import { isInUnit } from '../records/units.ts';
+import { toUser } from '../records/users.ts';
+import { builtStatements } from './built-statements.ts';
+import { fromSql } from './columns.ts';
+import { POSTGRESQL, SQLITE } from './dialects.ts';
+import { field, translatedBy } from './failures.ts';
+import type { SqlDialect } from './records.ts';
+import { type Sql, type Statement, sqlTables, toRow } from './statements.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
+
+/** What the pool of node-postgres says when no connection was free in time. */
+const NOT_SENT = 'timeout exceeded when trying to connect';
+
+const [USERS, SESSIONS] = [sqlTables('')('users'), sqlTables('')('sessions')];
+/** @param prefix of the names of tables */
+const namesWith = (prefix: string) =>
+  ({ users: `${prefix}${USERS.name} as auth_user`, sessions: `${prefix}${SESSIONS.name} as session` }) as const;
+type Names = ReturnType<typeof namesWith>;
+
+/** The members of a session that are read with its user, and the names that they get beside the columns of the user. */
+const PART = (['expiresAt', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map((member) => {
+  const column = SESSIONS.column(member);
+  return { member, column, alias: `session_${column.name}` };
+});
+
+/** What is read of `session`, and of `auth_user`, its user. */
+const USER_COLUMNS = USERS.columns.map(({ name }) => name);
+const READ = [
+  ...USER_COLUMNS.map((name) => `auth_user.${name}`),
+  ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),
+];
+
+const toUserOf = (row: Row) => toUser(toRow(USERS, row) as unknown as Parameters<typeof toUser>[0]);
+
+/** @param row has the columns of the user, or all of them in one. */
+const userOf = ({ user_in_json: json, ...row }: Row) => {
+  if (json === undefined) return toUserOf(row);
+  const values: readonly unknown[] = JSON.parse(String(json));
+  return toUserOf(Object.fromEntries(USER_COLUMNS.map((name, at) => [name, values[at]])));
+};
+
+const partOf = (row: Row) =>
+  Object.fromEntries(PART.map(({ member, column, alias }) => [member, fromSql(column, row[alias])])) as PartWithUser;
+
+type Parts = {
+  /** `em.getKysely()`, asked for at each call. */
+  readonly kysely: () => Sql;
+  /** The repository over the records of the same database. */
+  readonly plain: SessionRepository;
+  /** Of the names of tables. */
+  readonly prefix: string;
+};
+
+/** What differs between the databases. */
+type Database = {
+  readonly dialect: SqlDialect;
+  /** The function that returns the least of its arguments. */
+  readonly least: 'least' | 'min';
+  /** Whether `returning` may name tables of `from`. */
+  readonly returnsJoined: boolean;
+};
+
+export const postgresqlSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
+  oneStatementSessions({ dialect: POSTGRESQL, least: 'least', returnsJoined: true }, { kysely, plain, prefix });
+
+export const sqliteSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
+  oneStatementSessions({ dialect: SQLITE, least: 'min', returnsJoined: false }, { kysely, plain, prefix });
+
+/**
+ * The two methods that requests call most, each as one statement. What they do not decide, the plain repository does: a rotation with the
+ * proof of a page's key, and one that finds nothing to rotate. Over the records alone, on PostgreSQL a refresh takes a quarter more of the
+ * service's processor time (0.32 ms for its rotation instead of 0.12) and twice the time of PostgreSQL, and a request that reads session and
+ * user a quarter more (0.17 ms instead of 0.08). On SQLite, the service answers a sixth fewer refreshes.
+ *
+ * @example
+ * const { sessions, ...stores } = storesOver(records);
+ * const storage = { ...stores, sessions: { ...sessions, ...postgresqlSessions(kysely, sessions) } };
+ */
+const oneStatementSessions = (
+  database: Database,
+  { kysely, plain, prefix }: Parts,
+): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
+  const { repeated, failureOf } = database.dialect;
+  const translate = translatedBy(failureOf);
+  const names = namesWith(prefix);
+  const statements = builtStatements();
+  const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> => {
+    try {
+      return (await repeated(() => statements.send(kysely(), shape, values, build))).rows[0];
+    } catch (error) {
+      const failure = translate(error);
+      // Nothing has happened, as the server or the pool has reported: there is no rotation to revert.
+      if (failureOf(error).kind !== 'other' || field(error, 'message') === NOT_SENT) notExecuted(failure);
+      throw failure;
+    }
+  };
+  return {
+    async rotate(rotation) {
+      const statement = rotateSession(database, names, rotation);
+      if (isInUnit() || rotation.evidence.proof !== null || !statement.values.every(isStorable))
+        return plain.rotate(rotation);
+      const row = await first(statement);
+      return row === undefined ? plain.rotate(rotation) : { user: userOf(row), ...partOf(row) };
+    },
+    async findWithUser(key) {
+      if (isInUnit() || !isStorable(key.userId) || !isStorable(key.id)) return plain.findWithUser(key);
+      const row = await first(selectWithUser(names, key));
+      if (row === undefined) return null;
+      const { session_expires_at: expiresAt } = row;
+      return { user: userOf(row), session: expiresAt === null ? null : partOf(row) };
+    },
+  };
+};
+
+/** The values of a rotation by a request without a proof. */
+const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
+  const { sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge } = rotation;
+  const { device, evidence } = rotation;
+  return {
+    ...{ sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge },
+    continuesRun: booleans(rotation.continuesRun),
+    ...{ userAgent: device.userAgent, address: device.address },
+    ...{ isRequired: booleans(evidence.required), browserKey: evidence.browserKey },
+    next: nextNumber(rotation),
+  };
+};
+
+/**
+ * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the new
+ * expiry is earlier than the last, so no index is written to (ADR 0017).
+ */
+const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names, rotation: Rotation): OneStatement => {
+  const values = valuesOf(rotation, dialect.booleans);
+  return {
+    shape: 'rotate',
+    values: Object.values(values),
+    build: (db, places) => {
+      const given = Object.fromEntries(Object.keys(values).map((name, at) => [name, places[at]])) as Values;
+      const leastOf = sql.raw(least);
+      const expiry = sql`${leastOf}(${integer(given.expiresAt)}, authenticated_at + ${integer(given.maxAge)})`;
+      const update = db
+        .updateTable(names.sessions)
+        .set({
+          current_token_id: given.to,
+          previous_token_id: given.from,
+          rotated_at: given.at,
+          rotation: given.next,
+          ...runAfter(given),
+          expires_at: expiry,
+          purge_check_at: sql`${leastOf}(purge_check_at, ${expiry})`,
+          user_agent: given.userAgent,
+          address: given.address,
+          version: sql`session.version + 1`,
+        })
+        .where('session.id', '=', given.sessionId)
+        .where('session.user_id', '=', given.userId)
+        .where('current_token_id', '=', given.expected)
+        .where('rotation', '=', given.expectedNumber)
+        .where('expires_at', '>', given.at)
+        .where(expiry, '>', given.at)
+        .where(needsNoProof(given));
+      return returnsJoined
+        ? update.from(names.users).whereRef('auth_user.id', '=', 'session.user_id').returning(READ)
+        : update.returning([...PART.map(({ column, alias }) => `${column.name} as ${alias}`), userInJson(db, names)]);
+    },
+  };
+};
+
+/** What stands for the values while the statement is built. */
+type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
+
+const integer = (value: unknown) => sql`cast(${value} as bigint)`;
+const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
+
+/** The values of the user's columns. SQLite returns nothing of another table but what a query for one value returns, and knows no alias there. */
+const userInJson = (db: Sql, { users }: Names) =>
+  db
+    .selectFrom(users)
+    .select(sql`json_array(${sql.join(USER_COLUMNS.map((name) => sql.ref(name)))})`.as('columns'))
+    .whereRef('auth_user.id', '=', 'user_id')
+    .as('user_in_json');
+
+const runAfter = ({ continuesRun, number, at }: Values) => ({
+  run_started_at: sql`case when ${boolean(continuesRun)} and run_first <> ${integer(number)}
+    then run_started_at else ${integer(at)} end`,
+  run_first: sql`case when ${boolean(continuesRun)} then run_first else ${integer(number)} end`,
+});
+
+const needsNoProof = ({ isRequired, browserKey }: Values) =>
+  sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
+    or browser_key = cast(${browserKey} as text))`;
+
+const selectWithUser = (names: Names, { id, userId }: SessionKey): OneStatement => ({
+  shape: 'find with user',
+  values: [id, userId],
+  build: (db, [sessionId, ownerId]) =>
+    db
+      .selectFrom(names.users)
+      .leftJoin(names.sessions, (join) =>
+        join.onRef('session.user_id', '=', 'auth_user.id').on('session.id', '=', sessionId),
+      )
+      .select(READ)
+      .where('auth_user.id', '=', ownerId),
+});

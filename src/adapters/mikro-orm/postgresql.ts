@@ -1,0 +1,90 @@
+import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import { reasonOf } from '../log/redact-error.ts';
+import { NO_SCHEMA } from '../log/safe-messages.ts';
+import { POSTGRESQL } from './dialects.ts';
+import { field } from './failures.ts';
+import type { DatabaseKind } from './kind.ts';
+import { type LimitedPool, limitQueries } from './limit-queries.ts';
+import { postgresqlSessions } from './one-statement-sessions.ts';
+import type { ServerOptions } from './options.ts';
+import { prepareStatements } from './prepare-statements.ts';
+import { leaveReadOnlyServers, type WatchedPool } from './read-only-servers.ts';
+
+export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKind> => ({
+  dialect: POSTGRESQL,
+  types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
+  options: await driverOptions(options),
+  settings: [],
+  // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.
+  tables: `select relname as name, nspname = current_schema() as is_here from pg_class
+    join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
+  // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0017).
+  schema: (sql) => sql.replace(/^(create table "\w*sessions" .*);$/m, '$1 with (fillfactor = 85);'),
+  sessions: postgresqlSessions,
+  time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
+  about: `select 'PostgreSQL ' || current_setting('server_version') as version,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
+  pool: poolGauge,
+  openFailure: (error) =>
+    `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,
+});
+
+/**
+ * The driver parses the URL, since MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter that
+ * poolers refuse (ADR 0017).
+ */
+const driverOptions = async ({ url, ...pool }: ServerOptions): Promise<Partial<Options>> => {
+  const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
+  return {
+    driver: PostgreSqlDriver,
+    dbName: databaseName(url),
+    driverOptions: {
+      onPoolCreated: (created: LimitedPool & WatchedPool) => {
+        limitQueries(pool.statementTimeout)(created);
+        leaveReadOnlyServers(created);
+      },
+      onConnect: prepareStatements(pool.statementTimeout),
+      application_name: 'tandem',
+      max: pool.poolSize,
+      connectionTimeoutMillis: pool.connectionTimeout,
+      idleTimeoutMillis: pool.idleTimeout,
+      keepAlive: true,
+      connectionString: url,
+    },
+  };
+};
+
+const databaseName = (url: string): string => {
+  const [, name = ''] = /^[^:]+:\/\/[^/]*\/([^?#]+)/.exec(url) ?? [];
+  if (name === '') throw new Error('DATABASE_URL names no database');
+  return decodeURIComponent(name);
+};
+
+/** The part of the driver's pool that is used here. */
+type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
+
+/** Every driver has this method; the type of a connection, which all of them share, does not. */
+const poolGauge: DatabaseKind['pool'] = async (em: SqlEntityManager) => {
+  const connection = em.getConnection() as unknown as { getNativeClient(): Promise<Pool> };
+  const pool = await connection.getNativeClient();
+  return () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount });
+};
+
+/** invalid_schema_name: the search_path names no schema that exists, so tables can be created in none. */
+const noSchema = (error: unknown): string | undefined => (field(error, 'code') === '3F000' ? NO_SCHEMA : undefined);
+
+/** PgBouncer refuses a connection with an unknown startup parameter. Its message contains the name, and no value. */
+const refusedParameter = (error: unknown): string | undefined => {
+  const [, name] =
+    /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(error instanceof Error ? error.message : '') ?? [];
+  return (
+    name && `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`
+  );
+};
+
+/** The driver reads the files of a certificate when it connects. */
+const unreadableFile = (error: unknown): string | undefined =>
+  field(error, 'syscall') === 'open'
+    ? `${field(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`
+    : undefined;

@@ -1,0 +1,129 @@
+import type { Compilable, QueryResult } from 'kysely';
+import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../records/records.ts';
+import type { TableName } from '../records/tables.ts';
+import { type Calls, recordsOver } from '../records/units.ts';
+import { builtStatements } from './built-statements.ts';
+import { fromSql } from './columns.ts';
+import { type Failure, translatedBy } from './failures.ts';
+import {
+  type Booleans,
+  deleteRows,
+  insertRow,
+  type RowLock,
+  type Sql,
+  type SqlTable,
+  type Statement,
+  selectRows,
+  sqlTables,
+  toRow,
+  updateRow,
+} from './statements.ts';
+
+/** What differs between the databases. */
+export type SqlDialect = {
+  /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
+  readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
+  /** Runs work in a transaction on a connection of its own. */
+  readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
+  /** How a transaction locks a row. Without it, only one transaction writes at a time. */
+  readonly rowLock: RowLock;
+  /** Whether `delete` can return what it has deleted. */
+  readonly returnsDeleted: boolean;
+  readonly booleans: Booleans;
+  readonly failureOf: (error: unknown) => Failure;
+};
+
+/** How many rows one statement removes. */
+const AT_ONCE = 64;
+
+/**
+ * Records over MikroORM's Kysely.
+ * @param kysely `em.getKysely()`, asked for at each call, since the connection may be another one then
+ * @param prefix the names of the tables, and of their indexes, begin with it.
+ */
+export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = ''): Records => {
+  const { repeated, transact } = dialect;
+  const tables = sqlTables(prefix);
+  const statements = builtStatements();
+  const translate = translatedBy(dialect.failureOf);
+  const translated = async <Result>(send: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
+    try {
+      return await send();
+    } catch (error) {
+      throw translate(error, table);
+    }
+  };
+  const outside: Send = ({ table, shape, values, build }) =>
+    translated(() => repeated(() => statements.send(kysely(), shape, values, build)), table);
+  const within =
+    (transaction: Sql): Send =>
+    ({ table, shape, values, build }) =>
+      translated(() => statements.send(transaction, shape, values, build), table);
+  return recordsOver(callsOver(outside, tables, { ...dialect, rowLock: null }), (work) =>
+    translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
+  );
+};
+
+type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<Row>>;
+
+const callsOver = (
+  send: Send,
+  tables: (name: TableName) => SqlTable,
+  { booleans, rowLock, returnsDeleted }: SqlDialect,
+): Calls => {
+  /** The rows of a query, which are of the table that was asked for. */
+  const select = async <Name extends TableName>(
+    name: Name,
+    query: Query<Name>,
+    lock: RowLock = null,
+  ): Promise<Stored<Name>[]> => {
+    if (![...Object.values(query.equal ?? {}), query.range?.[2]].every(isStorable)) return [];
+    const table = tables(name);
+    const { rows } = await send(selectRows(table, query, booleans, lock));
+    return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
+  };
+  /** One after the other, since only the number of the deleted rows is known. */
+  const removeEach = async <Row extends object>(table: SqlTable, rows: readonly Row[]): Promise<Row[]> => {
+    const removed: Row[] = [];
+    for (const row of rows)
+      if (Number((await send(deleteRows(table, [row], false))).numAffectedRows) > 0) removed.push(row);
+    return removed;
+  };
+  return {
+    async insert(name, row) {
+      const table = tables(name);
+      assertStorable(table, row);
+      await send(insertRow(table, { ...row, version: firstVersion() }, booleans));
+    },
+    list: (name, query) => select(name, query),
+    async replace(name, before, after) {
+      const table = tables(name);
+      assertStorable(table, after);
+      const update = updateRow(table, before, { ...after, version: before.version + 1 }, booleans);
+      return Number((await send(update)).numAffectedRows) > 0;
+    },
+    async remove(name, rows) {
+      const table = tables(name);
+      if (!returnsDeleted) return removeEach(table, rows);
+      const removed = new Set<string>();
+      for (let from = 0; from < rows.length; from += AT_ONCE) {
+        const { rows: gone } = await send(deleteRows(table, padded(rows.slice(from, from + AT_ONCE)), true));
+        for (const row of gone)
+          removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
+      }
+      return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
+    },
+    lock: async (name, key) => (await select(name, { equal: key }, rowLock))[0] ?? null,
+  };
+};
+
+/** With the last row once more, up to a power of two: each length is a statement that is kept, and prepared on each connection. */
+const padded = <Row>(rows: readonly Row[]): readonly Row[] => {
+  const length = 2 ** Math.ceil(Math.log2(rows.length));
+  return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Row);
+};
+
+const assertStorable = (table: SqlTable, row: object): void => {
+  for (const { kind, member } of table.columns)
+    if (kind === 'text' && !isStorable(Reflect.get(row, member))) throw unstorable();
+};

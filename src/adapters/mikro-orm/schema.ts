@@ -1,0 +1,112 @@
+import type { MikroORM } from '@mikro-orm/sql';
+import { CompiledQuery } from 'kysely';
+import { TABLES } from '../records/tables.ts';
+import type { DatabaseKind } from './kind.ts';
+import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
+import type { Sql } from './statements.ts';
+
+/** Says what the operator has to change. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError';
+}
+
+export type Opened = {
+  readonly orm: MikroORM;
+  readonly db: Sql;
+  readonly kind: DatabaseKind;
+  /** Of the names of tables. */
+  readonly prefix: string;
+  readonly migrations?: readonly Migration[];
+};
+
+/** The table of the migrations that the tables have. Its rows are their names; the first one is that of the tables themselves. */
+const applied = (prefix: string): string => `${prefix}tandem_migrations`;
+const CREATED = 'tables';
+
+type Send = (text: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+const sendTo =
+  (db: Sql): Send =>
+  async (text, parameters = []) =>
+    (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
+
+/**
+ * Creates the tables that are declared now, or applies the migrations that came since they were created. All or nothing, where the database
+ * has transactions for it: not MySQL and MariaDB. Several processes may do so at the same time.
+ * @throws SchemaError
+ */
+export const bringUpToDate = async (opened: Opened): Promise<void> => {
+  if (!(await isPending(opened))) return;
+  try {
+    await inTransaction(opened);
+  } catch (error) {
+    // Another process may have created the tables at the same time.
+    if (error instanceof SchemaError || (await isPending(opened))) throw error;
+  }
+};
+
+/** The migrations that are not applied yet, `tables` among them if there are none, and those that a newer version has applied. */
+export type SchemaState = { readonly pending: readonly string[]; readonly unknown: readonly string[] };
+
+export const schemaState = async ({ db, kind, prefix, migrations = MIGRATIONS }: Opened): Promise<SchemaState> => {
+  const names = [CREATED, ...migrations.map(({ name }) => name)];
+  const send = sendTo(db);
+  if (!(await tablesOf(send, kind)).some(({ name }) => name === applied(prefix)))
+    return { pending: names, unknown: [] };
+  const done = (await send(`select name from ${applied(prefix)}`)).map(({ name }) => String(name));
+  return {
+    pending: names.filter((name) => !done.includes(name)),
+    unknown: done.filter((name) => !names.includes(name)),
+  };
+};
+
+const isPending = async (opened: Opened): Promise<boolean> => (await schemaState(opened)).pending.length > 0;
+
+type FoundTable = { readonly name: string; readonly isHere: boolean };
+
+const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
+  (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
+
+const inTransaction = async (opened: Opened): Promise<void> => {
+  const { orm, db, kind, prefix, migrations = MIGRATIONS } = opened;
+  const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).split(/;\n+/);
+  await kind.dialect.transact(db, async (transaction) => {
+    const send = sendTo(transaction);
+    const note = (...names: string[]) =>
+      transaction
+        .insertInto(applied(prefix))
+        .values(names.map((name) => ({ name })))
+        .execute();
+    const tables = await tablesOf(send, kind);
+    const isBegun = tables.some(({ name }) => name === applied(prefix));
+    if (!isBegun) assertFree(tables, prefix);
+    // Where each statement is a transaction of its own, another process may be about to create them, or was interrupted.
+    if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
+      await transaction.schema
+        .createTable(applied(prefix))
+        .ifNotExists()
+        .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
+        .execute();
+      for (const statement of schema) if (statement.trim() !== '') await send(statement);
+      await note(CREATED, ...migrations.map(({ name }) => name));
+      return;
+    }
+    // Others that migrate wait here, where rows can be locked.
+    const locked = kind.dialect.rowLock === null ? '' : ' for update';
+    await send(`select name from ${applied(prefix)} where name = '${CREATED}'${locked}`);
+    const { pending } = await schemaState({ ...opened, db: transaction });
+    for (const migration of migrations) {
+      if (!pending.includes(migration.name)) continue;
+      await migration.up(transaction, { parts: partsOf(kind.types), prefix });
+      await note(migration.name);
+    }
+  });
+};
+
+const assertFree = (tables: readonly FoundTable[], prefix: string): void => {
+  const own = new Set(Object.values(TABLES).map(({ name }) => `${prefix}${name}`));
+  const taken = tables.find(({ name, isHere }) => isHere && own.has(name));
+  if (taken === undefined) return;
+  throw new SchemaError(
+    `The database has a table ${taken.name} already, which is not Tandem's. Set DATABASE_TABLE_PREFIX, for example to auth_, or let DATABASE_URL name an empty schema or database.`,
+  );
+};

@@ -1,0 +1,144 @@
+import type { Compilable, ExpressionBuilder, Kysely } from 'kysely';
+import type { Query } from '../records/records.ts';
+import { type AnyTable, keyName, TABLES, type TableName, uniquesOf } from '../records/tables.ts';
+import { columnsOf, fromSql, type SqlColumn, toSql, VERSION } from './columns.ts';
+
+type Rows = Record<string, Record<string, unknown>>;
+/** The tables as Kysely sees them here: of names and values that only `TABLES` knows. */
+export type Sql = Kysely<Rows>;
+type Row = Readonly<Record<string, unknown>>;
+
+/** A table, and how its rows are sent and read. */
+export type SqlTable = {
+  readonly name: string;
+  readonly key: readonly SqlColumn[];
+  readonly columns: readonly SqlColumn[];
+  readonly column: (member: string) => SqlColumn;
+  /** The unique indexes in `TABLES` by what errors of databases call them: by their names, or by their columns. */
+  readonly uniques: ReadonlyMap<string, string>;
+};
+
+const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
+  const name = `${prefix}${table.name}`;
+  const columns = columnsOf(table);
+  const byMember = new Map(columns.map((column) => [column.member, column]));
+  // Every member that is asked for is in `TABLES`: its types say so.
+  const column = (member: string) => byMember.get(member) as SqlColumn;
+  const uniques = uniquesOf(table).flatMap(([index, members]) => [
+    [`${prefix}${index}`, index] as const,
+    [members.map((member) => `${name}.${column(member).name}`).join(', '), index] as const,
+    // MariaDB and MySQL give keys no name of their own.
+    ...(index === keyName(table) ? [['PRIMARY', index] as const] : []),
+  ]);
+  return { name, key: table.key.map(column), columns, column, uniques: new Map(uniques) };
+};
+
+/** @param prefix the names of the tables, and of their indexes, begin with it. */
+export const sqlTables = (prefix: string): ((name: TableName) => SqlTable) => {
+  const tables = new Map(Object.entries(TABLES).map(([name, table]) => [name, toSqlTable(table, prefix)]));
+  return (name) => tables.get(name) as SqlTable;
+};
+
+/** What the driver takes for `true` and `false`. */
+export type Booleans = (value: boolean) => unknown;
+
+/** A row as it is read. */
+export const toRow = ({ columns }: SqlTable, row: Row): Row & { readonly version: number } => {
+  const read: Record<string, unknown> = {};
+  for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
+  return { ...read, version: Number(row[VERSION]) };
+};
+
+/** A statement: its table, what it is, its values, and how it is built of values. */
+export type Statement<Result> = {
+  readonly table: SqlTable;
+  readonly shape: string;
+  readonly values: readonly unknown[];
+  readonly build: (db: Sql, values: readonly unknown[]) => Result;
+};
+
+/** How rows are locked that are read; `null` for not at all. */
+export type RowLock = 'no key update' | 'update' | null;
+
+export const selectRows = <Name extends TableName>(
+  table: SqlTable,
+  { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
+  booleans: Booleans,
+  lock: RowLock,
+) => {
+  const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
+  const columns = equals.map(([{ name }]) => name);
+  const values = equals.map(([column, value]) => toSql(column, value, booleans));
+  const direction = descending ? 'desc' : 'asc';
+  return {
+    table,
+    shape: JSON.stringify([
+      ...['select', table.name, columns, range?.slice(0, 2), order, direction],
+      ...[limit === undefined, skip === undefined, lock],
+    ]),
+    values: [...values, range?.[2], limit, skip],
+    build: (db: Sql, given: readonly unknown[]) => {
+      let query = db.selectFrom(table.name).select([...table.columns.map(({ name }) => name), VERSION]);
+      for (const [at, name] of columns.entries()) query = query.where(name, '=', given[at]);
+      const [bound, most, first] = given.slice(columns.length) as [unknown, number, number];
+      if (range !== undefined) query = query.where(table.column(range[0]).name, range[1], bound);
+      for (const member of order) query = query.orderBy(table.column(member).name, direction);
+      if (limit !== undefined) query = query.limit(most);
+      if (skip !== undefined) query = query.offset(first);
+      if (lock === 'update') return query.forUpdate();
+      return lock === 'no key update' ? query.forNoKeyUpdate() : query;
+    },
+  } satisfies Statement<unknown>;
+};
+
+export const insertRow = (table: SqlTable, row: Row, booleans: Booleans) => ({
+  table,
+  shape: `insert ${table.name}`,
+  values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
+  build: (db: Sql, given: readonly unknown[]) =>
+    db.insertInto(table.name).values(Object.fromEntries(namesOf(table).map((name, at) => [name, given[at]]))),
+});
+
+const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
+
+/** Writes the columns that differ: a refresh, for example, need not send what it does not change. */
+export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans) => {
+  const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
+  const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
+  const names = [...changed.map(({ name }) => name), VERSION];
+  return {
+    table,
+    shape: JSON.stringify(['update', table.name, names]),
+    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...identityOf(table, before)],
+    build: (db: Sql, given: readonly unknown[]) =>
+      db
+        .updateTable(table.name)
+        .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
+        .where(isRow(table, given.slice(names.length))),
+  } satisfies Statement<unknown>;
+};
+
+/** @param isReturning whether the keys of the deleted rows are returned. */
+export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean) => {
+  const length = table.key.length + 1;
+  return {
+    table,
+    shape: `delete ${rows.length} ${table.name}`,
+    values: rows.flatMap((row) => identityOf(table, row)),
+    build: (db: Sql, given: readonly unknown[]): Compilable<Rows[string]> => {
+      const query = db
+        .deleteFrom(table.name)
+        .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))));
+      return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
+    },
+  } satisfies Statement<unknown>;
+};
+
+/** The key and the version of a row. */
+const identityOf = ({ key }: SqlTable, row: object): unknown[] =>
+  [...key.map(({ member }) => member), VERSION].map((member) => Reflect.get(row, member));
+
+const isRow =
+  ({ key }: SqlTable, identity: readonly unknown[]) =>
+  (eb: ExpressionBuilder<Rows, string>) =>
+    eb.and([...key.map(({ name }, at) => eb(name, '=', identity[at])), eb(VERSION, '=', identity[key.length])]);

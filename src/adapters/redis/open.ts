@@ -1,0 +1,91 @@
+import { Cluster, type Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { reasonOf } from '../log/redact-error.ts';
+import { connectMasters } from './cluster.ts';
+import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './connect.ts';
+import { databaseIn, isSentinelUrl } from './url.ts';
+
+export type { RedisClient } from './connect.ts';
+
+/** Milliseconds that the start waits for Redis. */
+const START_TIMEOUT = 1_000;
+/** Milliseconds that the doctor waits for a connection and for a command. */
+const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
+
+/**
+ * Connects to the Redis of the service. Waits a moment, so that limits are shared from the first request. If Redis is unavailable, the
+ * service starts without it, and the client reconnects by itself.
+ * @throws Error that names REDIS_URL when its database number cannot be used.
+ */
+export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
+  const { redis } = await open(urls, logger, { timeout: START_TIMEOUT });
+  return redis;
+};
+
+/**
+ * Connects to Redis, and waits until it is ready.
+ * @throws Error that names REDIS_URL, and the reason.
+ */
+export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
+  const { redis, failure } = await open(urls, logger, DOCTOR_TIMEOUTS);
+  if (failure === undefined) return redis;
+  redis.disconnect();
+  throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
+};
+
+type OpenOptions = ConnectionOptions & {
+  /** Milliseconds that the connection may take. */
+  readonly timeout: number;
+};
+type Opened = { readonly redis: RedisClient; readonly failure?: unknown };
+
+/** One URL is enough for a cluster, since a server reports that it is a node of one. */
+const open = async (urls: readonly string[], logger: Logger, options: OpenOptions): Promise<Opened> => {
+  const redis = connectRedis(urls, logger, options);
+  try {
+    await awaitRedis(redis, options.timeout);
+    if (redis instanceof Cluster) await connectMasters(redis);
+    if (redis instanceof Cluster || urls.some(isSentinelUrl) || !isNodeOfCluster(await infoOf(redis))) return { redis };
+  } catch (failure) {
+    if (!refusesDatabaseNumber(failure)) return { redis, failure };
+    redis.disconnect();
+    throw databaseNumberError();
+  }
+  redis.disconnect();
+  if (!urls.every((url) => databaseIn(url) === 0)) throw databaseNumberError();
+  return open(urls, logger, { ...options, asCluster: true });
+};
+
+/** The reply of a node to a database number other than 0. */
+const refusesDatabaseNumber = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
+
+const databaseNumberError = (): Error =>
+  new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');
+
+/** The lines `name:value` of the report of one server. */
+export type Info = ReadonlyMap<string, string>;
+
+/** INFO, which managed servers allow where they refuse CONFIG. Empty for a user without the permission. */
+export const infoOf = async (redis: Redis): Promise<Info> => {
+  const report = await redis.info().catch(withoutPermission);
+  return new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
+};
+
+const withoutPermission = (error: unknown): string => {
+  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
+  throw error;
+};
+
+export const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
+
+/**
+ * How the server deletes keys when its memory is full: the policy, and how many it has deleted. `null` if it does not. Every policy but
+ * `noeviction` also takes keys of the service, since all of them expire.
+ */
+export const evictionOf = (info: Info): { readonly policy: string; readonly evicted: number } | null => {
+  const policy = info.get('maxmemory_policy') ?? 'noeviction';
+  const evicted = Number(info.get('evicted_keys') ?? 0);
+  const isBounded = info.get('maxmemory') !== '0' || evicted > 0;
+  return policy !== 'noeviction' && isBounded ? { policy, evicted } : null;
+};

@@ -1,0 +1,13 @@
+/** The protocols of URLs that lead to sentinels. */
+export const SENTINEL = ['redis+sentinel:', 'rediss+sentinel:'];
+
+/** Whether the URL leads to a sentinel, which knows the master. */
+export const isSentinelUrl = (text: string): boolean => SENTINEL.includes(new URL(text).protocol);
+
+export const databaseIn = (text: string): number =>
+  Number(new URL(text).pathname.split('/')[isSentinelUrl(text) ? 2 : 1] || 0);
+
+export const masterIn = (text: string): string => new URL(text).pathname.split('/')[1] ?? '';
+
+/** The host of a URL, without the brackets of IPv6. PostgreSQL also allows a percent-encoded path of a socket. */
+export const hostOf = ({ hostname }: URL): string => decodeURIComponent(hostname).replace(/^\[|\]$/g, '');

@@ -1,0 +1,51 @@
+import { systemClock } from '../adapters/clock/system.ts';
+import type { Check } from '../adapters/http/routes/service/check.ts';
+import type { Readings } from '../adapters/metrics/prometheus.ts';
+import { openDatabase } from '../adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
+import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts';
+import { storageOver } from '../adapters/records/storage.ts';
+import type { Clock } from '../application/ports/clock.ts';
+import type { Storage } from '../application/ports/unit-of-work.ts';
+
+export type OpenStorage = Storage & {
+  readonly checks: readonly Check[];
+  /** Judges the times that are stored: that of the server, or of this machine. */
+  readonly clock: Clock;
+  readonly connections: Readings['databaseConnections'];
+  readonly close: () => Promise<void>;
+};
+
+/** Opens a database with MikroORM. @throws Error that names the setting at fault, and the reason. */
+export const openSql = async (
+  options: DatabaseOptions,
+  opening: { readonly migrate: boolean },
+): Promise<OpenStorage> => {
+  const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);
+  const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
+  const { sessions, ...storage } = storageOver(records);
+  return {
+    ...storage,
+    sessions: faster(sessions),
+    checks: [{ name: 'database', ping, required: true }],
+    clock,
+    connections,
+    close: () => {
+      stop();
+      return close();
+    },
+  };
+};
+
+/** The clock of a server. One that does not respond is read later. */
+const clockOf = async (readTime: () => Promise<number>) => {
+  const clock = serverClock(readTime);
+  await clock.read().catch(() => undefined);
+  return { clock, stop: keepReading(clock) };
+};
+
+/** Brings a database up to date. */
+export const migrateSql = async (options: DatabaseOptions): Promise<void> => {
+  const { close } = await openDatabase(options, { migrate: true });
+  await close();
+};

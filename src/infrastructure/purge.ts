@@ -1,0 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Round } from '../adapters/metrics/prometheus.ts';
+import { logOperated } from '../application/accounts/operate-accounts.ts';
+import { type PurgeDeps, purges } from '../application/sessions/purge.ts';
+
+/** Rows of one unit of work: few, so that others do not wait for what it has locked. */
+const BATCH_SIZE = 100;
+/** Milliseconds between two rounds. */
+const PURGE_INTERVAL_MS = 60_000;
+
+/**
+ * Deletes expired sessions, remembered devices, events, links, used values and counts of mail, and logs what operators did, until `signal` is
+ * aborted. None of them waits for another. A round that has deleted anything is one line of the log.
+ * @param onDone called when a round has left nothing that was due.
+ */
+export const purge = async (
+  deps: PurgeDeps,
+  logger: Logger,
+  signal: AbortSignal,
+  onDone: (round: Round) => void = () => undefined,
+): Promise<void> => {
+  const repeat = async (round: Round, batch: (limit: number) => Promise<number>, failure: string): Promise<void> => {
+    let count = 0;
+    while (!signal.aborted) {
+      try {
+        const done = await batch(BATCH_SIZE);
+        count += done;
+        if (done >= BATCH_SIZE) continue;
+        onDone(round);
+      } catch (error) {
+        logger.warn({ err: error }, failure);
+      }
+      // What operators did has lines of its own.
+      if (count > 0 && round !== 'operations') logger.info({ rows: round, count }, 'purged');
+      count = 0;
+      await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const { sessions, devices, events, links, usedValues, mailboxes } = purges(deps);
+  await Promise.all([
+    repeat('sessions', sessions, 'expired sessions could not be purged'),
+    repeat('remembered-devices', devices, 'expired remembered devices could not be purged'),
+    repeat('events', events, 'old events could not be purged'),
+    repeat('links', links, 'expired links could not be purged'),
+    repeat('used-values', usedValues, 'expired values that were used could not be purged'),
+    repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
+    repeat('operations', logOperated(deps), 'what operators did could not be logged'),
+  ]);
+};

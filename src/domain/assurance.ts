@@ -1,3 +1,5 @@
+import type { User } from './user.ts';
+
 /** What a user has shown to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
 
 /** What was shown. `verified-passkey`: a passkey whose device has verified its user. */
@@ -125,3 +127,21 @@ export const missingStepUp = (
   const missing = { ...(isMissing(heldAt) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
   return Object.keys(missing).length === 0 ? null : missing;
 };
+
+export type SecondFactorPolicy = {
+  /** `required`: also users who have no second factor need one to log in. Default: optional. */
+  readonly secondFactor?: 'optional' | 'required' | undefined;
+};
+
+/** Whether the password alone opens no session of a user. */
+export const needsSecondFactor = (
+  { secondFactor }: SecondFactorPolicy,
+  { secondFactorAt }: Pick<User, 'secondFactorAt'>,
+): boolean => secondFactorAt !== null || secondFactor === 'required';
+
+/** Whether what a user has shown opens no session of theirs. */
+export const lacksSecondFactor = (
+  policy: SecondFactorPolicy,
+  user: Pick<User, 'secondFactorAt'>,
+  { amr }: Pick<Authenticated, 'amr'>,
+): boolean => needsSecondFactor(policy, user) && assuranceOf(amr) !== 'aal2';

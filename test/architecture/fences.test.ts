@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
@@ -135,6 +135,42 @@ describe('the linter reports', () => {
     ['an adapter in the infrastructure', 'src/infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
   ])('nothing about %s', (_, path, code) => {
     expect(lint(path, code)).toMatchObject({ ok: true });
+  });
+});
+
+describe('the subjects of the application', () => {
+  /** What each subject may import, besides itself and the files that stand beside the subjects. `ports` imports only the domain. */
+  const ARROWS = {
+    accounts: ['factors', 'login', 'mail', 'sessions', 'ports'],
+    factors: ['login', 'mail', 'sessions', 'ports'],
+    login: ['sessions', 'ports'],
+    mail: ['sessions', 'ports'],
+    sessions: ['ports'],
+    ports: [],
+    '.': ['ports'],
+  } as const satisfies Readonly<Record<string, readonly string[]>>;
+  const folder = join(ROOT, 'src/application');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const subjectOf = (path: string) => dirname(path).split('/')[0] ?? '.';
+  const importsOf = (path: string) =>
+    [...readText(`src/application/${path}`).matchAll(/^(?:import|\}) .*from '(\.[^']+)'/gm)]
+      .map(([, target = '']) => join(dirname(path), target))
+      .filter((target) => !target.startsWith('..'));
+
+  it('are those that a new folder is added to', () => {
+    expect([...new Set(files.map(subjectOf))].toSorted()).toEqual(Object.keys(ARROWS).toSorted());
+  });
+
+  it.each(Object.entries(ARROWS))('%s imports nothing but %j', (subject, allowed: readonly string[]) => {
+    const imports = files.filter((path) => subjectOf(path) === subject).flatMap(importsOf);
+    const others = imports.filter((target) => subjectOf(target) !== '.').map(subjectOf);
+    expect([...new Set(others)].filter((each) => each !== subject && !allowed.includes(each))).toEqual([]);
+  });
+
+  it('keep their imports where these tests read them', () => {
+    expect(importsOf('accounts/register.ts').map(subjectOf)).toEqual(
+      expect.arrayContaining(['login', 'sessions', 'ports']),
+    );
   });
 });
 

@@ -1,9 +1,11 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { NO_LOCALE } from '../../domain/locale.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import { type CurrentUser, currentUser } from '../sessions/current-user.ts';
 import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
-import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
 
 /**
  * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the

@@ -4,14 +4,16 @@ import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import { comparePassword, deviceAttempt } from '../login/compare-password.ts';
 import { lockedUserWithPassword } from '../login/user-with-password.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import type { TokenPair } from '../sessions/issue-tokens.ts';
 import { type CallerWithToken, type LiveUserDeps, liveUser } from '../sessions/live-user.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
-import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
 import { withdrawLinks } from './links.ts';
 

@@ -1,8 +1,8 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
-import { type ChangeDeps, record } from '../sessions/record.ts';
 
 /**
  * Changes the username. The former one is free at once (ADR 0050).

@@ -6,12 +6,14 @@ import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import type { UserWithPasswordDeps } from '../login/user-with-password.ts';
+import { notifiesFormerAddress } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type ChangeDeps, enqueue, record } from '../record.ts';
 import type { TokenPair } from '../sessions/issue-tokens.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
-import { type ChangeDeps, enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../sessions/record.ts';
 import {
   assertNotReserved,
   findLink,

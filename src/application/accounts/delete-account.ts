@@ -6,7 +6,7 @@ import {
   type UserWithPasswordDeps,
   userWithPassword,
 } from '../login/user-with-password.ts';
-import type { ChangeDeps } from '../sessions/record.ts';
+import type { ChangeDeps } from '../record.ts';
 import { removeAccount } from './remove-account.ts';
 
 export type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;

@@ -5,7 +5,7 @@ import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { enqueue, record } from '../sessions/record.ts';
+import { enqueue, record } from '../record.ts';
 import { assertPasswordAllowed } from './assert-password-allowed.ts';
 import { assertNotReserved, isReserved } from './links.ts';
 import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';

@@ -8,6 +8,7 @@ import type { MayLogInDeps } from '../login/store-login.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type ChangeDeps, enqueue, record } from '../record.ts';
 import {
   keysOf,
   type OpenedSession,
@@ -16,7 +17,6 @@ import {
   storeSession,
 } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
-import { type ChangeDeps, enqueue, record } from '../sessions/record.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
 import { assertNotReserved } from './links.ts';
 

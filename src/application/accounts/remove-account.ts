@@ -1,7 +1,7 @@
 import type { Origin } from '../../domain/event.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { type RecordDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import { type RecordDeps, record } from '../sessions/record.ts';
 
 /**
  * Removes a user with everything that is stored about them, in a unit of work. The events are removed as well: only the audit log keeps

@@ -3,8 +3,8 @@ import { isConfirmed } from '../../domain/factor.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { type RecordDeps, record } from '../record.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
-import { type RecordDeps, record } from '../sessions/record.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
 
 export type RemovedFactors = {

@@ -7,7 +7,7 @@ import {
   type UserWithPasswordDeps,
   userWithPassword,
 } from '../login/user-with-password.ts';
-import { type ChangeDeps, enqueue, record } from '../sessions/record.ts';
+import { type ChangeDeps, enqueue, record } from '../record.ts';
 
 export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
 

@@ -2,20 +2,15 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
+import { notifiesFormerAddress } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type ChangeDeps, enqueue, type RecordDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import {
-  type ChangeDeps,
-  enqueue,
-  type NoticeDeps,
-  notifiesFormerAddress,
-  type RecordDeps,
-  record,
-} from '../sessions/record.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
 import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';

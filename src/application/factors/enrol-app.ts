@@ -4,12 +4,14 @@ import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../d
 import { secretFrom } from '../../domain/totp.ts';
 import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { record } from '../record.ts';
 
 export type EnrolAppDeps = NoticeDeps & {
   readonly ids: IdGenerator;

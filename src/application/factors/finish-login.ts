@@ -1,3 +1,4 @@
+import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
 import type { User } from '../../domain/user.ts';
@@ -14,7 +15,7 @@ import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '..
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
-import { keysOf, type OpenedSession, prepareSession, type SecondFactorPolicy } from '../sessions/open-session.ts';
+import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';

@@ -1,9 +1,12 @@
+import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Factor, isConfirmed } from '../../domain/factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import {
   type Caller,
   type CallerWithToken,
@@ -11,11 +14,10 @@ import {
   liveUser,
   lockedFactorOwner,
 } from '../sessions/live-user.ts';
-import { raiseSession, type SecondFactorPolicy } from '../sessions/open-session.ts';
-import { type ChangeDeps, notifyOfChange, record } from '../sessions/record.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { type CompareCodeDeps, compareCode } from './show-factor.ts';
+import { raiseSession } from './step-up.ts';
 
 export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps & SecondFactorPolicy;
 

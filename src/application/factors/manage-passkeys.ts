@@ -1,11 +1,13 @@
+import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/live-user.ts';
-import type { SecondFactorPolicy } from '../sessions/open-session.ts';
-import { type ChangeDeps, type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
 import { invalidPasskey, newChallenge, openChallenge, type ShowPasskeyDeps, useChallenge } from './use-passkey.ts';
 
 export type ManagePasskeysDeps = LiveUserDeps &

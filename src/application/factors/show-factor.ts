@@ -6,6 +6,8 @@ import { acceptedSteps } from '../../domain/totp.ts';
 import type { User } from '../../domain/user.ts';
 import { beginAttempt } from '../login/compare-password.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
+import { notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
@@ -14,7 +16,7 @@ import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { OneTimePasswords } from '../ports/one-time-passwords.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
-import { type NoticeDeps, notifyOfChange, record } from '../sessions/record.ts';
+import { record } from '../record.ts';
 import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
 
 /** What a request shows as a second factor: a code of an authenticator app, a recovery code, or a passkey. */

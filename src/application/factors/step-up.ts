@@ -1,4 +1,11 @@
-import { type Method, missingStepUp, type StepUp } from '../../domain/assurance.ts';
+import {
+  type Authenticated,
+  type Authentications,
+  authenticatedBy,
+  type Method,
+  missingStepUp,
+  type StepUp,
+} from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
@@ -8,6 +15,7 @@ import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../login/user-with-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { type ChangeDeps, type RecordDeps, record } from '../record.ts';
 import { type IssueTokensDeps, issueAccessToken } from '../sessions/issue-tokens.ts';
 import {
   type CallerWithToken,
@@ -16,9 +24,7 @@ import {
   liveUser,
   lockedLiveUser,
 } from '../sessions/live-user.ts';
-import { raiseSession } from '../sessions/open-session.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
-import { type ChangeDeps, type RecordDeps, record } from '../sessions/record.ts';
 import { type PresentedFactor, type ShowFactorDeps, showFactor } from './show-factor.ts';
 
 /**
@@ -93,4 +99,23 @@ const bindPage = async (
 ): Promise<void> => {
   await stores.sessions.bindPage(key, proof.key);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
+};
+
+/**
+ * Adds what a user has shown to their session, in a unit of work that has locked the user.
+ * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
+ */
+export const raiseSession = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  key: SessionKey,
+  authentications: Authentications,
+  origin: Origin,
+): Promise<Authenticated> => {
+  const session = await stores.sessions.find(key);
+  if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
+  const authenticated = authenticatedBy(authentications, session);
+  await stores.sessions.authenticate(key, authenticated);
+  await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
+  return authenticated;
 };

@@ -2,13 +2,15 @@ import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
+import { type NotifiedUser, notifyOfChange } from '../mail/change-notice.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals, Sealed } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
-import { type NoticeDeps, type NotifiedUser, notifyOfChange, record } from '../sessions/record.ts';
+import { record } from '../record.ts';
 
 export type ChallengeDeps = {
   readonly seals: DeviceSeals;

@@ -1,3 +1,4 @@
+import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
@@ -8,7 +9,7 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
-import { keysOf, needsSecondFactor, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { comparePassword, loginAttempts } from './compare-password.ts';

@@ -1,6 +1,6 @@
 import { countingPeriodOf, type Origin } from '../../domain/event.ts';
 import type { RefusedLogins } from '../ports/event-repository.ts';
-import type { ChangeDeps } from '../sessions/record.ts';
+import type { ChangeDeps } from '../record.ts';
 
 export type RefusedLoginCounter = {
   /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */

@@ -1,3 +1,4 @@
+import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
@@ -7,9 +8,9 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { type EndPresentedDeps, endPresentedSessions } from '../sessions/end-sessions.ts';
-import { type PrepareSessionDeps, type SecondFactorPolicy, storeSession } from '../sessions/open-session.ts';
+import { isUsualLogin, notifyOfLogin } from '../sessions/login-notice.ts';
+import { type PrepareSessionDeps, storeSession } from '../sessions/open-session.ts';
 import type { ProveDeviceDeps } from '../sessions/prove-device.ts';
-import { isUsualLogin, notifyOfLogin } from '../sessions/record.ts';
 
 export type MayLogInDeps = {
   /** Whether users verify their email addresses; `required`: before they log in. Default: off. */

@@ -6,9 +6,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals, SealPurpose } from '../ports/device-seals.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
+import { type ChangeDeps, record } from '../record.ts';
 import { verifiedTokens } from './assess-tokens.ts';
 import { unproven } from './prove-device.ts';
-import { type ChangeDeps, record } from './record.ts';
 
 type SealDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
 

@@ -1,10 +1,16 @@
-import type { Origin, SessionEnding } from '../../domain/event.ts';
+import type { DomainEvent, Origin, SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { type RecordDeps, record } from '../record.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
-import { endings, type NoticeDeps, notifyOfReplay, type RecordDeps, record } from './record.ts';
 import { forgetDevices } from './remember-device.ts';
+import { notifyOfReplay } from './theft-notice.ts';
+
+/** The events of ended sessions of one user. */
+export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
+  ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason }));
 
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
 

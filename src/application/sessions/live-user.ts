@@ -1,3 +1,4 @@
+import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
@@ -5,7 +6,6 @@ import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository, UserInSession } from '../ports/session-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import type { SecondFactorPolicy } from './open-session.ts';
 
 export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
 

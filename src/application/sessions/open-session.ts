@@ -1,14 +1,20 @@
-import { type Authenticated, type Authentications, assuranceOf, authenticatedBy } from '../../domain/assurance.ts';
+import {
+  type Authenticated,
+  type Authentications,
+  authenticatedBy,
+  lacksSecondFactor,
+  type SecondFactorPolicy,
+} from '../../domain/assurance.ts';
 import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
+import { newSession, type Session } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { endSession } from './end-sessions.ts';
+import { type RecordDeps, record } from '../record.ts';
+import { endings, endSession } from './end-sessions.ts';
 import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
-import { endings, type RecordDeps, record } from './record.ts';
 import { isRemembered } from './remember-device.ts';
 
 export type PrepareSessionDeps = IssueTokensDeps &
@@ -63,20 +69,6 @@ const prepare = async (
   const pair = await issueTokenPair(deps, user, session, now);
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
-
-export type SecondFactorPolicy = {
-  /** `required`: also users who have no second factor need one to log in. Default: optional. */
-  readonly secondFactor?: 'optional' | 'required' | undefined;
-};
-
-/** Whether the password alone opens no session of a user. */
-export const needsSecondFactor = (
-  { secondFactor }: SecondFactorPolicy,
-  { secondFactorAt }: Pick<User, 'secondFactorAt'>,
-): boolean => secondFactorAt !== null || secondFactor === 'required';
-
-const lacksSecondFactor = (policy: SecondFactorPolicy, user: User, { amr }: Pick<Authenticated, 'amr'>): boolean =>
-  needsSecondFactor(policy, user) && assuranceOf(amr) !== 'aal2';
 
 type Opening = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
@@ -140,23 +132,4 @@ export const replaceSession = async (
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
-};
-
-/**
- * Adds what a user has shown to their session, in a unit of work that has locked the user.
- * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
- */
-export const raiseSession = async (
-  deps: RecordDeps,
-  stores: Pick<Stores, 'sessions' | 'events'>,
-  key: SessionKey,
-  authentications: Authentications,
-  origin: Origin,
-): Promise<Authenticated> => {
-  const session = await stores.sessions.find(key);
-  if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
-  const authenticated = authenticatedBy(authentications, session);
-  await stores.sessions.authenticate(key, authenticated);
-  await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
-  return authenticated;
 };

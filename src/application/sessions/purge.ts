@@ -1,6 +1,7 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type ChangeDeps, endings, record } from './record.ts';
+import { type ChangeDeps, record } from '../record.ts';
+import { endings } from './end-sessions.ts';
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 type Purge = (limit: number) => Promise<number>;

@@ -4,17 +4,19 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
 import { continuesRun, mayHaveTokens, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
+import type { NoticeDeps } from '../notices.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { record } from '../record.ts';
 import type { Report } from '../reports.ts';
 import { type AssessedToken, assessTokens, mostFavorable, reusedSessions, verifiedTokens } from './assess-tokens.ts';
 import { endSession } from './end-sessions.ts';
 import { issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
 import type { PrepareSessionDeps } from './open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Shown, shownBy } from './prove-device.ts';
-import { type NoticeDeps, notifyOfReplay, record, recordUnprovenDevice } from './record.ts';
+import { notifyOfReplay, recordUnprovenDevice } from './theft-notice.ts';
 
 export type RefreshDeps = NoticeDeps &
   ProveDeviceDeps &

@@ -12,7 +12,7 @@ import type { DeviceSeals } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type RecordDeps, record } from './record.ts';
+import { type RecordDeps, record } from '../record.ts';
 
 export type RememberedDeviceDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
 

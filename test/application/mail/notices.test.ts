@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NOTICES_PER_HOUR } from '../../../src/application/sessions/record.ts';
+import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../../src/domain/message.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';

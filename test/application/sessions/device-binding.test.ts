@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { stepUp } from '../../../src/application/factors/step-up.ts';
+import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
 import { continueNavigation } from '../../../src/application/sessions/continue-navigation.ts';
 import { mintAccessToken } from '../../../src/application/sessions/mint-access-token.ts';
-import { NOTICES_PER_HOUR } from '../../../src/application/sessions/record.ts';
 import { PROOFS_KEPT } from '../../../src/domain/device-binding.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/message.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { changeUsername } from '../../../../application/accounts/change-username.ts';
 import { type DeleteAccountDeps, deleteAccount } from '../../../../application/accounts/delete-account.ts';
 import { type ExportAccountDeps, exportAccount } from '../../../../application/accounts/export-account.ts';
-import type { ChangeDeps } from '../../../../application/sessions/record.ts';
+import type { ChangeDeps } from '../../../../application/record.ts';
 import { AMR_VALUES } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';

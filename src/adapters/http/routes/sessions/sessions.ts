@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { ChangeDeps } from '../../../../application/record.ts';
 import {
   type EndOtherSessionsDeps,
   endAllSessions,
@@ -7,7 +8,6 @@ import {
   type ListSessionsDeps,
   listSessions,
 } from '../../../../application/sessions/manage-sessions.ts';
-import type { ChangeDeps } from '../../../../application/sessions/record.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';

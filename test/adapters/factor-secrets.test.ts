@@ -26,12 +26,10 @@ describe('a secret that aesGcmFactorSecrets has encrypted', () => {
     return new Uint8Array(Buffer.from(content, 'base64url'));
   };
 
-  // Proves: asvs-11.3.1
   it('is decrypted by another implementation of AES-256-GCM', async () => {
     expect(await decryptedElsewhere(encrypted(), userId)).toBe(SECRET);
   });
 
-  // Proves: asvs-11.3.3
   it('is authenticated there, too, with the id of its user', async () => {
     await expect(decryptedElsewhere(encrypted(), anId())).rejects.toThrow();
     const bytes = encrypted();

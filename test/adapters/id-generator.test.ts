@@ -10,7 +10,6 @@ describeIdGenerator('ulidGenerator', ulidGenerator);
 describeIdGenerator('sequentialIds', sequentialIds, absent('they are the same in every run'));
 
 describe('ulidGenerator', () => {
-  // Proves: user-1
   it('writes the time of its clock into the id', () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const ids = ulidGenerator(clock);

@@ -184,7 +184,6 @@ describe.runIf(server !== undefined)('on Redis', () => {
     expect(waits.filter((wait) => wait === 0)).toHaveLength(FREE);
   });
 
-  // Proves: theft-4
   it('the stored keys contain no account, are bounded in length, and expire', async () => {
     const { redis, attempts, pass, close } = await inRedis();
     onTestFinished(close);

@@ -39,7 +39,6 @@ describePasswordHasher('plainPasswordHasher', (steps = 0) => {
 });
 
 describe('bcryptPasswordHasher', () => {
-  // Proves: password-1, constant-7
   it('hashes at cost 10 by default', async () => {
     expect(await bcryptPasswordHasher().hash('a password')).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}$/);
     expect(await bcryptPasswordHasher({ cost: 5 }).hash('a password')).toMatch(/^\$2b\$05\$/);
@@ -54,7 +53,6 @@ describe('bcryptPasswordHasher', () => {
     expect(await bcrypt.hash('a password', hash)).toMatch(hash.slice(0, 28));
   });
 
-  // Proves: password-6
   it('computes no more hashes at once than its width', async () => {
     const { run, load } = watchedThreads();
     const hasher = bcryptPasswordHasher({ cost: COST, runner: { width: 2, run } });

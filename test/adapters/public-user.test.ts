@@ -12,7 +12,6 @@ const USER: PublicUser = {
 };
 
 describe('the public user as JSON', () => {
-  // Proves: user-4
   it('has its times in ISO 8601', () => {
     expect(v.parse(PublicUserJson, USER)).toEqual({
       ...USER,

@@ -70,7 +70,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     return { keys, signer: await makeSigner(keys), header, payload };
   };
 
-  // Proves: token-11, asvs-11.4.3
   it('writes algorithm, type, key and session into the header, and the number of a refresh token', async () => {
     const { keys, signer } = await setUp();
     expect(opened(await signer.signAccess(signed(ACCESS))).header).toEqual({
@@ -107,7 +106,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
   });
 
-  // Proves: access-token-7, token-8
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
     const { signer } = await setUp();
     expect(opened(await signer.signAccess(signed(ACCESS))).payload).toEqual({
@@ -133,7 +131,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     });
   });
 
-  // Proves: user-7, access-token-8
   it('leaves out of the token what a public user does not have', async () => {
     const { signer } = await setUp();
     const user = { ...USER, passwordHash: '$2b$10$secret' };
@@ -143,7 +140,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     );
   });
 
-  // Proves: token-11
   it('verifies with an older key as long as that is among the public keys', async () => {
     const [older, newer] = [testKeyPair(), testKeyPair()];
     const refresh = testKeyPair();
@@ -158,7 +154,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect((await after.verifyAccess(await during.signAccess(signed(ACCESS)), NOW)).ok).toBe(true);
   });
 
-  // Proves: refresh-3, network-3, asvs-9.2.2
   it('distinguishes the two kinds of tokens by their type, even if one key pair signs both', async () => {
     const pair = testKeyPair();
     const signer = await makeSigner({ access: pair, refresh: pair } satisfies TokenKeys);
@@ -173,7 +168,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
   });
 
-  // Proves: token-5, asvs-9.1.2
   it('refuses a header that names no key, a foreign key, another algorithm or another type', async () => {
     const { keys, signer, header, payload } = await setUp();
     const headers = [
@@ -195,7 +189,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     }
   });
 
-  // Proves: asvs-9.1.3
   it('refuses a key in the header of the token', async () => {
     const { signer, header, payload } = await setUp();
     const attacker = testKeyPair();
@@ -206,7 +199,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     }
   });
 
-  // Proves: access-token-6, asvs-9.2.1
   it('refuses claims of another form, though they are signed', async () => {
     const { keys, signer, header, payload } = await setUp();
     const { exp: _, ...endless } = payload;
@@ -236,7 +228,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     }
   });
 
-  // Proves: refresh-token-6
   it('refuses a refresh token of another type, with a claim too many, or of no session', async () => {
     const { keys, signer } = await setUp();
     const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys), rot: 7 };

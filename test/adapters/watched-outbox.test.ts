@@ -28,7 +28,6 @@ const wakings = async (...kinds: readonly MessageKind[]) => {
 };
 
 describe('a message that is added to a watched outbox', () => {
-  // Proves: network-8
   it.each(WAITING)(
     'waits for the next poll of the sender if the time of a response could reveal it: %s',
     async (kind) => {
@@ -41,7 +40,6 @@ describe('a message that is added to a watched outbox', () => {
     expect(await wakings('password-reset-request', kind)).toBe(2);
   });
 
-  // Proves: mail-9
   it('wakes the sender for all messages when half of the requests wait that may', async () => {
     const rings: boolean[] = [];
     const { outbox } = memoryStorage();

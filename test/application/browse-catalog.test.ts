@@ -12,7 +12,6 @@ describe('listErrors', () => {
     expect(expected).toHaveLength(23);
   });
 
-  // Proves: entry-1
   it('returns the public fields of the catalog, without internal ones', () => {
     const { status, retryable, message, description } = CATALOG.DB_QUERY_FAILED;
     const entry = listErrors().find(({ code }) => code === 'DB_QUERY_FAILED');

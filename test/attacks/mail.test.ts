@@ -11,7 +11,6 @@ beforeAll(async () => {
 });
 
 describe("a stranger's account that is to have the address of a victim", () => {
-  // Proves: mail-8
   it('gets it from nobody who neither knows its password nor has a session of it', async () => {
     const [stranger, other] = [await signUp(service), await signUp(service)];
     const { email } = aPerson();
@@ -27,7 +26,6 @@ describe("a stranger's account that is to have the address of a victim", () => {
 });
 
 describe('the mailbox of a stranger', () => {
-  // Proves: mail-6
   it('gets five mails of five accounts that ask for it five times each, over two instances and in several spellings', async () => {
     const mailer = memoryMailer();
     const first = await start({}, { mailer });
@@ -53,7 +51,6 @@ describe('the mailbox of a stranger', () => {
 });
 
 describe.each(['optional', 'required'])('strangers with spellings of a mailbox, EMAIL_VERIFICATION=%s', (mode) => {
-  // Proves: mail-6
   it('keep neither the verification nor a reset from the owner', async () => {
     const mailer = memoryMailer();
     const { http, mail } = await start({ EMAIL_VERIFICATION: mode }, { mailer });

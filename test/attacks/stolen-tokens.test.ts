@@ -28,7 +28,6 @@ const endOthers = ({ http }: TestService, { accessToken }: Held, cookie = '') =>
     .set({ Authorization: `Bearer ${accessToken}`, ...(cookie !== '' && { Cookie: cookie }) });
 
 describe('a stolen refresh token', () => {
-  // Proves: theft-1
   it.each([
     ['twice a second', 500],
     ['once each window', 10 * SECOND],
@@ -46,7 +45,6 @@ describe('a stolen refresh token', () => {
     await refreshWith(service, stolen).expect(401);
   });
 
-  // Proves: theft-1
   it('is noticed beside a valid one of another account', async () => {
     const [owner, thief] = [await signUp(service), await signUp(service)];
     const current = heldFrom(await refreshWith(service, owner.cookie).expect(200)).cookie;
@@ -70,7 +68,6 @@ describe('a thief who refreshes first', () => {
     return { owner, thief, again: heldFrom(again) };
   };
 
-  // Proves: theft-1, asvs-7.2.4
   it.each([
     ['replaced', 5 * SECOND],
     ['token-replayed', MINUTE],
@@ -100,7 +97,6 @@ describe('a thief in step with the owner, who is not noticed within the replay w
     return { owner, thief };
   };
 
-  // Proves: theft-1
   it('loses the session when the password is changed', async () => {
     const { owner, thief } = await inStep();
     const body = { currentPassword: owner.person.password, newPassword: NEW_PASSWORD };
@@ -112,7 +108,6 @@ describe('a thief in step with the owner, who is not noticed within the replay w
     expect(await isRefused(lenient, heldFrom(changed))).toBe(false);
   });
 
-  // Proves: theft-1
   it('loses the session when the owner ends all others', async () => {
     const { owner, thief } = await inStep();
     const changed = heldFrom(await endOthers(lenient, owner, owner.cookie).expect(200));
@@ -122,7 +117,6 @@ describe('a thief in step with the owner, who is not noticed within the replay w
 });
 
 describe('an access token that somebody else has, as every service that accepts it', () => {
-  // Proves: theft-2
   it('opens no session', async () => {
     const owner = await signUp(service);
     const thief = await signUp(service);

@@ -121,12 +121,10 @@ describe('the verifier refuses', () => {
       Object.entries(forgeries).map(([what, forge]) => [group, what, forge] as const),
     );
 
-  // Proves: network-2, asvs-9.1.1
   it.each(all({ ...EVERYWHERE, users: USERS }))('as an access token, of %s: %s', async (_group, _what, forge) => {
     expect(await (await signer()).verifyAccess(forge(access), Date.now())).toMatchObject({ ok: false });
   });
 
-  // Proves: network-2, asvs-9.1.1
   it.each(all(EVERYWHERE))('as a refresh token, of %s: %s', async (_group, _what, forge) => {
     expect(await (await signer()).verifyRefresh(forge(refresh), Date.now())).toMatchObject({ ok: false });
   });
@@ -140,13 +138,11 @@ const ONE_OF_EACH = Object.entries(EVERYWHERE).flatMap(([group, forgeries]) =>
 );
 
 describe.each(ONE_OF_EACH)('a request with a token that is forged by its %s is refused', (_group, forge) => {
-  // Proves: network-2, asvs-7.2.1
   it('by the guard', async () => {
     const token = forge(access);
     await expectRefused(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
   });
 
-  // Proves: network-2
   it('by refresh', async () => {
     const token = forge(refresh);
     await expectRefused(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
@@ -223,7 +219,6 @@ describe('the header Authorization', () => {
     await me(`${scheme} ${victim.accessToken}`).expect(200);
   });
 
-  // Proves: network-5
   it.each([
     ['a forged token before the valid one', ['forged', 'valid']],
     ['the valid token before a forged one', ['valid', 'forged']],
@@ -256,7 +251,6 @@ describe('forged refresh tokens', () => {
     expect(await sessionOfVictim()).not.toBeNull();
   });
 
-  // Proves: website-4
   it('do not prevent a refresh with a valid one in the same request', async () => {
     const other = await signUp(service);
     const forged = Object.values(SIGNATURES).map((forge) => forge(refresh));
@@ -278,7 +272,6 @@ describe('the mirrored signature (r, n − s)', () => {
 });
 
 describe('after all attacks', () => {
-  // Proves: network-2, asvs-9.1.3
   it('the service has not requested the key set of the attacker', () => {
     expect(keySetRequests).toBe(0);
   });

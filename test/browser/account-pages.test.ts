@@ -208,7 +208,6 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     expect(faults).toEqual([]);
   });
 
-  // Proves: mail-5
   it('does nothing without a click: neither for a scanner nor for a browser that opens the link', async () => {
     const { person, user } = await signUp(service());
     const links = [await linkFor(person.email, 'email-verification'), await linkFor(person.email, 'not-me')];
@@ -232,7 +231,6 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await hears('The address is confirmed.');
   });
 
-  // Proves: mail-5, asvs-14.2.1
   it('takes the token from the address, and sends it in bodies alone', async () => {
     const { person } = await signUp(service());
     const link = await resetLink(person.email);

@@ -44,7 +44,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect([after.status, after.body.code]).toEqual([401, 'AUTH_FAILED']);
   });
 
-  // Proves: asvs-3.3.2
   it('has one cookie, with the configured attributes', async () => {
     const visitor = await signedUp();
     await visitor.post(REFRESH);
@@ -75,7 +74,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   // The browser treats the two cookies alike in what follows.
   if (host !== 'localhost') return;
 
-  // Proves: script-1, asvs-3.3.4
   it('cannot read the refresh token by script; neither can a page of the service or of a foreign site', async () => {
     const { tab, open, browser } = await signedUp();
     const ofTheService = await open(`${world().service}/auth/session`);

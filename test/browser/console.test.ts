@@ -399,7 +399,6 @@ describe.runIf(canBrowse())('the console', () => {
     expect(await console.faults()).toEqual([]);
   });
 
-  // Proves: website-7
   it('shows a name, a user agent and an error that are markup as text', async () => {
     const console = await open();
     const { page, send, hears, press, form } = console;

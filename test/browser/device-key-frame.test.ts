@@ -118,7 +118,6 @@ describe.runIf(canBrowse())('the key of a device', () => {
     }
   });
 
-  // Proves: website-6, bcp-11
   it('is not for a page whose origin is not allowed: it cannot frame the page, and gets no proof of the frame of another', async () => {
     const { tab: application } = await signedUp();
     const tab = await world().browser.newPage();

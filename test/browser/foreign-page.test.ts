@@ -25,7 +25,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
     return sent;
   };
 
-  // Proves: website-2, asvs-3.5.1
   it.each(LOADING)('does not log out by $title', async (given) => {
     const status = given.embeds ? 400 : 200;
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status });
@@ -36,14 +35,12 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
   });
 
-  // Proves: website-1, asvs-3.5.1
   it.each(POSTING)('does not refresh by $title, which is answered 403', async (given) => {
     const sent = await attack(REFRESH, given);
     expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
     expect([world().foreign.origin, 'null']).toContain(sent.origin);
   });
 
-  // Proves: website-5
   it('cannot read a response', async () => {
     const { open, post, get, person } = await signedUp();
     const page = await open(world().foreign.publish('<title>foreign</title>'));
@@ -69,17 +66,14 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
   // What follows does not depend on the attributes of the cookie: the browser sends either, or the service does not read it.
   if (none) return;
 
-  // Proves: website-2, asvs-3.3.2
   it.each(NAVIGATING)('does not log out by $title, although the cookie is sent', async (given) => {
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: true, status: 200 });
   });
 
-  // Proves: website-3, asvs-3.5.2
   it('does not log in as another user by a form that looks like JSON, which is answered 403', async () => {
     expect(await attack(LOGIN, JSON_LIKE_FORM)).toMatchObject({ method: 'POST', status: 403 });
   });
 
-  // Proves: website-2
   it.each(['foreign', 'app'] as const)('does not log out by a redirect through the site %s', async (through) => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();
@@ -94,7 +88,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ h
 describe.runIf(canBrowse())('a page of the same site', () => {
   const { world, signedUp } = openWorld('localhost', {});
 
-  // Proves: website-2
   it.each(LOADING.filter(({ embeds }) => embeds))('does not log out by $title, with the cookie', async ({ html }) => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();

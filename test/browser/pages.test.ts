@@ -57,7 +57,6 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
     return { tab, faults, requested };
   };
 
-  // Proves: asvs-3.4.3, asvs-14.2.3
   it.each(PAGES)(
     '%s violates no policy, runs no foreign script, loads nothing from elsewhere, and has no fault that axe finds',
     async (path, status) => {

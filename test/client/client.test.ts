@@ -89,7 +89,6 @@ describe('a page that opens', () => {
     expect(requests[0]).toMatchObject({ keepalive: true, credentials: 'include', redirect: 'error' });
   });
 
-  // Proves: asvs-14.3.3, bcp-12
   it('does not store the token', async () => {
     const { page } = await restored();
     expect([...page.storage]).toEqual([[`tandem:${BASE_URL}`, '2']]);

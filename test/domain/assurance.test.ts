@@ -45,7 +45,6 @@ describe('what a user has shown', () => {
     [['password', 'password'], ['pwd']],
   ];
 
-  // Proves: nist-1
   it.each(cases)('%j is %j', (methods, amr) => {
     expect(amrAfter([], methods)).toEqual(amr);
     expect(assuranceOf(amr)).toBe(amr.includes('mfa') ? 'aal2' : 'aal1');
@@ -138,7 +137,6 @@ describe('a step-up', () => {
     expect(missingStepUp(required, session({ known: DAY, held: DAY }), of(true))).toBeNull();
   });
 
-  // Proves: nist-10
   it.each<[Ages, MissingStepUp | null]>([
     [{ known: 0, held: 0 }, null],
     [{ known: maxAge - 1, held: maxAge - 1 }, null],

@@ -83,7 +83,6 @@ const admittedFraction = (owner: LoginClient, networks: readonly LoginClient[], 
 };
 
 describe('attackers on one account', () => {
-  // Proves: guess-1
   it('have at most two attempts a minute in the long run, from any number of networks', () => {
     const { attempt, pass } = account();
     let networks = 0;
@@ -135,7 +134,6 @@ describe('attackers on one account', () => {
     expect(wait(OWNER)).toBe(0);
   });
 
-  // Proves: guess-2
   it.each([
     ['one unrelated network', list(1, unrelated), 0.95],
     ['ten unrelated networks', list(10, unrelated), 0.5],
@@ -182,7 +180,6 @@ describe('attackers on one account', () => {
 describe("the user's devices", () => {
   const device = (index: number) => deviceClient(`device ${index}`.replace(' ', '-'));
 
-  // Proves: guess-1
   it.each([
     [1, 50],
     [5, 50 + 4 * 3],

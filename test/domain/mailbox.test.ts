@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { mailboxOf } from '../../src/domain/mail-limits.ts';
 
 describe('a mailbox', () => {
-  // Proves: mail-6
   it.each([
     ['ada@example.org', 'ada@example.org'],
     ['ada+a+b@example.org', 'ada@example.org'],

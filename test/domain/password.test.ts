@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { isHashable, isOwnName, passwordProblem } from '../../src/domain/password.ts';
 
 describe('passwordProblem', () => {
-  // Proves: user-11, gap-3, asvs-6.2.5
   it.each([
     ['8 characters', '12345678', null],
     ['7 characters', '1234567', 'too_short'],

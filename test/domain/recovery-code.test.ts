@@ -9,7 +9,6 @@ const wide = (text: string): string =>
   text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint((character.codePointAt(0) ?? 0) + 0xfee0));
 
 describe('a recovery code', () => {
-  // Proves: asvs-6.5.3, asvs-6.5.4
   it('has 16 characters of 5 bits in groups of four, none of which is misread', () => {
     const codes = Array.from({ length: 2_000 }, () => recoveryCodeFrom(token()));
     for (const code of codes) expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);

@@ -42,7 +42,6 @@ describe('tokenStatus', () => {
   const [another, future] = [token('x', 6, last), token('x', 7, last)];
   const oldest = token('x', 0, last);
 
-  // Proves: state-11
   it.each([
     ['the current token', t6, last, STRICT, 'current'],
     ['the current token long after', t6, last + 86_400_000, STRICT, 'current'],

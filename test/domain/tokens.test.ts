@@ -47,7 +47,6 @@ describe('refreshClaims', () => {
     authenticated: { authenticatedAt: NOW, amr: ['pwd'], knownAt: NOW, heldAt: null },
   });
 
-  // Proves: refresh-token-7
   it('contain no data of the user but the id', () => {
     expect(refreshClaims(session)).toEqual({
       sub: 'u1',

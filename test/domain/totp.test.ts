@@ -19,7 +19,6 @@ describe('a code', () => {
 });
 
 describe('a secret', () => {
-  // Proves: asvs-6.5.3, nist-8
   it('has 160 bits in Base32, 5 of each character of the token', () => {
     expect(secretFrom(TOKEN)).toBe('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567');
     expect(secretFrom('-_9876543210zyxwvutsrqponmlkjihgfedcbaZYXWV')).toMatch(/^[A-Z2-7]{32}$/);

@@ -22,7 +22,6 @@ describe('a flood of log-ins', () => {
     directory.remove();
   });
 
-  // Proves: flood-2
   it('is served as far as hashing goes, turned away beyond it, and leaves refresh and guarded requests alone', async () => {
     const holders = [await signUpAt(service.url), await signUpAt(service.url)];
     const answers: Answer[] = [];

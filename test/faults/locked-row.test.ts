@@ -10,7 +10,6 @@ import { ROUTES } from '../support/storage/routes.ts';
 const WAITING = `select pid, query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', (_name, route) => {
-  // Proves: flood-10
   it('fails, leaves no statement behind that waits, and has not used its token up', async () => {
     const { direct, url } = await route();
     const service = await startService({
@@ -44,7 +43,6 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
 });
 
 describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s', (_name, route) => {
-  // Proves: flood-11
   it('wait with one connection, and leave the others to everybody else', async () => {
     const { direct, url } = await route();
     let compared = 0;

@@ -39,7 +39,6 @@ const underWay = () => {
 };
 
 describe('pipelined requests', () => {
-  // Proves: flood-5
   it('are answered in their order, and few of them are under way at any moment', async () => {
     const requests = underWay();
     const { url } = await stageApp([
@@ -101,7 +100,6 @@ describe('pipelined requests', () => {
     expect(answer.status).toBe(400);
   });
 
-  // Proves: flood-5
   it('are not started after the last one of their connection, however long that one takes', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let begun = 0;
@@ -122,7 +120,6 @@ describe('pipelined requests', () => {
     expect(begun).toBe(2);
   });
 
-  // Proves: flood-5
   it('lose their connection when the client does not read the responses', async () => {
     const CONNECTIONS = 5;
     const REQUESTS = 200;
@@ -178,7 +175,6 @@ describe('twenty connections that send many requests and read no response', () =
     clearInterval(timer);
   };
 
-  // Proves: flood-5
   it.each([
     ['the service', '/errors'],
     ['the metrics', '/metrics'],

@@ -60,7 +60,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     };
   };
 
-  // Proves: asvs-16.5.2
   it('requests that need it fail soon, also in the middle of one, and the others are served', async () => {
     const stopRefreshing = refreshAllAt(service.url, holders);
     const stopRegistering = registerOn();
@@ -89,7 +88,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     }
   });
 
-  // Proves: flood-10
   it('every refresh that failed has left its token usable', async () => {
     for (const { refresh } of holders) {
       await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), RECOVERY);

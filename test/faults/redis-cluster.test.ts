@@ -47,7 +47,6 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
     }
   });
 
-  // Proves: flood-1
   it('admit together what one of them would', async () => {
     const statuses = await whileShared(services, async (attempt) => {
       const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': `192.0.2.${attempt}` };

@@ -44,7 +44,6 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
     body: { data: { status, checks: { redis: state } } },
   });
 
-  // Proves: flood-1
   it('says so when counts can be evicted: in the log once, in its readiness and in its metrics', async () => {
     await vi.waitFor(() => expect(logged(EVICTS)).toBe(1), PATIENCE);
     expect(await readiness()).toMatchObject(ready('degraded', 'down'));

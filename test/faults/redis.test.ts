@@ -52,7 +52,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     directory.remove();
   });
 
-  // Proves: flood-10
   it('no request hangs or fails because of it, limits are counted in the process, and it is logged once', async () => {
     await untilReady(service);
     await strike(redis);
@@ -62,7 +61,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     await vi.waitFor(() => expect(timesLogged(service, AWAY)).toBe(timesLogged(service, BACK) + 1), RECOVERY);
   });
 
-  // Proves: asvs-16.5.2
   it('no log-in fails because of it, and failed ones are counted in the process', async () => {
     const guess = () => postJson(`${service.url}/auth/login`, { account: 'nobody', password: 'a guess' });
     const statuses = (await Promise.all(Array.from({ length: 150 }, guess))).map(({ status }) => status);

@@ -78,7 +78,6 @@ describe('connections that are reset', () => {
   });
 
   describe.each(['service', 'metrics'] as const)('on the port of the %s', (port) => {
-    // Proves: flood-6
     it.each(RESETS_OF)('do not end the process, hundreds of them: after $what', async (reset) => {
       let left = RESETS;
       const resetOn = async (): Promise<void> => {

@@ -57,7 +57,6 @@ describe('clients that take their time', () => {
     expect(parseAnswer(await trickle(socket, chunk))).toMatchObject({ status: 413 });
   });
 
-  // Proves: flood-4
   it('are cut off when they send nothing, or half a head and nothing more', async () => {
     const idle = await Promise.all(Array.from({ length: 1_100 }, () => open(service)));
     for (const socket of idle.slice(1_000)) socket.write(HEAD);
@@ -77,7 +76,6 @@ describe('a thousand clients that send nothing, and a hundred that send half a h
     directory.remove();
   });
 
-  // Proves: flood-4
   it('do not keep others waiting', async () => {
     const idle = await Promise.all(Array.from({ length: 1_100 }, () => open(service)));
     for (const socket of idle.slice(1_000)) socket.write(HEAD);

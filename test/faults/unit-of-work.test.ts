@@ -52,7 +52,6 @@ describe('a process that is killed in the middle of a unit of work', () => {
 
 describe.runIf(server !== undefined)('a process that is frozen in the middle of a unit of work', () => {
   // As one whose machine is gone: its connection is not closed.
-  // Proves: flood-11
   it('does not keep what it has locked', async () => {
     const options = await postgresql();
     const user = aUser();

@@ -103,7 +103,6 @@ const BAD: Readonly<Record<string, Bad>> = {
 };
 
 describe('a bad credential', () => {
-  // Proves: nist-3
   it.each(Object.entries(PLACES))(
     'is refused by POST %s with an error of the catalog, and changes nothing',
     async (_path, send) => {

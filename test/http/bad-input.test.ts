@@ -62,7 +62,6 @@ describe('bad input', () => {
   const askJson = (route: Route, json: string) => ask(route).set('Content-Type', 'application/json').send(json);
 
   describe.each(fields)('$route.name: the field $field', ({ route, field }) => {
-    // Proves: endpoint-4, catalog-3
     it.each(Object.entries(INVALID_TEXTS).filter(([, value]) => !isFit(route, field, value)))(
       'is reported when it is %s',
       async (_, value) => {
@@ -73,14 +72,12 @@ describe('bad input', () => {
       },
     );
 
-    // Proves: network-6
     it.each(Object.entries(UNUSUAL_TEXTS))('causes no 5xx with %s', async (_, value) => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
       if (isFit(route, field, value)) expectNoFault(response);
       else expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
-    // Proves: network-6
     it('is refused when it is an object with a __proto__ member', async () => {
       const json = JSON.stringify({ ...sampleBody(route), [field]: 'PROTOTYPE' }).replace(
         '"PROTOTYPE"',
@@ -91,7 +88,6 @@ describe('bad input', () => {
   });
 
   describe.each(withBody.map((route) => ({ route })))('$route.name: the body', ({ route }) => {
-    // Proves: endpoint-5
     it('has every missing field reported once', async () => {
       const response = await askJson(route, '{}');
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
@@ -101,7 +97,6 @@ describe('bad input', () => {
       expect(named).toEqual(missing.length === 0 ? ['body'] : missing);
     });
 
-    // Proves: service-10
     it.each([
       ['not JSON', '{"username": '],
       ['a number', '42'],
@@ -141,7 +136,6 @@ describe('bad input', () => {
       expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
     });
 
-    // Proves: flood-4
     it('is refused when it decompresses to over 16 KiB', async () => {
       const bomb = gzipSync(JSON.stringify({ padding: 'a'.repeat(1024 * 1024) }));
       const response = await ask(route)
@@ -189,7 +183,6 @@ describe('bad input', () => {
     // Mail programs add parameters to links, so the pages for these accept any query.
     const ignoresQueries = route.request.query.type === 'unknown';
 
-    // Proves: request-21
     it.each(ignoresQueries ? [] : queries)(
       'refuses the unknown or unreadable parameters of the query %s',
       async (query) => {

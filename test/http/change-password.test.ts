@@ -21,7 +21,6 @@ const logIn = ({ person }: SignedUp, password: string) =>
   service.http.post('/auth/login').send({ account: person.username, password });
 
 describe('PUT /users/me/password', () => {
-  // Proves: asvs-6.2.2
   it('changes the password', async () => {
     const ada = await signUp(service);
     const { body } = await change(ada).expect(200);
@@ -30,7 +29,6 @@ describe('PUT /users/me/password', () => {
     await logIn(ada, NEW_PASSWORD).expect(200);
   });
 
-  // Proves: theft-1, asvs-7.4.3
   it('ends all sessions, and opens one for the caller', async () => {
     const ada = await signUp(service);
     const elsewhere = (await logIn(ada, ada.person.password).expect(200)).get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
@@ -41,7 +39,6 @@ describe('PUT /users/me/password', () => {
     await refreshWith(service, changed.cookie).expect(200);
   });
 
-  // Proves: script-2, asvs-6.2.3, asvs-7.5.1
   it.each(['not the password', NEW_PASSWORD, 'x'.repeat(73)])(
     'answers AUTH_CREDENTIALS_INVALID to a wrong current password, and changes nothing: %.20s',
     async (currentPassword) => {
@@ -66,7 +63,6 @@ describe('PUT /users/me/password', () => {
     await logIn(ada, ada.person.password).expect(200);
   });
 
-  // Proves: asvs-6.2.4
   it('refuses a common password when the blocklist is on', async () => {
     const strict = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
     const ada = await signUp(strict);

@@ -32,7 +32,6 @@ const expectEnded = async (cookie: string): Promise<void> => {
 };
 
 describe('GET /auth/clear-cookie', () => {
-  // Proves: endpoint-2, endpoint-17, gap-7
   it('answers 200 without a payload, in the success envelope', async () => {
     const response = await clear((await signUp(service)).cookie);
     expect(response.status).toBe(200);
@@ -45,7 +44,6 @@ describe('GET /auth/clear-cookie', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: endpoint-18, cookie-1
   it.each([
     ['by default', {}],
     [
@@ -71,7 +69,6 @@ describe('GET /auth/clear-cookie', () => {
     });
   });
 
-  // Proves: endpoint-18
   it('makes a browser delete the cookie', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
@@ -80,7 +77,6 @@ describe('GET /auth/clear-cookie', () => {
     await browser.post('/auth/refresh-token').expect(401);
   });
 
-  // Proves: endpoint-16
   it.each([
     ['no cookie', async () => undefined],
     ['an empty cookie', async () => 'refresh_token='],
@@ -113,7 +109,6 @@ describe('GET /auth/clear-cookie', () => {
 });
 
 describe('GET /auth/clear-cookie, with a refresh token', () => {
-  // Proves: endpoint-19, bcp-9
   it('ends its session', async () => {
     const { cookie } = await signUp(service);
     await clear(cookie).expect(200);
@@ -152,7 +147,6 @@ describe('GET /auth/clear-cookie, with a refresh token', () => {
 });
 
 describe('GET /auth/clear-cookie, from a page of another site', () => {
-  // Proves: endpoint-19
   it('answers 200 and changes nothing', async () => {
     const { cookie } = await signUp(service);
     const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site');
@@ -179,7 +173,6 @@ describe('GET /auth/clear-cookie, from a page of another site', () => {
 });
 
 describe('GET /auth/clear-cookie, when the database fails', () => {
-  // Proves: asvs-16.5.3
   it('answers DB_QUERY_FAILED and keeps the cookie, so that the client can try again', async () => {
     const broken = await start({}, ({ sessions }) => ({
       sessions: { ...sessions, end: () => Promise.reject(new AppError('DB_QUERY_FAILED')) },

@@ -38,7 +38,6 @@ const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
 };
 
 describe('an unreadable request', () => {
-  // Proves: service-9, network-5, asvs-3.4.4
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['bytes of another protocol', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
@@ -62,7 +61,6 @@ describe('an unreadable request', () => {
     expect(logs).toEqual([expect.objectContaining({ level: 'info', msg: 'unreadable request', status: 400 })]);
   });
 
-  // Proves: asvs-16.4.1
   it('is logged without its content', async () => {
     const { url, logs } = await stageApp(routes);
     await exchangeRaw(url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer hunter22\r\nhunter22\r\n\r\n');
@@ -114,7 +112,6 @@ const readUntilClosed = async (url: string, bytes: string): Promise<string> => {
 };
 
 describe('the response to a HEAD that is refused', () => {
-  // Proves: network-5
   it.each([
     ['without a Host', 'HEAD /probe HTTP/1.1\r\n\r\n'],
     ['with two Hosts', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
@@ -181,7 +178,6 @@ describe('an error response on a connection with other requests', () => {
     return { ...app, asked: asked.promise, release: () => release.resolve() };
   };
 
-  // Proves: network-5
   it.each([
     ['to an unreadable request', GARBAGE],
     ['to a CONNECT', head('CONNECT a:1')],
@@ -245,7 +241,6 @@ describe('a request with too many headers', () => {
     expectEnvelope(response, 'Request Header Fields Too Large');
   });
 
-  // Proves: errors-1
   it('gets 431 in the envelope when their size exceeds the maximum', async () => {
     const { url } = await stageApp(routes);
     const response = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
@@ -308,7 +303,6 @@ describe('a chunked request in HTTP/1.0', () => {
 describe('a request that does not arrive in time', () => {
   const JSON_OF_10 = { 'Content-Type': 'application/json', 'Content-Length': '10' };
 
-  // Proves: service-9
   it.each([
     ['its headers', 'GET /probe HTTP/1.1\r\nHost: a\r\n'],
     ['its body', `${head('POST /upload', JSON_OF_10)}{`],

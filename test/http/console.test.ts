@@ -41,7 +41,6 @@ describe('the console', () => {
     expect(texts).toEqual(['css', 'js'].map((type) => readText(`console/page/console.${type}`)));
   });
 
-  // Proves: website-7
   it('may load nothing but its own files, call nothing but the service, and make no markup from text', async () => {
     const { http } = await start();
     const { headers } = await http.get('/console');

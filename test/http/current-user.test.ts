@@ -21,7 +21,6 @@ const me = (authorization?: string) => {
 };
 
 describe('GET /users/me', () => {
-  // Proves: state-5, token-6, guard-9
   it.each(['Bearer', 'bearer', 'BEARER'])('returns the user, in the success envelope: %s', async (scheme) => {
     const response = await me(`${scheme} ${ada.accessToken}`);
     expect(response.status).toBe(200);
@@ -38,7 +37,6 @@ describe('GET /users/me', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: guard-12
   it('returns the user as stored now; the context contains the user of the token', async () => {
     const { user, accessToken } = await signUp(service);
     const username = `${user.username}.renamed`;
@@ -75,7 +73,6 @@ describe('GET /users/me', () => {
     expect(patched.body.data).toMatchObject({ locale: 'de', secondFactor: true, passkeys: 2 });
   });
 
-  // Proves: guard-7
   it.each([
     ['no Authorization header', undefined],
     ['another scheme', 'Basic YWRhOnBhc3N3b3Jk'],
@@ -89,7 +86,6 @@ describe('GET /users/me', () => {
   });
 
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
-  // Proves: guard-8
   it.each([
     ['garbage', () => 'garbage'],
     ['two tokens', () => `${ada.accessToken} ${ada.accessToken}`],
@@ -106,7 +102,6 @@ describe('GET /users/me', () => {
     expect(response.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
   });
 
-  // Proves: state-3, state-4, theft-2, asvs-9.2.1
   it('answers AUTH_TOKEN_INVALID from the second in which the token expires', async () => {
     const { accessToken } = await signUp(service);
     clock.advance(15 * MINUTE - 1);
@@ -116,13 +111,11 @@ describe('GET /users/me', () => {
     expect(response.body.code).toBe('AUTH_TOKEN_INVALID');
   });
 
-  // Proves: token-6
   it('does not accept the refresh cookie instead of an access token', async () => {
     const response = await me().set('Cookie', ada.cookie).expect(401);
     expect(response.body.code).toBe('AUTH_TOKEN_MISSING');
   });
 
-  // Proves: catalog-11
   it('answers DB_RECORD_NOT_FOUND when the user does not exist, with the user of the token in the context', async () => {
     const { user, accessToken } = await signUp(service);
     await service.ports.users.remove(user.id);

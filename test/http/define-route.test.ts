@@ -22,7 +22,6 @@ const OF_CALLERS = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING', 'DB_RECORD_NOT_F
 const sorted = (codes: Iterable<string>) => [...codes].sort();
 
 describe('a route', () => {
-  // Proves: rate-2
   it('requires authentication, is of the tier global and answers 200 by default', () => {
     const declared = route(minimal, () => null);
     expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global' });
@@ -30,7 +29,6 @@ describe('a route', () => {
     expect(declared.response.status).toBe(200);
   });
 
-  // Proves: guard-1, rate-1
   it('keeps what it declares', () => {
     const body = v.object({ a: v.string() });
     const declared = route(
@@ -85,7 +83,6 @@ describe('the compiler', () => {
     route({ ...minimal, response: { data: Time } }, () => 0);
   });
 
-  // Proves: asvs-8.1.2
   it('refuses a payload that does not match its schema', () => {
     // @ts-expect-error: a member is missing
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada' }));

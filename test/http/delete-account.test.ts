@@ -25,7 +25,6 @@ describe('DELETE /users/me', () => {
     service.http.post('/auth/login').send({ account: person.username, password: person.password });
   const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
 
-  // Proves: asvs-7.4.2
   it('removes the user, and everything about the user', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     await logIn(ada).expect(200);
@@ -62,7 +61,6 @@ describe('DELETE /users/me', () => {
     expect((await signUp(service, ada.person)).user.id).not.toBe(ada.user.id);
   });
 
-  // Proves: asvs-7.5.1, script-2, asvs-6.3.1
   it('refuses a wrong password, and makes guesses wait', async () => {
     const ada = await signUp(service);
     const guesses = await Promise.all(Array.from({ length: 51 }, () => leave(ada, { password: 'a guess' })));

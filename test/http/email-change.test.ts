@@ -62,7 +62,6 @@ describe('PUT /users/me/email', () => {
     expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('email-change-requested');
   });
 
-  // Proves: network-8
   it('responds the same when the address has an account', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     await ask(ada, other.user.email).expect(202);
@@ -79,7 +78,6 @@ describe('PUT /users/me/email', () => {
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
   });
 
-  // Proves: asvs-7.5.1, script-2
   it('refuses a wrong password, also for the address that the user has', async () => {
     const ada = await signUp(service);
     for (const email of [aPerson().email, ada.user.email]) {
@@ -88,7 +86,6 @@ describe('PUT /users/me/email', () => {
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
   });
 
-  // Proves: asvs-7.4.3
   it('leaves no link to a new address after a change of the password, in any order, and the one that resets it', async () => {
     for (let round = 0; round < 10; round += 1) {
       const ada = await signUp(service);
@@ -103,7 +100,6 @@ describe('PUT /users/me/email', () => {
     }
   });
 
-  // Proves: asvs-6.3.1
   it('makes guesses of the password wait', async () => {
     const ada = await signUp(service);
     const guesses = await Promise.all(Array.from({ length: 51 }, () => ask(ada, aPerson().email, 'a guess')));
@@ -113,7 +109,6 @@ describe('PUT /users/me/email', () => {
     });
   });
 
-  // Proves: mail-6
   it('has at most five links sent in an hour, and does not say so', async () => {
     const ada = await signUp(service);
     for (let time = 0; time < 7; time += 1) await ask(ada, aPerson().email).expect(202);
@@ -252,7 +247,6 @@ describe('an address that was given up', () => {
 });
 
 describe('POST /auth/email-change/undo', () => {
-  // Proves: theft-8
   it('restores the address, ends all sessions, and has a link for a new password sent', async () => {
     const ada = await verifiedUser();
     const { email, undo } = await changed(ada);

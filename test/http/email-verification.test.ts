@@ -53,7 +53,6 @@ describe('POST /auth/register', () => {
 describe('POST /auth/email-verification', () => {
   const ask = (email: unknown, { http } = service) => http.post('/auth/email-verification').send({ email });
 
-  // Proves: network-8
   it('responds the same for every address, and keeps one request of each', async () => {
     const { user } = await registered();
     const before = (await service.ports.outbox.waiting()).count;
@@ -72,7 +71,6 @@ describe('POST /auth/email-verification', () => {
 });
 
 describe('POST /auth/email-verification/confirm', () => {
-  // Proves: asvs-6.4.1
   it('verifies the address, once, and ends the link that removes the account', async () => {
     const { user, cookie, verify, notMe } = await registered();
     const { body } = await useLink(service, CONFIRM, verify).set('Cookie', cookie).expect(200);
@@ -146,7 +144,6 @@ describe('POST /auth/email-verification/confirm', () => {
 });
 
 describe('POST /auth/email-verification/not-me', () => {
-  // Proves: member-4
   it('removes the account, its sessions, links, messages and events', async () => {
     const { user, cookie, notMe, person } = await registered();
     await useLink(service, NOT_ME, notMe).expect(200);
@@ -233,7 +230,6 @@ describe('EMAIL_VERIFICATION=required', () => {
     await logIn(person.email, person.password).expect(200);
   });
 
-  // Proves: network-8
   it('responds the same for a taken address, and notifies its owner at most five times a day', async () => {
     const owner = aPerson();
     const free = await register(owner).expect(202);
@@ -263,7 +259,6 @@ describe('EMAIL_VERIFICATION=required', () => {
     }
   });
 
-  // Proves: member-4
   it('lets no password open an account that was chosen before its address was contested', async () => {
     const [stranger, owner] = [aPerson(), aPerson()];
     const ahead = { ...stranger, email: owner.email };

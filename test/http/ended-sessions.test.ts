@@ -30,7 +30,6 @@ const disable = ({ user }: SignedUp) => service.ports.users.update(user.id, { di
 const remove = ({ user }: SignedUp) => service.ports.users.remove(user.id);
 
 describe.each(required.map((route) => ({ route })))('$route.name', ({ route }) => {
-  // Proves: asvs-7.4.1, asvs-7.4.2
   it.each([
     ['AUTH_TOKEN_INVALID', 'whose session was logged out', logOut],
     ['AUTH_TOKEN_INVALID', 'whose account is disabled', disable],

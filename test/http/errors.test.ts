@@ -52,7 +52,6 @@ const FURTHER: typeof SPECIFIED = {
 const LISTED = { ...SPECIFIED, ...FURTHER };
 
 describe('GET /errors', () => {
-  // Proves: service-13, entry-1, endpoint-2, endpoint-20, gap-8, errors-3, catalog-1, catalog-22
   it('lists the catalog of the specification and the further codes, sorted by code', async () => {
     const response = await service.http.get('/errors').expect(200);
     expect(response.body).toStrictEqual({
@@ -72,14 +71,12 @@ describe('GET /errors', () => {
     });
   });
 
-  // Proves: gap-10
   it('needs no token and ignores an invalid one', async () => {
     await service.http.get('/errors').set('Authorization', 'Bearer garbage').expect(200);
   });
 });
 
 describe('GET /errors/:code', () => {
-  // Proves: service-13, endpoint-21, gap-9
   it.each(published)('returns the same entry for %s as the list', async (code) => {
     const list = await service.http.get('/errors').expect(200);
     const response = await service.http.get(`/errors/${code}`).expect(200);
@@ -87,7 +84,6 @@ describe('GET /errors/:code', () => {
     expect(response.body.data.code).toBe(code);
   });
 
-  // Proves: endpoint-22, catalog-12
   it.each([
     'AUTH_FAILED',
     'NO_SUCH_CODE',
@@ -207,12 +203,10 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
 };
 
 describe('an error envelope', () => {
-  // Proves: catalog-2
   it('is provoked for every published code', () => {
     expect(Object.keys(PROVOKED).sort()).toEqual(published);
   });
 
-  // Proves: service-10, error-2, error-4, error-5, error-6, error-8, error-10, errors-1, catalog-14, version-4
   it.each(published)('of %s has the specified form, and its type is the address of the catalog entry', async (code) => {
     const response = await PROVOKED[code]?.();
     expect(response?.body).toStrictEqual({
@@ -233,7 +227,6 @@ describe('an error envelope', () => {
     expect(response?.status).toBe(status);
   });
 
-  // Proves: error-9
   it('contains the user only when the request is authenticated', async () => {
     const ofUser = ['DB_RECORD_NOT_FOUND', 'SYS_SERIALIZATION_ERROR'];
     for (const code of [...ofUser, 'AUTH_TOKEN_INVALID', 'AUTH_USER_DUPLICATE', 'SYS_HTTP_UNEXPECTED_ERROR']) {
@@ -247,7 +240,6 @@ describe('an error envelope', () => {
     }
   });
 
-  // Proves: catalog-22
   it('has a type for AUTH_FAILED too, which is not in the published catalog, but has a page', async () => {
     const response = await service.http.post('/auth/refresh-token').expect(401);
     expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);

@@ -136,7 +136,6 @@ const ENDINGS: readonly (readonly [
 ];
 
 describe('GET /users/me/events', () => {
-  // Proves: asvs-16.3.1
   it.each(ENDINGS)('says why a session ended, when and where: %s', async (reason, origin, end) => {
     const ada = await signUp(service);
     const phone = await logIn(ada.person);
@@ -178,7 +177,6 @@ describe('GET /users/me/events', () => {
     ]);
   });
 
-  // Proves: member-1, asvs-8.2.2
   it('lists page after page, each event once, and nothing of other users', async () => {
     const ada = await signUp(service);
     const bob = await signUp(service);
@@ -236,7 +234,6 @@ describe('GET /users/me/events', () => {
 });
 
 describe('a disabled account', () => {
-  // Proves: asvs-7.4.2
   it('is refused after the right password only, cannot refresh, and can log in once it is enabled', async () => {
     const ada = await signUp(service);
     const { email, password } = ada.person;
@@ -255,7 +252,6 @@ describe('a disabled account', () => {
 });
 
 describe('the audit log', () => {
-  // Proves: asvs-16.3.1
   it('keeps that an account was deleted, of which the tables keep nothing', async () => {
     const ada = await signUp(service);
     await deleteAccountAsOperator(service.ports)(ada.user.id, NO_ORIGIN);
@@ -269,7 +265,6 @@ describe('the audit log', () => {
     expect(await service.ports.events.list({ userId: ada.user.id, before: null, limit: 1 })).toStrictEqual([]);
   });
 
-  // Proves: theft-5, asvs-16.2.5
   it('names no account', async () => {
     const ada = await signUp(service);
     const lines = service.logs.filter(({ msg }) => msg === 'account event');

@@ -74,8 +74,6 @@ const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number
 const exceptionLines = ({ logs }: StageApp) => logs.filter(({ code }) => code !== undefined);
 
 describe('an exception', () => {
-  // Proves: request-30, errors-1, catalog-19, catalog-21, exception-4, exception-5, exception-6, exception-7
-  // Proves: exception-8, exception-9, exception-11
   it.each(MAPPING)('is mapped: %s', async (_what, thrown, status, code, level) => {
     const app = await stageApp([throwing(thrown)]);
     const { body } = await app.http.get('/probe').expect(status);
@@ -111,7 +109,6 @@ describe('an exception', () => {
     expect(text).not.toMatch(/hunter22|stack|\.ts/);
   });
 
-  // Proves: asvs-16.3.4
   it('is logged with its stack when it is unexpected', async () => {
     const app = await stageApp([throwing(new TypeError('x is not a function'))]);
     await app.http.get('/probe').expect(500);
@@ -157,7 +154,6 @@ describe('an HTTP error', () => {
 describe('the filters', () => {
   const HTTP = { status: 418, expose: true };
 
-  // Proves: exception-1
   it('match a rate-limit exception first, even if it looks like an HTTP error', () => {
     expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
@@ -166,7 +162,6 @@ describe('the filters', () => {
     });
   });
 
-  // Proves: exception-2
   it('match validation and serialization next', () => {
     expect(toAppError(Object.assign(new RequestValidationFailure([PROBLEM]), HTTP))).toMatchObject({
       code: 'CLIENT_PARAMS_VALIDATION_FAILED',
@@ -178,7 +173,6 @@ describe('the filters', () => {
     });
   });
 
-  // Proves: exception-3
   it('keep an application exception as it is, and match everything else last', () => {
     const error = Object.assign(new OwnError('DB_RECORD_NOT_FOUND'), { expose: true });
     expect(toAppError(error)).toBe(error);

@@ -45,7 +45,6 @@ const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
 };
 
 describe.each(STAGES)('an exception of the stage %s', (stage) => {
-  // Proves: request-30
   it.each(Object.entries(FAULTS))('%s becomes the error envelope', async (_way, fault) => {
     const { http, logs } = brokenAt(stage, fault);
     const { body, headers } = await http.get('/probe').expect(500);

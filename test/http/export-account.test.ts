@@ -80,13 +80,11 @@ describe('GET /users/me/export', () => {
     expect(text).not.toMatch(/\$2b\$/);
   });
 
-  // Proves: member-1, asvs-8.2.2
   it('returns nothing of another user', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     expect(JSON.stringify(await exported(ada))).not.toContain(other.user.id);
   });
 
-  // Proves: flood-12
   it('is limited for each user, whatever the address, and in another count than that of the clients', async () => {
     const limited = await start({ TRUST_PROXY: '1' });
     const [ada, bob] = [await signUp(limited), await signUp(limited)];

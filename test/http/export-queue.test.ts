@@ -31,7 +31,6 @@ const setUp = async () => {
   return { ask, reading: () => reading, release: gate.resolve };
 };
 
-// Proves: flood-12
 it('exports are made one at a time', async () => {
   const { ask, reading, release } = await setUp();
   const all = Promise.all([ask(), ask(), ask()]);

@@ -46,7 +46,6 @@ describe('a guess after fifty failed ones', () => {
     expect(refused.length).toBeLessThanOrEqual(50);
   });
 
-  // Proves: rate-13
   it.each([
     ['on a username', async () => (await signUp(service)).person.username],
     ['on an email', async () => (await signUp(service)).person.email],
@@ -59,7 +58,6 @@ describe('a guess after fifty failed ones', () => {
     for (const response of responses.filter(({ status }) => status === 429)) expect(waitOf(response)).toBe('1');
   });
 
-  // Proves: asvs-16.3.3
   it('is logged at warn, without the account and the password', async () => {
     // A service of its own: the refusals above have used up the sampled log lines of this minute.
     const own = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
@@ -78,7 +76,6 @@ describe('a guess after fifty failed ones', () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person.username}|${person.password}`, 'i'));
   });
 
-  // Proves: network-8
   it('gets the same response whether or not the account exists and the password is right', async () => {
     const { person } = await signUp(service);
     const nobody = aPerson();
@@ -98,7 +95,6 @@ describe('a guess after fifty failed ones', () => {
     expect(comparable(unknown)).toStrictEqual(comparable(right));
   });
 
-  // Proves: rate-13
   it('blocks neither open sessions nor a device that has logged in before, whose success resets only its own count', async () => {
     const { person, cookie } = await signUp(service);
     await guess(service, person.email, FREE);
@@ -164,7 +160,6 @@ describe('an attacker who continues to guess', () => {
   });
   const ATTACKER = { network: '198.51.100.1' };
 
-  // Proves: rate-13
   it('waits longer each time, up to a minute, and no longer for attempts during the wait', async () => {
     const { person } = await signUp(service);
     await guess(service, person.username, FREE, ATTACKER);
@@ -178,7 +173,6 @@ describe('an attacker who continues to guess', () => {
     expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '60', '60']);
   });
 
-  // Proves: rate-13
   it('does not block other networks, even for a new device', async () => {
     const { person } = await signUp(service);
     for (let second = 0; second < FREE + 60; second += 1) {

@@ -29,7 +29,6 @@ const breakHeadersDistinct = (): void => {
   });
 };
 
-// Proves: flood-6
 it.each([
   ['public', 200],
   ['required', 401],

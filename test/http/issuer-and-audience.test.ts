@@ -62,7 +62,6 @@ describe('issuer and audience', () => {
     }
   });
 
-  // Proves: asvs-9.2.3
   it.each(['neither iss nor aud', 'no aud', 'no iss', 'another iss', 'another aud', 'iss and aud swapped'])(
     'must match: a token with %s is refused, and not used up',
     async (which) => {

@@ -36,7 +36,6 @@ const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }
   [accessToken, tokenIn(cookie)].map((token) => opened(token).header.kid);
 
 describe('a rotation of the keys', () => {
-  // Proves: token-11, asvs-11.1.1
   it('logs nobody out while the old public keys are listed, and signs with the new keys', async () => {
     const ada = await signUp(before);
     await me(switched, ada.accessToken).expect(200);
@@ -48,7 +47,6 @@ describe('a rotation of the keys', () => {
     expect(kidsOf(again)).toEqual(kidsOf(renewed));
   });
 
-  // Proves: theft-6
   it('invalidates tokens of the old keys once their public keys are removed', async () => {
     const ada = await signUp(before);
     expect((await me(after, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');

@@ -26,7 +26,6 @@ const imported = (key: Jwk): KeyObject => createPublicKey({ key, format: 'jwk' }
 const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url}${PATH}`));
 
 describe('GET /.well-known/jwks.json', () => {
-  // Proves: asvs-4.1.1
   it('is a JWK set (RFC 7517), not wrapped in an envelope', async () => {
     const response = await service.http.get(PATH).expect(200);
     expect(response.headers['content-type']).toBe('application/jwk-set+json');
@@ -76,7 +75,6 @@ describe('GET /.well-known/jwks.json', () => {
 });
 
 describe('a third party that has only the address of the key set', () => {
-  // Proves: token-9
   it('verifies access tokens with jose', async () => {
     const { payload, protectedHeader } = await jwtVerify(ada.accessToken, remoteKeySet(service), {
       algorithms: ['ES256'],
@@ -86,7 +84,6 @@ describe('a third party that has only the address of the key set', () => {
     expect(protectedHeader.alg).toBe('ES256');
   });
 
-  // Proves: token-9, asvs-11.2.1
   it('verifies access tokens with jsonwebtoken', async () => {
     const { kid } = opened(ada.accessToken).header;
     const key = (await keySetOf(service)).find((each) => each.kid === kid);

@@ -68,7 +68,6 @@ const expectAnswered = async (app: StageApp, code = 'SYS_UNEXPECTED_ERROR') => {
 };
 
 describe('an exception that is hard to inspect', () => {
-  // Proves: request-30
   it.each([
     ['a proxy that throws', throwingProxy()],
     ['an error without a prototype', Object.setPrototypeOf(new Error('a bug'), null)],
@@ -87,7 +86,6 @@ describe('an exception that is hard to inspect', () => {
 });
 
 describe('a payload that cannot be serialized', () => {
-  // Proves: request-27
   it.each([
     ['a bigint', () => 1n],
     ['a cycle', cycle],
@@ -116,7 +114,6 @@ describe('an exception in stage 13', () => {
   const BROKEN_CLOCK: Partial<StageDeps> = { clock: { now: () => Number.NaN } };
   const BROKEN_IDS: Partial<StageDeps> = { ids: { next: () => JSON.parse('{') } };
 
-  // Proves: request-30, asvs-16.3.4
   it.each([
     ['a clock that returns NaN', probe(() => null), BROKEN_CLOCK],
     ['an id generator that throws', probe(() => null), BROKEN_IDS],

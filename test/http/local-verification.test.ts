@@ -58,7 +58,6 @@ describe('the public keys of the environment', () => {
     await service.close();
   });
 
-  // Proves: service-4, access-token-1, refresh-token-1, token-5, token-9, key-3, key-4, key-5, key-6
   it('verify the tokens that register, log-in and refresh issue, each key its own kind', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, access), isSignedWith(REFRESH, refresh)]).toEqual([true, true]);
@@ -67,7 +66,6 @@ describe('the public keys of the environment', () => {
     expect(pairs).toHaveLength(3);
   });
 
-  // Proves: token-9
   it('do not verify changed tokens', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, tampered(access)), isSignedWith(REFRESH, tampered(refresh))]).toEqual([

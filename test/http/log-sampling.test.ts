@@ -121,7 +121,6 @@ describe('a repeated request', () => {
   const LIMITED = { rateLimits: { global: ONE_A_MINUTE, strict: null, public: null } };
   const TIMES = 25;
 
-  // Proves: exception-10, flood-7
   it.each<[what: string, written: number, send: (app: StageApp) => PromiseLike<unknown>, line: object]>([
     [
       'from an origin that is not allowed',
@@ -151,7 +150,6 @@ describe('a repeated request', () => {
     ]);
   });
 
-  // Proves: flood-7
   it('beyond the rate limit is logged 10 times a minute, and then counted', async () => {
     const app = await sampledApp(LIMITED);
     await app.http.get('/probe').expect(200);
@@ -178,7 +176,6 @@ describe('a repeated request', () => {
     ]);
   });
 
-  // Proves: flood-7
   it('from ever new origins is logged in bounded number', async () => {
     const app = await sampledApp();
     await repeat(LINES_PER_KIND + 20, (n) =>

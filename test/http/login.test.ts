@@ -39,7 +39,6 @@ const comparable = ({ status, headers, body }: Response) => {
 };
 
 describe('POST /auth/login', () => {
-  // Proves: service-2, service-6, endpoint-2, endpoint-8, endpoint-10, gap-6
   it('answers 200 with an access token and the user, in the success envelope', async () => {
     const response = await logIn(ada.person.username);
     expect(response.status).toBe(200);
@@ -52,7 +51,6 @@ describe('POST /auth/login', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: user-2, user-3, endpoint-9
   it.each([
     ['username', () => ada.person.username],
     ['username in upper case', () => ada.person.username.toUpperCase()],
@@ -64,7 +62,6 @@ describe('POST /auth/login', () => {
     expect(response.body.data.user).toEqual(ada.user);
   });
 
-  // Proves: service-5, endpoint-11
   it('signs the tokens and sets the cookie as registering does', async () => {
     const response = await logIn(ada.person.email).expect(200);
     const { accessToken, cookie } = heldFrom(response);
@@ -106,7 +103,6 @@ describe('POST /auth/login', () => {
 });
 
 describe('invalid credentials', () => {
-  // Proves: state-2, catalog-4
   it('are refused, and set no cookie', async () => {
     const response = await logIn(ada.person.username, 'not the password');
     expect(response.status).toBe(401);
@@ -114,7 +110,6 @@ describe('invalid credentials', () => {
     expect(response.get('Set-Cookie')).toBeUndefined();
   });
 
-  // Proves: catalog-4
   it('get the same response whether the password is wrong or the account unknown', async () => {
     const wrong = comparable(await logIn(ada.person.username, 'not the password'));
     expect(comparable(await logIn('nobody.at.all', 'not the password'))).toStrictEqual(wrong);
@@ -122,7 +117,6 @@ describe('invalid credentials', () => {
     expect(comparable(await logIn(ada.person.email, 'not the password'))).toStrictEqual(wrong);
   });
 
-  // Proves: network-8
   it('get a response that differs in id and time only, byte by byte, whether the password is wrong or the account unknown', async () => {
     const rawResponseTo = async (account: string) => {
       const body = JSON.stringify({ account, password: 'not the password' });
@@ -145,7 +139,6 @@ describe('invalid credentials', () => {
     }
   });
 
-  // Proves: network-8
   it('cost one hash comparison whether the password is wrong or the account unknown', async () => {
     const compared: (string | null)[] = [];
     const plain = plainPasswordHasher();
@@ -168,7 +161,6 @@ describe('invalid credentials', () => {
     await logIn(person.username, person.password).expect(200);
   });
 
-  // Proves: gap-4
   it.each([
     ['an account with a NUL', 'ada\0'],
     ['an email with a NUL', 'ada\0@example.org'],
@@ -190,7 +182,6 @@ describe('invalid credentials', () => {
     expect([response.status, response.body.code]).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
   });
 
-  // Proves: asvs-6.2.8
   it('include a longer password with the same first 72 bytes', async () => {
     for (const shared of ['p'.repeat(72), '🔑'.repeat(18), `x${'é'.repeat(35)}y`]) {
       const { person } = await signUp(service, { ...aPerson(), password: shared });
@@ -205,7 +196,6 @@ describe('invalid credentials', () => {
     }
   });
 
-  // Proves: asvs-6.2.8
   it.each([
     ['composed and decomposed', 'crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')],
     ['decomposed and composed', 'crème brûlée'.normalize('NFD'), 'crème brûlée'.normalize('NFC')],
@@ -221,7 +211,6 @@ describe('invalid credentials', () => {
     await logIn(person.username, password).expect(200);
   });
 
-  // Proves: asvs-6.2.8
   it('include a password in another letter case or with spaces around it', async () => {
     await logIn(ada.person.username, ada.person.password.toUpperCase()).expect(401);
     await logIn(ada.person.username, ` ${ada.person.password} `).expect(401);
@@ -229,7 +218,6 @@ describe('invalid credentials', () => {
 });
 
 describe('a malformed log-in', () => {
-  // Proves: endpoint-8, gap-4
   it.each([
     ['an empty account', { account: '' }, 'account', 'required'],
     ['an account of 255 characters', { account: 'n'.repeat(255) }, 'account', 'too_long'],

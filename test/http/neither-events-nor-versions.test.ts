@@ -24,7 +24,6 @@ const ask = ({ method, ...route }: Route, prefix = '') =>
 const outcomeOf = ({ status, body }: Response) => [status, body.code];
 
 describe.each(titled)('%s', (_title, route) => {
-  // Proves: event-1
   it('is not an event stream', async () => {
     const response = await ask(route).set('Accept', 'text/event-stream');
     expect(String(response.headers['content-type'])).not.toMatch(/event-stream/);
@@ -32,7 +31,6 @@ describe.each(titled)('%s', (_title, route) => {
     expect(response.headers['content-length']).toMatch(/^\d+$/);
   });
 
-  // Proves: event-1, asvs-4.4.1
   it('does not accept an upgrade to WebSocket', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
@@ -48,7 +46,6 @@ describe.each(titled)('%s', (_title, route) => {
     expect(status).toBe((await ask(route)).status);
   });
 
-  // Proves: version-5
   it('has no version in its path', async () => {
     expect(route.path).not.toMatch(/\/v\d/);
     for (const prefix of ['/v1', `/v${VERSION}`, '/api/v1']) {
@@ -56,7 +53,6 @@ describe.each(titled)('%s', (_title, route) => {
     }
   });
 
-  // Proves: version-6
   it('ignores a version in a header', async () => {
     const plain = outcomeOf(await ask(route));
     for (const headers of [

@@ -52,7 +52,6 @@ const kindsOf = async (userId: string) =>
 const mailOf = async (userId: string) => (await service.ports.outbox.listByUser(userId)).map(({ kind }) => kind);
 
 describe('registering a passkey', () => {
-  // Proves: nist-4
   it('makes options for a discoverable credential, with a random handle for the user', async () => {
     const { user, person, accessToken } = await signUp(service);
     const options = await as(accessToken).creationOptions();
@@ -68,7 +67,6 @@ describe('registering a passkey', () => {
     expect(Buffer.from(options.user.id, 'base64url').toString('latin1')).not.toContain(user.id);
   });
 
-  // Proves: nist-10
   it('stores the passkey, lists it, notifies its user, and excludes it from further options', async () => {
     const { user, me, key, passkey } = await enrolled({
       aaguid: 'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4',
@@ -102,7 +100,6 @@ describe('registering a passkey', () => {
     'without a user': { isUserPresent: false },
     'of a use': { type: 'webauthn.get' },
   };
-  // Proves: nist-3
   it.each(Object.entries(wrong))('refuses an answer %s, and stores nothing', async (_what, instead) => {
     const { accessToken } = await signUp(service);
     const me = as(accessToken);
@@ -178,7 +175,6 @@ describe('registering a passkey', () => {
     expect([added(await kindsOf(user.id)), added(await mailOf(user.id))]).toEqual([2, 2]);
   });
 
-  // Proves: asvs-7.5.1, nist-10
   it('requires that the user has authenticated recently', async () => {
     const { accessToken } = await signUp(service);
     clock.advance(5 * MINUTE);
@@ -189,7 +185,6 @@ describe('registering a passkey', () => {
 });
 
 describe('changing passkeys', () => {
-  // Proves: nist-12
   it('renames a passkey, and removes it with a list of those that are left', async () => {
     const { user, me, key, passkey } = await enrolled();
     const path = `/users/me/passkeys/${passkey.id}`;
@@ -246,7 +241,6 @@ describe('POST /auth/passkey', () => {
     await logIn(key.get(await loginOptions())).expect(200);
   });
 
-  // Proves: nist-2
   it('stores nothing for options, and accepts an answer to them once, of many at the same time', async () => {
     const { user, key } = await enrolled();
     const used = await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000);
@@ -268,7 +262,6 @@ describe('POST /auth/passkey', () => {
     'of another user': { userHandle: 'b3RoZXI' },
     'of a registration': { type: 'webauthn.create' },
   };
-  // Proves: nist-3
   it.each(Object.entries(wrong))('refuses an answer %s, and changes nothing', async (_what, instead) => {
     const { user, key, passkey, me } = await enrolled();
     const kinds = await kindsOf(user.id);

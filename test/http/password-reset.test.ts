@@ -49,7 +49,6 @@ describe('a forgotten password', () => {
   });
   afterAll(() => service.close());
 
-  // Proves: asvs-6.4.3, asvs-6.2.2, asvs-7.4.3, theft-7, theft-8
   it('is replaced with the link of a mail, and all sessions end', async () => {
     const { person, cookie } = await signUp(service);
     const { body } = await confirm(service, await askFor(service, person.email)).expect(200);
@@ -81,7 +80,6 @@ describe('a forgotten password', () => {
     expect(response.body.data).toBeNull();
   });
 
-  // Proves: network-8
   it('answers the same to every address', async () => {
     const { person } = await signUp(service);
     const answers = [];
@@ -111,7 +109,6 @@ describe('a forgotten password', () => {
     },
   );
 
-  // Proves: asvs-6.4.3, mail-7
   it('refuses an unknown token, one of another form, and a used one', async () => {
     const { person } = await signUp(service);
     const used = await askFor(service, person.email);
@@ -132,7 +129,6 @@ describe('a forgotten password', () => {
     await confirm(service, token).expect(200);
   });
 
-  // Proves: asvs-6.2.4
   it('refuses a common password and the user’s own names with the blocklist on, and keeps the link', async () => {
     const strict = await start({}, { blocklist: zxcvbnPasswordBlocklist() });
     onTestFinished(() => strict.close());
@@ -145,7 +141,6 @@ describe('a forgotten password', () => {
     await confirm(strict, token).expect(200);
   });
 
-  // Proves: mail-6
   it('does not end sessions or block log-ins before the link is used, however often others ask', async () => {
     const { person, cookie } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -156,7 +151,6 @@ describe('a forgotten password', () => {
     await confirm(service, token).expect(200);
   });
 
-  // Proves: mail-7
   it(`lets one of ${CROWD} win who use a link at once`, async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -167,7 +161,6 @@ describe('a forgotten password', () => {
     await logIn(service, person.email, winner).expect(200);
   });
 
-  // Proves: mail-7, theft-8
   it('leaves no session that the old password opened while it was replaced', async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -180,7 +173,6 @@ describe('a forgotten password', () => {
     }
   });
 
-  // Proves: theft-5, mail-3, asvs-16.2.5
   it('writes neither the token nor the address to the log', async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);

@@ -49,7 +49,6 @@ const traced = (see: (passage: Passage) => void) => {
 };
 
 describe('the order of the stages', () => {
-  // Proves: service-7, request-1, request-15
   it('is that of the specification on the way in, and its reverse on the way out', async () => {
     const passages: Passage[] = [];
     await traced((passage) => passages.push(passage))
@@ -61,7 +60,6 @@ describe('the order of the stages', () => {
     expect(passages.findIndex(({ way }) => way === 'out')).toBe(ORDER.length);
   });
 
-  // Proves: service-7, request-2
   it('is the same for unknown paths', async () => {
     const entered: string[] = [];
     await traced(({ stage, way }) => way === 'in' && entered.push(stage))
@@ -70,7 +68,6 @@ describe('the order of the stages', () => {
     expect(entered).toEqual(ORDER);
   });
 
-  // Proves: request-23
   it('records the start time at stage 9, neither earlier nor later', async () => {
     const timed = new Map<string, boolean>();
     await traced(({ stage, way, ctx }) => way === 'in' && timed.set(stage, ctx.state.startedAt !== undefined))
@@ -102,7 +99,6 @@ describe('the stages refuse in order', () => {
   const claims = { sub: 'id', iat: 0, exp: 1, jti: 'jti', tokenType: 'access', user: person } as const;
   const everybody = { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) as const };
 
-  // Proves: request-1
   it('the rate limit before the guard, and the guard before the validation', async () => {
     const { http } = await stageApp([guarded], { ...limited(3), ...everybody });
     const post = () => http.post('/guarded').send({ name: 1 });
@@ -113,7 +109,6 @@ describe('the stages refuse in order', () => {
     await post().set('Authorization', 'Bearer a').expect(429);
   });
 
-  // Proves: request-1
   it('the origin check before the rate limit, which does not count such requests', async () => {
     const { http } = await stageApp([probe(() => null)], limited(1));
     const fromElsewhere = () => http.get('/probe').set('Origin', 'https://elsewhere.example');
@@ -130,7 +125,6 @@ describe('the stages refuse in order', () => {
     expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"AUTH_TOKEN_MISSING"') });
   });
 
-  // Proves: flood-4
   it('the rate limit, without waiting for the body', async () => {
     const { http, url } = await stageApp([guarded], limited(1));
     await http.post('/guarded').expect(401);
@@ -159,7 +153,6 @@ describe('every error', () => {
   const routes = [throwing(new Error('a bug')), guarded, hanging, wrong, once];
   const rateLimits = { global: null, public: null, strict: { requests: 1, window: 60_000 } };
 
-  // Proves: service-12, error-7
   it.each([
     ['a forbidden origin', 403, 'get', '/probe', { Origin: 'https://elsewhere.example' }],
     ['a forbidden preflight', 403, 'options', '/probe', { Origin: 'null', 'Access-Control-Request-Method': 'GET' }],

@@ -27,13 +27,11 @@ const AUTHORIZATIONS = {
 };
 
 describe.each(Object.entries(ENDPOINTS))('%s', (endpoint, ask) => {
-  // Proves: endpoint-1
   it('is declared public', () => {
     const declared = service.routes.find(({ method, path }) => `${method} ${path}` === endpoint);
     expect(declared?.auth).toBe('public');
   });
 
-  // Proves: endpoint-1
   it.each(Object.entries(AUTHORIZATIONS))('requires no token, and ignores %s', async (_what, authorization) => {
     const ada = await signUp(service);
     const { status, body } = await ask(ada).set('Authorization', authorization(ada));

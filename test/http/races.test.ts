@@ -29,7 +29,6 @@ const winnerOf = (responses: readonly Response[]): Response => {
 };
 
 describe('fifty registrations at once', () => {
-  // Proves: user-8
   it('of one username, in any letter case, make one user', async () => {
     // No hash is refused, however long the queue takes.
     const atFullCost = await start({ REQUEST_TIMEOUT_MS: HANGING }, () => ({
@@ -45,7 +44,6 @@ describe('fifty registrations at once', () => {
     await refreshWith(service, heldFrom(winner).cookie).expect(200);
   });
 
-  // Proves: user-9
   it('of one email, in any letter case, make one user', async () => {
     const { email } = aPerson();
     const write = (index: number) => (index % 2 === 0 ? email.toUpperCase() : email);
@@ -57,7 +55,6 @@ describe('fifty registrations at once', () => {
 });
 
 describe('fifty refreshes at once', () => {
-  // Proves: state-9
   it('with one token: one wins, and its session lives', async () => {
     const { cookie } = await signUp(service);
     const responses = await sendAllAtOnce(() => refreshWith(service, cookie));
@@ -76,7 +73,6 @@ describe('fifty refreshes at once', () => {
     expect(new Set(tokens).size).toBe(1);
   });
 
-  // Proves: refresh-5, member-2
   it('with the tokens of fifty users: each user gets a token of that user', async () => {
     const people = await Promise.all(Array.from({ length: CROWD }, () => signUp(service)));
     const responses = await sendAllAtOnce((index) => refreshWith(service, people[index]?.cookie ?? ''));

@@ -37,7 +37,6 @@ const rotate = async (cookie: string, at: TestService = service): Promise<string
   heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
 
 describe('POST /auth/refresh-token', () => {
-  // Proves: service-3, service-6, endpoint-2, endpoint-14, refresh-1, refresh-9
   it('answers 200 with only an access token, in the success envelope', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie);
@@ -51,7 +50,6 @@ describe('POST /auth/refresh-token', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: endpoint-15, refresh-8
   it('replaces the cookie, with the same attributes', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie).expect(200);
@@ -66,7 +64,6 @@ describe('POST /auth/refresh-token', () => {
     });
   });
 
-  // Proves: service-5, access-token-5, refresh-token-5, state-10, refresh-7
   it('issues both tokens for 15 minutes and 7 days from now, in the same session', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     clock.advance(5 * SECOND);
@@ -81,7 +78,6 @@ describe('POST /auth/refresh-token', () => {
     expect(new Set([access, before, after, opened(accessToken)].map(({ claims }) => claims.jti)).size).toBe(4);
   });
 
-  // Proves: service-3
   it('works repeatedly for a browser that keeps cookies', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
@@ -93,7 +89,6 @@ describe('POST /auth/refresh-token', () => {
     expectRefused(await browser.post('/auth/refresh-token'));
   });
 
-  // Proves: endpoint-12
   it.each([
     ['text/plain', '{ no json'],
     ['application/x-www-form-urlencoded', 'proof=x'],
@@ -105,12 +100,10 @@ describe('POST /auth/refresh-token', () => {
 });
 
 describe('a refresh token that is refused', () => {
-  // Proves: state-2, refresh-2, catalog-7
   it('is missing', async () => {
     expectRefused(await service.http.post('/auth/refresh-token'));
   });
 
-  // Proves: refresh-4, catalog-8
   it.each(['', 'garbage', '%E0%A4%A', '"quoted"', 'a.b.c', `${'x'.repeat(40)}.`.repeat(3)])(
     'is not a token: %j',
     async (value) => {
@@ -118,20 +111,17 @@ describe('a refresh token that is refused', () => {
     },
   );
 
-  // Proves: refresh-3, network-3, asvs-9.2.2
   it('is an access token', async () => {
     const { accessToken } = await signUp(service);
     expectRefused(await refreshWith(service, `refresh_token=${accessToken}`));
   });
 
-  // Proves: state-8, refresh-4, catalog-10
   it('was tampered with; the valid one still works', async () => {
     const { cookie } = await signUp(service);
     expectRefused(await refreshWith(service, tampered(cookie)));
     await rotate(cookie);
   });
 
-  // Proves: endpoint-13, token-7, cookie-1
   it('is sent in a cookie of another name, in the body or in the Authorization header', async () => {
     const { cookie } = await signUp(service);
     const token = tokenIn(cookie);
@@ -141,7 +131,6 @@ describe('a refresh token that is refused', () => {
     await rotate(cookie);
   });
 
-  // Proves: state-3, state-4, refresh-4
   it('has expired, from the second of its expiry on', async () => {
     const { cookie } = await signUp(service);
     const other = await signUp(service);
@@ -151,14 +140,12 @@ describe('a refresh token that is refused', () => {
     expectRefused(await refreshWith(service, cookie));
   });
 
-  // Proves: refresh-6, catalog-9, asvs-7.4.2
   it('belongs to a user who no longer exists', async () => {
     const { cookie, user } = await signUp(service);
     await service.ports.users.remove(user.id);
     expectRefused(await refreshWith(service, cookie));
   });
 
-  // Proves: state-9
   it('was rotated; its successor works', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -180,7 +167,6 @@ describe('a refresh token that is refused', () => {
 });
 
 describe('a session', () => {
-  // Proves: asvs-7.1.1
   it('stays alive as long as it is refreshed in time', async () => {
     let { cookie } = await signUp(service);
     for (let week = 0; week < 3; week += 1) {
@@ -189,7 +175,6 @@ describe('a session', () => {
     }
   });
 
-  // Proves: asvs-7.3.1
   it('ends when it is not refreshed in time', async () => {
     const cookie = await rotate((await signUp(service)).cookie);
     clock.advance(7 * DAY);
@@ -198,7 +183,6 @@ describe('a session', () => {
 });
 
 describe('a reuse of the previous token', () => {
-  // Proves: state-11
   it('within 10 s of its rotation is a race: the session stays alive', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -207,7 +191,6 @@ describe('a reuse of the previous token', () => {
     await rotate(next);
   });
 
-  // Proves: state-11, theft-1, asvs-16.3.3, bcp-6
   it('after 10 s is a theft: the session ends, and a warning is logged', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -239,7 +222,6 @@ describe('a reuse of the previous token', () => {
 });
 
 describe('a reuse of an older token', () => {
-  // Proves: state-11
   it('within 10 s of its own rotation is a race: the session stays alive', async () => {
     const { cookie } = await signUp(service);
     let newest = cookie;
@@ -249,7 +231,6 @@ describe('a reuse of an older token', () => {
     await rotate(newest);
   });
 
-  // Proves: state-11, theft-1
   it('after 10 s is a theft, however recent the last rotation: the session ends', async () => {
     const { cookie } = await signUp(service);
     const second = await rotate(cookie);
@@ -329,7 +310,6 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
 });
 
 describe('a refresh with several cookies', () => {
-  // Proves: refresh-1
   it('uses the current token, even after an ended session, a rotated token and garbage', async () => {
     const [ended, { cookie }] = [await signUp(service), await signUp(service)];
     await service.http.get('/auth/clear-cookie').set('Cookie', ended.cookie).expect(200);
@@ -390,7 +370,6 @@ describe('a refresh from a page of another site', () => {
 });
 
 describe('a refresh during which the database fails', () => {
-  // Proves: errors-3
   it('answers DB_QUERY_FAILED, and the token stays usable', async () => {
     let failing = false;
     const failingService = await start({ REQUEST_TIMEOUT_MS: '4000' }, ({ sessions }) => ({

@@ -29,7 +29,6 @@ beforeAll(async () => {
 const register = (body: object) => service.http.post('/auth/register').send(body);
 
 describe('POST /auth/register', () => {
-  // Proves: service-1, user-1, user-4, endpoint-2, endpoint-3, endpoint-6, gap-5
   it('answers 201 with an access token and the user, in the success envelope', async () => {
     const person = aPerson();
     const response = await register(person);
@@ -53,7 +52,6 @@ describe('POST /auth/register', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: user-5, password-2, password-4, theft-3
   it('stores a bcrypt hash of cost 10, and does not return it', async () => {
     const real = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
     const person = aPerson();
@@ -108,8 +106,6 @@ describe('POST /auth/register', () => {
 });
 
 describe('the access token', () => {
-  // Proves: service-5, user-7, access-token-1, access-token-2, access-token-3, access-token-4, access-token-5
-  // Proves: access-token-6, access-token-7, token-1, constant-3
   it('contains exactly the specified claims, and is valid for 15 minutes', async () => {
     const { user, accessToken } = await signUp(service);
     const { header, claims } = opened(accessToken);
@@ -129,7 +125,6 @@ describe('the access token', () => {
     });
   });
 
-  // Proves: token-2, key-7
   it('is valid for JWT_ACCESS_EXPIRES_IN', async () => {
     const { claims } = opened((await signUp(await start({ JWT_ACCESS_EXPIRES_IN: '90s' }))).accessToken);
     expect(Number(claims.exp) - Number(claims.iat)).toBe(90);
@@ -137,8 +132,6 @@ describe('the access token', () => {
 });
 
 describe('the refresh token', () => {
-  // Proves: refresh-token-1, refresh-token-2, refresh-token-3, refresh-token-4, refresh-token-5, refresh-token-6
-  // Proves: refresh-token-7, token-3, constant-4
   it('contains exactly the specified claims, no data of the user, and is valid for 7 days', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     const { header, claims } = opened(tokenIn(cookie));
@@ -161,13 +154,11 @@ describe('the refresh token', () => {
     expect(header.kid).not.toBe(access.header.kid);
   });
 
-  // Proves: token-4, key-8
   it('is valid for JWT_REFRESH_EXPIRES_IN', async () => {
     const { claims } = opened(tokenIn((await signUp(await start({ JWT_REFRESH_EXPIRES_IN: '30d' }))).cookie));
     expect(Number(claims.exp) - Number(claims.iat)).toBe(30 * 24 * 3600);
   });
 
-  // Proves: service-6, script-1, asvs-3.3.4
   it('is sent only in the cookie', async () => {
     const response = await register(aPerson()).expect(201);
     expect(response.text).not.toContain(tokenIn(heldFrom(response).cookie));
@@ -183,7 +174,6 @@ describe('the refresh cookie', () => {
     Expires: expect.any(String),
   };
 
-  // Proves: bcp-1, service-6, endpoint-7, token-7, cookie-2, cookie-3, cookie-5, cookie-7, cookie-9, constant-5
   it('is HttpOnly, for /auth, SameSite=Lax, for 7 days and not Secure by default', async () => {
     const before = Date.now();
     const response = await register(aPerson()).expect(201);
@@ -197,7 +187,6 @@ describe('the refresh cookie', () => {
     expect(expires).toBeLessThanOrEqual(after + 604_800_000);
   });
 
-  // Proves: cookie-4, cookie-6, cookie-8, cookie-10
   it.each([
     [{ JWT_REFRESH_COOKIE_PATH: '/' }, { Path: '/' }],
     [{ JWT_REFRESH_COOKIE_PATH: '/api/v1/auth', BASE_URL: 'https://example.org/api/v1' }, { Path: '/api/v1/auth' }],
@@ -218,7 +207,6 @@ describe('the refresh cookie', () => {
 });
 
 describe('a second registration', () => {
-  // Proves: user-8, user-9, state-2, catalog-13
   it.each<[title: string, same: (taken: ReturnType<typeof aPerson>) => object]>([
     ['with the username', ({ username }) => ({ username })],
     ['with the username in another letter case', ({ username }) => ({ username: username.toUpperCase() })],
@@ -253,7 +241,6 @@ const longEmail = (length: number) => {
 };
 
 describe('the limits of a field', () => {
-  // Proves: user-11, gap-1, gap-2, gap-3, slow-7, slow-8
   it.each([
     ['a username of 3 characters', { username: 'a-1' }],
     ['a username of 32 characters', { username: long(32) }],
@@ -271,7 +258,6 @@ describe('the limits of a field', () => {
     }
   });
 
-  // Proves: user-11, endpoint-4, gap-1, gap-2, gap-3, slow-7, slow-8, asvs-6.2.1
   it.each([
     ['a username of 2 characters', { username: 'ab' }, 'username', 'too_short'],
     ['a username of 33 characters', { username: long(33) }, 'username', 'too_long'],
@@ -305,7 +291,6 @@ describe('the limits of a field', () => {
     expect(response.get('Set-Cookie')).toBeUndefined();
   });
 
-  // Proves: user-11, theft-3, guess-3, asvs-6.2.4
   it('refuse a password that is guessed first when the blocklist is on', async () => {
     const { http } = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
     const person = aPerson();

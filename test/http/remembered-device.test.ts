@@ -98,7 +98,6 @@ describe('a remembered device', () => {
     await logIn(ada.person, [device]).expect(401);
   });
 
-  // Proves: nist-1
   it('is no factor: the session has shown the password, and a step-up needs a code', async () => {
     const ada = await enrolled();
     const { device } = await logInWithCode(ada, { remember: true });

@@ -22,7 +22,6 @@ const routeThatTook = (milliseconds: number, path: string) =>
 describe('the level of a request', () => {
   const { slowRequest } = parseConfig({});
 
-  // Proves: request-29, slow-2, slow-3
   it.each([
     [0, '/probe', 'debug'],
     [500, '/probe', 'debug'],
@@ -39,7 +38,6 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });
 
-  // Proves: slow-2, slow-3
   it.each([
     ['warn', { warn: 0, error: 600_000 }],
     ['error', { warn: 0, error: 0 }],
@@ -50,7 +48,6 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });
 
-  // Proves: slow-4, slow-5
   it.each([
     [200, 'debug', '/ok'],
     [204, 'debug', null],
@@ -83,7 +80,6 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level, status })]);
   });
 
-  // Proves: slow-1
   it('depends on SLOW_REQUEST_THRESHOLDS', async () => {
     const service = await startService({ SLOW_REQUEST_THRESHOLDS: '{"warn":0,"error":600000}' });
     await service.http.get('/health/live').expect(200);
@@ -93,7 +89,6 @@ describe('the level of a request', () => {
 });
 
 describe('the log line of a request', () => {
-  // Proves: request-29
   it('contains request id, method, route, status and duration', async () => {
     const app = await stageApp([routeThatTook(1_234, '/probe')]);
     await app.http.get('/probe').set('svc-request-id', 'mine').expect(200);

@@ -43,7 +43,6 @@ const sessionsOf = async ({ username }: Person) => {
 };
 
 describe('with SECOND_FACTOR=required', () => {
-  // Proves: asvs-6.3.3
   it('a registration opens no session, and waits for the first code of an app', async () => {
     const person = aPerson();
     const response = await service.http.post('/auth/register').send(person).expect(202);
@@ -69,7 +68,6 @@ describe('with SECOND_FACTOR=required', () => {
     expect(later.body.data).not.toHaveProperty('recoveryCodes');
   });
 
-  // Proves: asvs-6.3.3
   it('a log-in without a factor adds one, and can do nothing else', async () => {
     const { person, accessToken } = await signUp(before);
     const pending = await pendingOf(person);

@@ -81,7 +81,6 @@ describe('an authenticator app', () => {
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
 
-  // Proves: nist-10
   it('is confirmed with its first code, which makes ten recovery codes, raises the session and notifies', async () => {
     const { me, user, id, recoveryCodes, accessToken } = await enrolled();
     expect(new Set(recoveryCodes).size).toBe(10);
@@ -134,7 +133,6 @@ describe('an authenticator app', () => {
     expect((await me('post', '/users/me/factors/totp').expect(401)).body).toMatchObject(refused);
   });
 
-  // Proves: nist-12
   it('is removed by its user alone, and with the last one the second factor ends', async () => {
     const { me, id, user, person } = await enrolled();
     const stranger = as((await signUp(service)).accessToken);
@@ -146,7 +144,6 @@ describe('an authenticator app', () => {
   });
 
   // Without it, somebody with the password alone, in an older session, could remove it.
-  // Proves: asvs-7.5.1, nist-10
   it('is shown and removed in a session that has shown it, and no other', async () => {
     const { person, accessToken: older } = await signUp(service);
     const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
@@ -163,7 +160,6 @@ describe('an authenticator app', () => {
   });
 
   // Somebody with the password and a stolen session could remove it otherwise.
-  // Proves: asvs-7.5.1, nist-10
   it('is not removed after a step-up by the password alone, once both factors were shown long ago', async () => {
     const { person, me, id, secret, accessToken } = await enrolled();
     const shownAt = opened(accessToken).claims.iat;
@@ -197,7 +193,6 @@ describe('an authenticator app', () => {
 });
 
 describe('a log-in of a user with a second factor', () => {
-  // Proves: theft-8
   it('waits for it: no session, no token, a cookie for five minutes', async () => {
     const { person, user } = await enrolled();
     const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
@@ -214,7 +209,6 @@ describe('a log-in of a user with a second factor', () => {
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before);
   });
 
-  // Proves: asvs-6.5.1, nist-8
   it('opens a session with a code, once, and the code is worth nothing afterwards', async () => {
     const { person, secret } = await enrolled();
     const [first, second] = [await pendingOf(person), await pendingOf(person)];
@@ -239,7 +233,6 @@ describe('a log-in of a user with a second factor', () => {
     await show((await pendingOf(person)).cookie, { code: at(1) }).expect(200);
   });
 
-  // Proves: asvs-6.4.4, nist-11
   it('opens a session with a recovery code, however it is typed, once', async () => {
     const { person, user, recoveryCodes } = await enrolled();
     const [code] = recoveryCodes;
@@ -315,7 +308,6 @@ describe('a log-in of a user with a second factor', () => {
     expect(body.data.user.username).toBe(ada.person.username);
   });
 
-  // Proves: asvs-6.3.1
   it('admits few wrong codes, and lets nobody keep its user from a recovery code', async () => {
     const { person, secret, recoveryCodes } = await enrolled();
     const { cookie } = await pendingOf(person);

@@ -114,7 +114,6 @@ describe('requests to every route', () => {
     expect(secrets.length).toBeGreaterThan(20);
   });
 
-  // Proves: theft-5, asvs-16.2.5, asvs-16.3.2
   it('are logged in one line each, without secrets', () => {
     expect(service.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(responses.length);
     const logged = service.logs.map((line) => JSON.stringify(line));
@@ -122,21 +121,18 @@ describe('requests to every route', () => {
     expect(logged.filter((line) => line.includes('PRIVATE KEY'))).toEqual([]);
   });
 
-  // Proves: network-7
   it('get no secret in an error', () => {
     for (const text of errorsIn(responses).map(headersAndBodyOf)) {
       expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
     }
   });
 
-  // Proves: network-7, asvs-16.5.1
   it('get no stack, no SQL and no file path in an error', () => {
     const errors = errorsIn(responses);
     expect(errors.length).toBeGreaterThan(20);
     for (const { text } of errors) expect(text).not.toMatch(INTERNALS);
   });
 
-  // Proves: user-6, password-4
   it('get no hash and no key in any response', () => {
     for (const text of responses.map(headersAndBodyOf)) expect(text).not.toMatch(/\$2[aby]\$|PRIVATE KEY|passwordHash/);
     for (const part of keyParts(service))
@@ -172,7 +168,6 @@ describe('an unexpected exception', () => {
     return { response, logs: service.logs };
   };
 
-  // Proves: catalog-21, asvs-16.5.1
   it('is answered 500, without any of its text', async () => {
     const { response } = await logInDespite(errorWithSecrets({ message: sql, members }));
     expect([response.status, response.body.code]).toEqual([500, 'SYS_UNEXPECTED_ERROR']);
@@ -180,7 +175,6 @@ describe('an unexpected exception', () => {
     for (const secret of SECRETS) expect(headersAndBodyOf(response)).not.toContain(secret);
   });
 
-  // Proves: exception-11
   it('is logged at fatal with its stack frames, without the secrets in its members', async () => {
     const { logs } = await logInDespite(errorWithSecrets({ message: 'the connection broke', members }));
     const [line, ...more] = logs.filter(({ level }) => level === 'fatal');
@@ -189,7 +183,6 @@ describe('an unexpected exception', () => {
     for (const secret of SECRETS) expect(JSON.stringify(logs)).not.toContain(secret);
   });
 
-  // Proves: theft-5
   it.each([
     ['its message', new Error(sql)],
     ['the message of its cause', new Error('the query failed', { cause: new Error(sql) })],

@@ -206,7 +206,6 @@ describe('a navigation that continues', () => {
     expect((await eventsOf(service, other.user.id)).map(({ reason }) => reason)).toContain('token-replayed');
   });
 
-  // Proves: website-8
   it.each([
     ['a request of a script', {}],
     ['a frame', { ...NAVIGATION, 'Sec-Fetch-Dest': 'iframe' }],
@@ -218,7 +217,6 @@ describe('a navigation that continues', () => {
     await refreshWith(service, cookie).expect(200);
   });
 
-  // Proves: website-8
   it.each([
     'https://evil.example',
     `${APPLICATION}.evil.example/`,
@@ -346,7 +344,6 @@ describe('an access token for a page server', () => {
   const ask = (cookie: string, headers: Record<string, string> = { Authorization: PAGE_SERVER }, at = service) =>
     at.http.post('/auth/access-token').set({ ...headers, Cookie: cookie });
 
-  // Proves: theft-9
   it('is that of the visitor, and changes nothing, however often it is asked for', async () => {
     const { cookie, user } = await signUp(service);
     const before = await service.ports.sessions.listByUser(user.id, clock.now());

@@ -28,13 +28,11 @@ const anonymousEnvelope = (requestId: string | undefined) => ({
 });
 
 describe('GET /auth/session', () => {
-  // Proves: guard-3
   it('is anonymous without an Authorization header', async () => {
     const response = await session().expect(200);
     expect(response.body).toStrictEqual(anonymousEnvelope(response.get('svc-request-id')));
   });
 
-  // Proves: guard-4
   it.each(['Bearer', 'bearer', 'BEARER'])('returns the user of the token: %s', async (scheme) => {
     const response = await session(`${scheme} ${ada.accessToken}`).expect(200);
     expect(response.body).toStrictEqual({
@@ -50,7 +48,6 @@ describe('GET /auth/session', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  // Proves: guard-5
   it.each([
     ['of an arbitrary token', () => 'Bearer garbage'],
     ['of no token', () => 'Bearer'],
@@ -78,7 +75,6 @@ describe('GET /auth/session', () => {
     expect((await session(`Bearer ${accessToken}`).expect(200)).body.data.authenticated).toBe(false);
   });
 
-  // Proves: guard-12
   it('uses the claims, without the database', async () => {
     const down = () => Promise.reject(new Error('down'));
     const users = {

@@ -32,7 +32,6 @@ const refreshes = async ({ cookie }: Held, headers = {}) =>
   (await refreshWith(service, cookie).set(headers)).status === 200;
 
 describe('GET /auth/sessions', () => {
-  // Proves: asvs-7.5.2
   it('returns device and times of each session, the last used first, and nothing of its tokens', async () => {
     clock.set(NOW);
     const ada = await signUp(service);
@@ -96,7 +95,6 @@ describe('GET /auth/sessions', () => {
     ]);
   });
 
-  // Proves: member-1, asvs-8.2.2
   it('leaves out ended sessions and those of other users', async () => {
     const ada = await signUp(service);
     await signUp(service);
@@ -113,7 +111,6 @@ describe('GET /auth/sessions', () => {
     expect(await list(refreshed)).toMatchObject([{ id: sessionOf(ada), current: true }]);
   });
 
-  // Proves: theft-5
   it('logs no address and no user agent', async () => {
     const { accessToken } = await signUp(service);
     await service.http
@@ -129,7 +126,6 @@ describe('GET /auth/sessions', () => {
 });
 
 describe('DELETE /auth/sessions/:id', () => {
-  // Proves: theft-1
   it('ends the session: its refresh token is refused, and its access token', async () => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions/${sessionOf(phone)}`, ada).expect(200);
@@ -146,7 +142,6 @@ describe('DELETE /auth/sessions/:id', () => {
     expect(await refreshes(ada)).toBe(false);
   });
 
-  // Proves: member-1, asvs-8.2.2
   it('answers DB_RECORD_NOT_FOUND to a session of another user, which is not ended, and to an unknown id', async () => {
     const [ada, { ada: eve, phone }] = [await signUp(service), await onTwoDevices()];
     for (const id of [sessionOf(ada), eve.user.id, '01J00000000000000000000000']) {
@@ -188,7 +183,6 @@ describe('DELETE /auth/sessions/:id', () => {
 });
 
 describe('DELETE /auth/sessions', () => {
-  // Proves: asvs-7.5.2
   it('ends every session of the user, including the current one, and none of other users', async () => {
     const [{ ada, phone }, bob] = [await onTwoDevices(), await signUp(service)];
     const { body } = await as('delete', '/auth/sessions', ada).expect(200);
@@ -232,7 +226,6 @@ describe.each([
   ['delete', '/auth/sessions'],
   ['delete', '/auth/sessions/01J00000000000000000000000'],
 ] as const)('%s %s', (method, path) => {
-  // Proves: asvs-8.2.1
   it('requires an access token, and does not accept a cookie instead', async () => {
     const { cookie } = await signUp(service);
     const missing = await service.http[method](path).set('Cookie', cookie).expect(401);
@@ -243,7 +236,6 @@ describe.each([
 });
 
 describe('a user who logs in more than 50 times', () => {
-  // Proves: flood-8, asvs-7.1.2
   it('keeps the 50 sessions used most recently', async () => {
     const ada = await signUp(service);
     let latest: Held = ada;

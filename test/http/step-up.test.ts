@@ -53,7 +53,6 @@ describe('POST /auth/step-up', () => {
 });
 
 describe('SESSION_MAX_LIFETIME', () => {
-  // Proves: asvs-7.3.2, nist-6, bcp-7
   it('ends a session however often it is renewed, and a step-up lets it go on', async () => {
     const limited = await start({ SESSION_MAX_LIFETIME: '10d' }, () => ({ clock }));
     const [ada, bob] = [await signUp(limited), await signUp(limited)];

@@ -13,7 +13,6 @@ const FOREIGN = [
 ] as const;
 
 describe('a stored hash of another bcrypt implementation', () => {
-  // Proves: password-3, asvs-11.2.1
   it.each(FOREIGN)('matches its password only: %s', async (password, passwordHash) => {
     const service = await startService();
     const user = aUser({ passwordHash });
@@ -33,7 +32,6 @@ describe('a stored hash of another bcrypt implementation', () => {
 });
 
 describe('a raised BCRYPT_COST', () => {
-  // Proves: password-5, theft-3
   it('rehashes at the next log-in, and changes only the hash', async () => {
     const storage = memoryStorage();
     const [cheap, dear] = [
@@ -79,7 +77,6 @@ describe('a raised BCRYPT_COST', () => {
 });
 
 describe('the hash that registering stores', () => {
-  // Proves: password-1, constant-7, asvs-11.4.2
   it('is a bcrypt hash of cost 10 that matches only the password', async () => {
     const service = await startService();
     const person = aPerson();

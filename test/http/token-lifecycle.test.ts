@@ -30,7 +30,6 @@ const use = async (token: string) =>
 const useToRefresh = async (cookie: string) => outcomeOf(await refreshWith(service, cookie));
 
 describe('an access token', () => {
-  // Proves: state-1
   it('is valid after register, log-in and refresh', async () => {
     const { accessToken, cookie } = await logIn();
     const tokens = [ada.accessToken, accessToken, (await refresh(cookie)).accessToken];
@@ -38,7 +37,6 @@ describe('an access token', () => {
     expect(new Set(tokens).size).toBe(3);
   });
 
-  // Proves: state-6
   it('stays valid after each use until it expires, and then stays invalid', async () => {
     for (let minute = 0; minute < 15; minute += 1) {
       expect(await use(ada.accessToken)).toBe('200');
@@ -50,7 +48,6 @@ describe('an access token', () => {
     }
   });
 
-  // Proves: state-7, state-13
   it('that fails verification fails again, and does not affect the valid one', async () => {
     for (let times = 0; times < 2; times += 1) {
       expect(await use(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
@@ -58,7 +55,6 @@ describe('an access token', () => {
     expect(await use(ada.accessToken)).toBe('200');
   });
 
-  // Proves: state-12
   it('that has expired is replaced by a refresh or a log-in', async () => {
     clock.advance(15 * MINUTE);
     expect(await use(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
@@ -68,20 +64,17 @@ describe('an access token', () => {
 });
 
 describe('a refresh token', () => {
-  // Proves: state-1
   it('is valid after register, log-in and refresh', async () => {
     const { cookie } = await logIn();
     const next = await refresh(cookie);
     for (const held of [ada.cookie, next.cookie]) expect(await useToRefresh(held)).toBe('200');
   });
 
-  // Proves: state-7, state-13
   it('that fails verification fails again, and does not affect the valid one', async () => {
     for (let times = 0; times < 2; times += 1) expect(await useToRefresh(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
     expect(await useToRefresh(ada.cookie)).toBe('200');
   });
 
-  // Proves: state-14
   it('that was rotated stays refused, however often and however late it is sent', async () => {
     await refresh(ada.cookie);
     for (const pause of [0, 0, SECOND, MINUTE, DAY, 7 * DAY]) {
@@ -90,7 +83,6 @@ describe('a refresh token', () => {
     }
   });
 
-  // Proves: state-12
   it('that has expired stays refused, and is replaced by a log-in', async () => {
     clock.advance(7 * DAY);
     for (let times = 0; times < 2; times += 1) expect(await useToRefresh(ada.cookie)).toBe('401 AUTH_FAILED');

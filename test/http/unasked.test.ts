@@ -21,7 +21,6 @@ describe('the routes of GET that change something', () => {
     expect(changing.map(({ path }) => path).toSorted()).toEqual(Object.keys(CHANGING));
   });
 
-  // Proves: website-2
   it('change nothing when nobody has asked for it, and work afterwards', async () => {
     for (const [path, query] of Object.entries(CHANGING)) {
       const { cookie } = await signUp(service);
@@ -50,7 +49,6 @@ describe('the routes of GET that change something', () => {
     }
   });
 
-  // Proves: website-2
   it.each(['image', 'iframe', 'frame', 'script', 'style', 'video', 'object', 'embed', 'font', 'manifest'])(
     'do not log out for what a page of the same site embeds as %s',
     async (dest) => {

@@ -20,7 +20,6 @@ const robbed = async () => {
 };
 
 describe('POST /auth/factors/undo', () => {
-  // Proves: theft-8
   it('removes what was added, ends all sessions, and has a link for a new password sent', async () => {
     const { user, person, cookie, token } = await robbed();
     await useLink(service, UNDO, token).expect(200);

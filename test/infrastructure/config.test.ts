@@ -61,7 +61,6 @@ describe('a PostgreSQL', () => {
 });
 
 describe('without any variable', () => {
-  // Proves: token-1, token-3, cookie-7, key-7, key-8, rate-3, rate-5
   it('development gets its defaults', () => {
     expect(parseConfig({})).toEqual({
       environment: 'development',
@@ -131,7 +130,6 @@ describe('without any variable', () => {
     expect(parseConfig({ NODE_ENV: 'test' })).toEqual({ ...parseConfig({}), environment: 'test', logLevel: 'info' });
   });
 
-  // Proves: rate-3, rate-5, rate-7
   it('production gets its own, once it has what it requires', () => {
     expect(parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' })).toMatchObject({
       shutdownDelay: 5_000,
@@ -685,7 +683,6 @@ describe('a variable', () => {
   });
 
   describe.each(Object.entries(FORMS))('%s', (name, { fits, unfit }) => {
-    // Proves: key-7, key-8, slow-1
     it.each(Object.entries(fits))('takes "%s"', (text, config) => {
       expect(parseConfig({ [name]: text })).toMatchObject(config);
     });
@@ -785,7 +782,6 @@ describe('variables that depend on each other', () => {
 });
 
 describe('production', () => {
-  // Proves: cookie-11, key-1, key-2, network-1, operator-1, asvs-11.4.2
   it.each([
     ['an insecure cookie', { JWT_REFRESH_COOKIE_SECURE: 'false' }, ['JWT_REFRESH_COOKIE_SECURE']],
     ['a cookie that nobody made secure', { JWT_REFRESH_COOKIE_SECURE: undefined }, ['JWT_REFRESH_COOKIE_SECURE']],
@@ -827,7 +823,6 @@ describe('production', () => {
     expect(blamed({ ...PRODUCTION, MAIL_URL: 'unfit', MAIL_FROM: '', BASE_URL: '' })).toEqual(['MAIL_URL']);
   });
 
-  // Proves: mail-1
   it.each([
     ['smtp://mail.example.com', true],
     ['smtp://u:p@mail.example.com:587', true],
@@ -863,7 +858,6 @@ describe('the keys', () => {
   const other = pair();
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
 
-  // Proves: key-3, key-4, key-5, key-6
   it.each([
     ['with real line breaks', {}],
     ['with escaped line breaks', Object.fromEntries(Object.entries(KEYS).map(([name, text]) => [name, escaped(text)]))],
@@ -894,7 +888,6 @@ describe('the keys', () => {
       .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
       .toString();
 
-    // Proves: token-5, operator-1, asvs-11.2.3
     it.each([
       ['a private key that is none', 'JWT_ACCESS_PRIVATE_KEY', 'secret'],
       ['a private key cut short', 'JWT_ACCESS_PRIVATE_KEY', truncated],
@@ -928,7 +921,6 @@ describe('the keys', () => {
       ).toEqual(['JWT_ACCESS_PUBLIC_KEY', 'JWT_REFRESH_PUBLIC_KEY']);
     });
 
-    // Proves: token-10, operator-1
     it('one pair for both tokens is refused', () => {
       expect(
         refuses({
@@ -973,7 +965,6 @@ describe('the error', () => {
     `-----BEGIN PRIVATE KEY-----\n${MARKER}\n-----END PRIVATE KEY-----`,
     `-----BEGIN PUBLIC KEY-----\n${MARKER}\n-----END PUBLIC KEY-----`,
   ];
-  // Proves: operator-4
   it.each(CONFIG_VARIABLES.map(({ name }) => name))('never shows the value of %s', (name) => {
     for (const NODE_ENV of ['development', 'production'])
       for (const shape of shapes) {

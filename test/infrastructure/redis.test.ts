@@ -41,7 +41,6 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
     await expect(reply).resolves.toBe('PONG');
   });
 
-  // Proves: flood-9
   it('has answered however often and long the process is late', async () => {
     const redis = await connectToOne();
     for (let time = 0; time < 3; time += 1) {
@@ -69,7 +68,6 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
 });
 
 describe.runIf(canStartServers())('a Redis that stands still', () => {
-  // Proves: flood-10
   it('is given up, also by a process that is late', async () => {
     const server = await startRedis();
     onTestFinished(server.stop);

@@ -55,7 +55,6 @@ describe.runIf(canShare())('two instances', () => {
   const pendingCrowd = (person: ReturnType<typeof aPerson>) =>
     Promise.all(Array.from({ length: CROWD }, (_none, index) => pendingOf(index, person)));
 
-  // Proves: asvs-6.5.1, nist-2
   it(`open one session for a code that is sent ${CROWD} times at once`, async () => {
     const { person, secret, sessions } = await enrolled();
     const cookies = await pendingCrowd(person);
@@ -66,7 +65,6 @@ describe.runIf(canShare())('two instances', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
-  // Proves: asvs-6.5.1, nist-2
   it(`open one session for a recovery code that is sent ${CROWD} times at once`, async () => {
     const { person, recoveryCodes, sessions } = await enrolled();
     const cookies = await pendingCrowd(person);
@@ -87,7 +85,6 @@ describe.runIf(canShare())('two instances', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
-  // Proves: nist-2
   it(`open one session for the answer of a passkey that is sent ${CROWD} times at once`, async () => {
     const { key, sessions } = await withPasskey();
     const before = await sessions();
@@ -97,7 +94,6 @@ describe.runIf(canShare())('two instances', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
-  // Proves: nist-2
   it(`open one session for a passkey that is shown ${CROWD} times at once after the password`, async () => {
     const { person, key, sessions } = await withPasskey();
     const cookies = await pendingCrowd(person);

@@ -17,7 +17,6 @@ describe.runIf(canShare())('two instances over one Redis, one 90 min behind and 
   const clocks = [-1.5 * HOUR, 1.5 * HOUR] as const;
   const { at, whileShared } = twoInstances(LIMITED, clocks);
 
-  // Proves: flood-1
   it('admit together as many requests as one would, and return a wait within the window', async () => {
     const responses = await whileShared(async (attempt) => {
       const all = [];
@@ -52,7 +51,6 @@ describe.runIf(canShare())('two instances over one Redis', () => {
   const statuses = (responses: readonly { readonly status: number }[]) => responses.map(({ status }) => status);
   const admitted = Array(LIMIT).fill(400);
 
-  // Proves: flood-1
   it('admit as many requests of a burst over both as one of them would', async () => {
     const burst = (client: string) =>
       Promise.all(Array.from({ length: 3 * LIMIT }, (_none, index) => ask(index, client)));

@@ -56,7 +56,6 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
     expect({ code, sessions: JSON.parse(stdout).sessions.length }).toEqual({ code: 0, sessions: 1 });
   });
 
-  // Proves: asvs-7.4.5
   it('disables an account while it logs in and refreshes on both: no session is left', async () => {
     const person = aPerson();
     const login = { account: person.email, password: person.password };

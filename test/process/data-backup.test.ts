@@ -59,7 +59,6 @@ beforeAll(async () => {
 });
 
 describe('data backup', () => {
-  // Proves: operator-8
   it('copies a database while sessions are refreshed; where it is restored, all of them go on', async () => {
     const dataDir = newPath('data');
     const service = await start(dataDir);
@@ -126,7 +125,6 @@ describe('data backup', () => {
     expect(readdirSync(place)).toEqual([]);
   });
 
-  // Proves: operator-8
   it('makes no file when it is killed', async () => {
     const dataDir = newPath('data');
     mkdirSync(join(dataDir, 'keys'), { recursive: true });
@@ -161,7 +159,6 @@ describe('data backup', () => {
 });
 
 describe('data restore', () => {
-  // Proves: operator-8
   it('never looks like a database when it is killed, and can be repeated', async () => {
     const dataDir = newPath('data');
     const pipe = newPath('pipe');

@@ -125,7 +125,6 @@ describe('the doctor', () => {
     expect(result.stdout).not.toContain('S3CRET');
   });
 
-  // Proves: operator-4
   it.each([[[]], [['--json']]])('prints no secret: %s', (args) => {
     const keys = testKeys();
     const env: Env = {
@@ -151,7 +150,6 @@ describe('the doctor', () => {
     expect(stdout).not.toContain(inner);
   });
 
-  // Proves: operator-3
   it('reports that others can read an environment file, also one of the command line', () => {
     const cwd = newDirectory('open');
     for (const path of [directory.path, cwd]) chmodSync(path, 0o755);

@@ -76,7 +76,6 @@ describe('keys generate', () => {
     printed = spawnKeys(['generate']);
   });
 
-  // Proves: asvs-11.6.1
   it('prints two pairs that production accepts, as lines of an environment file', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     const variables = variablesIn(printed.stdout);
@@ -115,7 +114,6 @@ describe('keys generate', () => {
     expect(blocks).toHaveLength(4);
   });
 
-  // Proves: asvs-11.5.1
   it('generates different pairs each time, even if the environment is invalid', async () => {
     const again = await keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
     expect(again.status).toBe(0);
@@ -187,7 +185,6 @@ describe('keys rotate', () => {
     steps = printed.stdout.split(/^# step-\d\.env$/m).slice(1);
   });
 
-  // Proves: operator-5, asvs-11.1.1
   it('prints three steps, after each of which production starts', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(steps).toHaveLength(3);
@@ -353,7 +350,6 @@ describe('keys check', () => {
     expect((await keys(['check'], { NODE_ENV: 'production' })).status).toBe(1);
   });
 
-  // Proves: theft-6
   it('never prints a private key', async () => {
     for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
       const { stdout, stderr } = await keys(['check'], env);

@@ -103,7 +103,6 @@ describe('the metrics', () => {
     expect(sample(text, 'tandem_rate_limit_mode{mode="degraded"}')).toBe(0);
   });
 
-  // Proves: operator-6
   it('are not served on the port of the service', async () => {
     await documentedHttp(service.url).get('/metrics').expect(404);
   });

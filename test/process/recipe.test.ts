@@ -69,7 +69,7 @@ describe('the recipe for a route with a table', () => {
 
   it('adds routes that work and are documented, and a repository that keeps its promises over every database', () => {
     const tests = [
-      'test/architecture/{parity,api-page,openapi-document}.test.ts',
+      'test/architecture/{parity,docs,openapi-document}.test.ts',
       'test/http/{location,ended-sessions,bad-input}.test.ts',
       'test/adapters/records/{memory,sqlite,postgresql}.test.ts',
       'test/infrastructure/database/schema.test.ts',

@@ -23,7 +23,6 @@ describe('the service refuses to start', () => {
   const directory = temporaryDirectory();
   afterAll(directory.remove);
 
-  // Proves: cookie-11, key-1, operator-4
   it('with an invalid configuration: reports every variable, without values', async () => {
     const { code, stdout, stderr } = await refusalOf({
       NODE_ENV: 'production',

@@ -21,7 +21,6 @@ describe('the service on its file of SQLite', () => {
   const login = ({ url }: RunningService) =>
     documentedHttp(url).post('/auth/login').send({ account: person.email, password: person.password });
 
-  // Proves: user-10
   it('starts on an empty directory, and keeps users, sessions and keys over a restart', async () => {
     chmodSync(directory.path, 0o755);
     service = await startLax();
@@ -40,7 +39,6 @@ describe('the service on its file of SQLite', () => {
     expect((await login(service)).status).toBe(200);
   });
 
-  // Proves: operator-3
   it('writes files that only its user can read, whatever the umask', async () => {
     const running = service ?? (await startLax());
     service = undefined;
@@ -53,7 +51,6 @@ describe('the service on its file of SQLite', () => {
     expect(statSync(directory.path).mode & 0o777).toBe(0o700);
   });
 
-  // Proves: user-10
   it('keeps acknowledged data when it is killed', async () => {
     service ??= await runService(env);
     const other = aPerson();
@@ -80,7 +77,6 @@ describe('the service on its file of SQLite', () => {
     expect((await login(service)).status).toBe(200);
   });
 
-  // Proves: asvs-16.2.3
   it('logs one line of JSON for each request, with the id that the client received', async () => {
     service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
     const response = await documentedHttp(service.url).get('/errors').set('svc-request-id', 'from-the-client');

@@ -104,7 +104,6 @@ describe('npm run users on a file of SQLite', () => {
       expect((await users('show', ada.email)).stdout).toMatch(/^SESSION +OPENED +LAST USED +ADDRESS +BOUND +DEVICE$/m);
     });
 
-    // Proves: operator-9
     it('asks before what cannot be undone, and changes nothing without an answer or in a dry run', async () => {
       for (const command of ['disable', 'end-sessions', 'remove-factors', 'delete']) {
         expect(await report(command, ada.email)).toMatchObject({ code: 2, error: { code: 'not-confirmed' } });
@@ -113,7 +112,6 @@ describe('npm run users on a file of SQLite', () => {
       expect(await report('show', ada.email)).toMatchObject({ user: { disabledAt: null }, sessions: [{}] });
     });
 
-    // Proves: asvs-7.4.5
     it('disables and enables an account, and ends its sessions', async () => {
       const about = { code: 0, dryRun: false };
       expect(await report('disable', ada.email, '--yes', '--as', 'Una')).toMatchObject({
@@ -144,7 +142,6 @@ describe('npm run users on a file of SQLite', () => {
     });
   });
 
-  // Proves: theft-3
   it('makes a link of which only the hash is stored, and writes an audit line to standard error', async () => {
     const { stdout, stderr } = await spawnUsersCommand(['reset-link', ada.email], env);
     const [, token] = TOKEN.exec(stdout) ?? [];
@@ -157,7 +154,6 @@ describe('npm run users on a file of SQLite', () => {
     expect(JSON.stringify(shown)).not.toContain(token);
   });
 
-  // Proves: operator-9
   it('are in the audit log of the service that starts next, with their operator, and once', async () => {
     const logged = async (isThere: (kinds: readonly unknown[]) => void = () => undefined) => {
       const running = await runService(env);

@@ -238,7 +238,6 @@ const tellingTooMuch = (problems: readonly string[], env: Env): string[] => {
 };
 
 describe('any environment', () => {
-  // Proves: operator-4
   it('gives a configuration that keeps its promises, or names the variables at fault and nothing of their values', async () => {
     const outcomes = new Map<string, number>();
     await holds(

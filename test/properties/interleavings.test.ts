@@ -84,7 +84,6 @@ const send = async ({ app, store, devices }: World, requests: readonly Request[]
 };
 
 describe('requests that overlap', () => {
-  // Proves: member-2
   it('leave each session over, or with exactly one token that works: the one that was given out last', async () => {
     const property = fc.asyncProperty(
       fc.array(request, { minLength: 2, maxLength: 7 }),

@@ -63,7 +63,6 @@ describe('any request', () => {
     expect(unhandled).toEqual([]);
   });
 
-  // Proves: network-6
   it('gets a well-formed response', async () => {
     const { send, close } = keepAliveClient(service.url, CONNECTIONS);
     const clientOf = (number: number) => clients[number % clients.length] ?? expect.unreachable();

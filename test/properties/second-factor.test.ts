@@ -17,7 +17,6 @@ describe('the sessions of a user with a second factor', () => {
       { numRuns },
     );
 
-  // Proves: asvs-6.1.3, asvs-6.3.4, asvs-6.4.3, nist-1, nist-11, theft-7
   it('have shown it, in whatever order things happen', async () => {
     await hold(() => ({ storage: memoryStorage(), ids: sequentialIds() }), 40, 120);
   });

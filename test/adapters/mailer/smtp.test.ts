@@ -125,7 +125,6 @@ describe('TLS', () => {
     expect(secure).toEqual([true]);
   });
 
-  // Proves: mail-1
   it.each([
     ['smtps: and an unknown certificate', UNKNOWN, { scheme: 'smtps' }, /DEPTH_ZERO_SELF_SIGNED_CERT/],
     ['smtps: and the certificate of another', OF_ANOTHER, { scheme: 'smtps' }, /ERR_TLS_CERT_ALTNAME_INVALID/],
@@ -149,7 +148,6 @@ describe('TLS', () => {
     expect(seen).toEqual([]);
   });
 
-  // Proves: mail-1
   it('is required where the caller says so: a server without it gets neither the password nor the mail', async () => {
     const commands: string[] = [];
     const { port } = await openRaw((socket) => {
@@ -182,7 +180,6 @@ describe('a log-in', () => {
     expect(server.messages).toHaveLength(1);
   });
 
-  // Proves: mail-3
   it.each([
     ['is refused', 'tandem:se-cret@', 535],
     ['is required and missing', '', 530],
@@ -232,14 +229,12 @@ describe('a server', () => {
     expect(await reasonOf(mailerAt(await freePort()).send(MAIL))).toMatch(/ESOCKET.*ECONNREFUSED/);
   });
 
-  // Proves: mail-4
   it('that never answers fails the mail in bounded time, and its connection is closed', async () => {
     const { port, sockets } = await openRaw(() => undefined);
     expect(await reasonOf(mailerAt(port, { timeout: 200 }).send(MAIL))).toMatch(/ETIMEDOUT|EABORT/);
     await expect.poll(() => sockets.map(({ readableEnded, destroyed }) => readableEnded || destroyed)).toEqual([true]);
   });
 
-  // Proves: mail-4
   it('that answers a byte now and then fails the mail in bounded time', async () => {
     const { port } = await openRaw((socket) => {
       socket.write('220 here\r\n');
@@ -253,7 +248,6 @@ describe('a server', () => {
     expect(await reasonOf(mailerAt(port, { timeout: 400 }).send(MAIL))).toMatch(/ETIMEDOUT|EABORT/);
   });
 
-  // Proves: mail-4
   it('that answers without end fails the mail, and is not kept in memory', async () => {
     const { port } = await openRaw((socket) => {
       const flood = () => {

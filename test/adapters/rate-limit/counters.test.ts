@@ -21,7 +21,6 @@ describe('counters', () => {
     expect(counters.has('b')).toBe(false);
   });
 
-  // Proves: flood-1
   it('never exceed their capacity, however many clients there are', () => {
     const counters = countersFor(100);
     for (let client = 0; client < 10_000; client += 1) {

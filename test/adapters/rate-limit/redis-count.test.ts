@@ -85,7 +85,6 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     expect(left).toBeLessThanOrEqual(WINDOW);
   });
 
-  // Proves: flood-9
   it('stay counted in Redis while the event loop is blocked, which is not taken for an unavailable Redis', async () => {
     const { redis, start } = await setUp();
     const late = await start();

@@ -68,7 +68,6 @@ describe('the shared count', () => {
     expect([asked.at(-1), shared.degraded()]).toEqual(['redis', false]);
   });
 
-  // Proves: asvs-16.3.4
   it('logs each change once', async () => {
     const { ask, redis, logs } = setUp();
     const askAgain = async () => {

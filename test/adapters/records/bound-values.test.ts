@@ -14,7 +14,6 @@ describe('the text of a statement, which a server logs beside an error', () => {
   });
   afterAll(() => database?.close());
 
-  // Proves: network-6
   it('has no hash and no secret in it', async () => {
     const { db, sent } = recording(database.em.getKysely());
     const { users, factors } = storageOver(mikroOrmRecords(() => db, SQLITE));

@@ -87,7 +87,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   const users = () => userRepositoryOver(database.records);
   const translate = translatedBy(dialect.failureOf);
 
-  // Proves: catalog-13
   it('is AUTH_USER_DUPLICATE for a taken username and for a taken email, with the index as its reason', async () => {
     await users().add(secretUser());
     for (const [taken, reason] of [
@@ -97,7 +96,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
       expect(await rejection(users().add(aUser(taken)))).toMatchObject({ code: 'AUTH_USER_DUPLICATE', reason });
   });
 
-  // Proves: catalog-14
   it('is DB_UNIQUE_VIOLATION for any other unique index', async () => {
     const user = secretUser();
     await users().add(user);
@@ -150,7 +148,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
       expect(translate(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '', cause: undefined });
   });
 
-  // Proves: catalog-17
   it('is DB_QUERY_FAILED with the system code when the database is unavailable', async () => {
     const refused = await new Promise((resolve) => connect(1, '127.0.0.1').on('error', resolve));
     const published = counted();
@@ -182,7 +179,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a condition of PostgreSQL', () 
   });
   afterAll(() => database?.close());
 
-  // Proves: catalog-17
   it.each(CONDITIONS)('for %s is DB_QUERY_FAILED, and has a class', async (_what, sqlState, failure) => {
     const published = counted();
     const raised = database.em.execute(`do $$ begin raise exception 'no' using errcode = '${sqlState}'; end $$`);

@@ -24,7 +24,6 @@ describe('redactError', () => {
     expect(redactError(thrownBy(bug))).toMatchObject({ message, stack: expect.stringMatching(/^ {4}at /) });
   });
 
-  // Proves: theft-5
   it.each<[string, () => unknown]>([
     ['a string that is not an object', () => 'a' in (secret as object)],
     ['a string that is not a callback', () => [1].map(secret as () => void)],

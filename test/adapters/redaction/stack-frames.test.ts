@@ -24,7 +24,6 @@ describe('the frames of an error', () => {
     expect(framesOf(withStack(`Error: a bug\n${frame}`))).toBe(frame);
   });
 
-  // Proves: theft-5
   it.each([
     'hunter22',
     'at hunter22',

@@ -37,7 +37,6 @@ describe('the bounded queue', () => {
     expect(load()).toEqual({ running: 0, waiting: 0 });
   });
 
-  // Proves: password-6
   it('queues tasks that will start in time, and rejects the next one at once', async () => {
     // Four tasks of 50 ms, two at a time: the next one would wait 100 ms.
     const { submit, load } = controlledQueue({ width: 2, maxWait: 100 });

@@ -26,7 +26,6 @@ describe('a password that is guessed first', () => {
     expect(await application({ blocklist: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 
-  // Proves: asvs-6.2.10
   it('still logs in a user who already has it', async () => {
     const app = application({ blocklist });
     const passwordHash = await app.hasher.hash(COMMON);
@@ -37,7 +36,6 @@ describe('a password that is guessed first', () => {
 });
 
 describe('another password', () => {
-  // Proves: asvs-6.2.5
   it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is accepted: %s', async (password) => {
     expect(await application({ blocklist }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });

@@ -91,7 +91,6 @@ describe('changePassword', () => {
     expect((await logIn(NEW_PASSWORD)).user).not.toHaveProperty('passwordChangedAt');
   });
 
-  // Proves: script-2
   it('makes guesses wait after fifty wrong ones, and does not affect log-ins', async () => {
     const { change, logIn } = await setUp();
     const guesses = Array.from({ length: 51 }, () => change({ currentPassword: 'a guess' }));
@@ -258,12 +257,10 @@ describe('a log-in with the old password, under way while the password is change
     return outcome;
   };
 
-  // Proves: asvs-7.4.3
   it('fails when the password is changed before the session is stored', async () => {
     expect(await race('before')).toMatchObject(WRONG);
   });
 
-  // Proves: asvs-7.4.3
   it('loses its session when the password is changed afterwards', async () => {
     expect(await race('after')).toHaveProperty('refreshToken');
   });

@@ -145,7 +145,6 @@ describe('confirmEmailChange', () => {
     expect((await about(bob.id)).user).toMatchObject({ email: BOB.email });
   });
 
-  // Proves: mail-8
   it('needs a live session of the account, or its password', async () => {
     const { app, user, session, ofAda, linkTo, confirm, confirmChange } = await setUp();
     const { user: bob, ...other } = await app.register(BOB);

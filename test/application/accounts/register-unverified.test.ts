@@ -148,7 +148,6 @@ describe('registerUnverified, with a reserved address', () => {
 });
 
 describe('registerUnverified', () => {
-  // Proves: network-8
   it.each([
     ['a free address', {}, undefined],
     ['the address of an account', { email: EMAIL }, undefined],
@@ -246,7 +245,6 @@ describe('registerUnverified', () => {
   });
 
   // A registration that has to compute another hash is answered later, and so shows that the address was free.
-  // Proves: network-8
   it('makes one account when many register with an address at once, and responds to each the same at the same cost', async () => {
     const { app, about, hashed, register } = await setUp();
     const names = Array.from({ length: 20 }, (_, number) => `Eve.${number}`);

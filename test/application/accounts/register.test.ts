@@ -50,7 +50,6 @@ describe('register', () => {
     expect(await app.sessions.find({ id: sessionId, userId: user.id })).toMatchObject({ currentTokenId: claims.jti });
   });
 
-  // Proves: asvs-7.2.2
   it('gives an id of its own to the user, the session and each token', async () => {
     const app = application();
     const { user, accessToken, refreshToken } = await app.register(ADA);

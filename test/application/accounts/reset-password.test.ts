@@ -197,7 +197,6 @@ describe('resetPassword', () => {
     ]);
   });
 
-  // Proves: asvs-6.4.3, theft-7
   it('tells the user which factors are left when the mail is sent: those of an attacker would be', async () => {
     const { app, user, ask, reset } = await setUp();
     const { id: userId } = user;
@@ -246,7 +245,6 @@ describe('resetPassword', () => {
     await app.resetPassword({ token, newPassword: NEW_PASSWORD });
   });
 
-  // Proves: guess-2
   it('lets the owner log in at once, however many guesses were made before', async () => {
     const { app, ask, reset } = await setUp();
     const source = (address: string) => ({ networks: ['198.51/16', '198.51.100/24', address], refreshTokens: [] });

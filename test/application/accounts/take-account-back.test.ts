@@ -218,7 +218,6 @@ const robbed = async () => {
 };
 
 describe('takeAccountBack, with the link of a change of factors', () => {
-  // Proves: theft-8
   it('removes what was added since, ends all sessions, and makes the password invalid', async () => {
     const { world, app, userId, ada, undosOf, stored, undo } = await robbed();
     await ada.addPasskey();

@@ -61,7 +61,6 @@ describe('an account that a stranger has registered with the address of somebody
   };
   const stays = async ({ stored }: TakeoverWorld) => (await stored())?.email === EMAIL;
 
-  // Proves: mail-10
   it('is the owner’s after a reset by mail, whatever was added before', async () => {
     const property = fc.asyncProperty(POLICIES, programs(12), async (policies, program) => {
       const { world, mallory } = await held(policies, program);
@@ -145,7 +144,6 @@ describe('an account whose password somebody else knows', () => {
   const use = ({ deps }: TakeoverWorld, link: { purpose: LinkPurpose; token: string }) =>
     takeAccountBack(deps, link.purpose as 'factors-undo')(link);
 
-  // Proves: mail-11, theft-8
   it('is the owner’s after the link of the first mail, and a new password', async () => {
     const property = fc.asyncProperty(programs(14), async (program) => {
       const { world, mallory, links, hasPasskey } = await robbed(program);

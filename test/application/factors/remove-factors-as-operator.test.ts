@@ -34,7 +34,6 @@ const setUp = async (given: Parameters<typeof registeredAda>[0] = {}) => {
 };
 
 describe('removeFactorsAsOperator', () => {
-  // Proves: asvs-6.4.4, nist-12
   it('removes every factor of the user, so that no log-in needs one, and records each that could be shown', async () => {
     const { app, ofAda, remove } = await setUp();
     const { sessions, events: before } = await ofAda();
@@ -66,7 +65,6 @@ describe('removeFactorsAsOperator', () => {
     expect((await pending()).toSorted()).toEqual([`passkey-removed to ${EMAIL}`, `second-factor-removed to ${EMAIL}`]);
   });
 
-  // Proves: nist-11
   it('notifies the user also when somebody has used up the notices of the hour', async () => {
     const { app, user, ofAda, remove } = await setUp();
     for (let time = 0; time < MANY; time += 1) {

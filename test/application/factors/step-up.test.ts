@@ -53,7 +53,6 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
 };
 
 describe('a session', () => {
-  // Proves: nist-13
   it('remembers when and how its user has authenticated, and a refresh changes neither', async () => {
     const { app, session, refreshToken } = await setUp();
     const registered = { authenticatedAt: app.clock.now(), amr: ['pwd'] };
@@ -66,7 +65,6 @@ describe('a session', () => {
     expect(opened).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'] });
   });
 
-  // Proves: bcp-8
   it('ends after its greatest age, however often it is refreshed', async () => {
     const { app, session, refreshToken, step } = await setUp({ sessionMaxLifetime: 10 * DAY });
     const start = app.clock.now();

@@ -56,7 +56,6 @@ describe.each([
   ['an account that does not exist', 'Nobody'],
   ['an email that does not exist', 'nobody@example.org'],
 ])('after 50 failed log-ins on %s', (_what, account) => {
-  // Proves: guess-1, asvs-6.3.1
   it('every further one has to wait, from one second on, doubled each time up to a minute', async () => {
     const { clock, guess } = await setUp();
     expect([...(await guess(FREE, { account }))]).toEqual([INVALID]);
@@ -197,7 +196,6 @@ describe('failed log-ins', () => {
     expect(app.hasher.comparisons() - before).toBe(100);
   });
 
-  // Proves: guess-1
   it('are limited exactly, however many arrive at once', async () => {
     const { app, logIn } = await setUp();
     const before = app.hasher.comparisons();
@@ -219,7 +217,6 @@ describe('failed log-ins', () => {
 });
 
 describe('an attacker who guesses continuously does not lock out', () => {
-  // Proves: guess-2, asvs-6.1.1
   it('a device that has logged in before, whatever its network', async () => {
     const { ada, attackContinuously, logIn } = await setUp();
     await attackContinuously();
@@ -249,7 +246,6 @@ describe('an attacker who guesses continuously does not lock out', () => {
     expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens })).toBe('in');
   });
 
-  // Proves: guess-2
   it('a device that has never logged in, on any other network', async () => {
     const { attackContinuously, logIn } = await setUp();
     await attackContinuously();
@@ -311,7 +307,6 @@ describe('a device that has logged in before', () => {
     expect([...(await guess(1, { network: ATTACKER }))]).toEqual([1]);
   });
 
-  // Proves: guess-2
   it('is admitted with the right password while another of three devices guesses continuously, for hours', async () => {
     const { app, ada, clock, guess, logIn } = await setUp();
     const mine = [];
@@ -341,7 +336,6 @@ describe('a device that has logged in before', () => {
     expect(app.hasher.comparisons() - before).toBe(most);
   });
 
-  // Proves: guess-1
   it('is not known after a change of the password, until it presents a token issued since', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const stolen = [ada];

@@ -82,7 +82,6 @@ describe('a log-in that presents refresh tokens', () => {
     expect(await pending()).not.toContainEqual(expect.stringContaining('token-replayed'));
   });
 
-  // Proves: theft-1
   it('ends the session of a stale one as a replay, and notifies the user, whether or not the current one is presented elsewhere', async () => {
     const { app, session, happened, pending } = await registeredAda();
     const thief = await app.refresh([session.refreshToken]);

@@ -50,7 +50,6 @@ describe('a hash of a lower cost than the configured one', () => {
     },
   );
 
-  // Proves: password-5
   it('does not restore a password that was changed in the meantime, and does not admit it', async () => {
     const { app, users, user, stored, logIn } = await setUp();
     const { hash } = app.hasher;

@@ -81,7 +81,6 @@ const OWNERS: readonly (readonly [string, string, boolean])[] = [
 ];
 
 describe.each(OWNERS)('the owner of %s', (_what, to, isVerified) => {
-  // Proves: mail-6
   it.each(Object.keys(ACTS))('has a live link after asking for it, when a stranger %s', async (act) => {
     const world = setUp();
     const { app, register, sent, hasLive } = world;
@@ -94,7 +93,6 @@ describe.each(OWNERS)('the owner of %s', (_what, to, isVerified) => {
 });
 
 describe('the mail to an address that is not verified', () => {
-  // Proves: mail-6
   it('is five links that change an address from one network at once, and five a day, of all accounts', async () => {
     const { app, register, sent } = setUp();
     let mails = 0;
@@ -111,7 +109,6 @@ describe('the mail to an address that is not verified', () => {
     expect(mails).toBe(10);
   });
 
-  // Proves: mail-6
   it('is at most fifty links to all spellings of a mailbox, from however many networks, and fifty a day', async () => {
     const { app, sent, spellings } = setUp();
     const count = async () => {
@@ -130,7 +127,6 @@ describe('the mail to an address that is not verified', () => {
     expect(await count()).toBe(50);
   });
 
-  // Proves: mail-6
   it('is at most 53 resets a day and ten verifications, of however many accounts in turn', async () => {
     const { app, register, sent } = setUp();
     const mails = { resets: 0, verifications: 0 };
@@ -148,7 +144,6 @@ describe('the mail to an address that is not verified', () => {
     expect(await sent('password-reset-request', null)).toBe(1);
   });
 
-  // Proves: mail-6
   it('is a few notices of all spellings of a mailbox, of which those of a takeover are the most', async () => {
     const { sent, spellings } = setUp();
     let mails = 0;

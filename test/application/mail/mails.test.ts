@@ -128,7 +128,6 @@ describe.each(ALL)('the mail $template in $locale', ({ template, locale }) => {
     expect(usual.text.split('\n').filter((line) => line.includes('://'))).toEqual(links);
   });
 
-  // Proves: mail-2
   it('is not changed by what clients choose, except for the words', () => {
     for (const text of HOSTILE) {
       const mail = write(template, locale, chosen(template, text));

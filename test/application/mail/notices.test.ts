@@ -27,7 +27,6 @@ const registered = async (notices: readonly Notice[] = NOTICES) => {
 };
 
 describe('a notice of a log-in', () => {
-  // Proves: theft-8
   it('is sent for another network and for another browser, and not again', async () => {
     const { logIn, pending, outbox, user } = await registered();
     await logIn(inNetwork(1));

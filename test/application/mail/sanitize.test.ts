@@ -42,7 +42,6 @@ describe('a text that a client chose', () => {
     expect(sanitize('👋'.repeat(120))).toBe('👋'.repeat(120));
   });
 
-  // Proves: mail-2
   it('has nothing that becomes a link, whatever it is', async () => {
     const piece = fc.oneof(
       anyText,

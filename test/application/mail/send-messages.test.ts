@@ -127,7 +127,6 @@ describe('a request for a link', () => {
     expect(event).toMatchObject({ kind: 'password-reset-requested', ...origin });
   });
 
-  // Proves: network-8
   it('is not answered because somebody else has a message sent', async () => {
     const { app, user, ask } = await setUp();
     const lastPolledAt = app.clock.now();
@@ -140,7 +139,6 @@ describe('a request for a link', () => {
     expect(app.mails.map(({ to }) => to)).toEqual([OTHER, EMAIL]);
   });
 
-  // Proves: mail-6
   it('does not replace a link that was sent less than five minutes ago', async () => {
     const { app, ask, isLive } = await setUp();
     await ask();
@@ -157,7 +155,6 @@ describe('a request for a link', () => {
     expect(await isLive(first)).toBe(false);
   });
 
-  // Proves: mail-6
   it('leaves the owner of a verified address a live link at any time, however often others ask, and does not fill the mailbox', async () => {
     const { app, user, ask, isLive } = await setUp();
     await app.users.update(user.id, { emailVerifiedAt: 1, now: 1 });

@@ -100,7 +100,6 @@ const FIELDS: readonly (keyof User)[] = [
 ];
 
 describe.each(Object.entries(PROOFS))('the first proof of an address by %s', (name, prove) => {
-  // Proves: theft-7
   it('leaves nothing in any store that was added before', async () => {
     const { world, added } = await fullAccount();
     expect(await added()).toEqual(ADDED);

@@ -50,7 +50,6 @@ describe('refresh', () => {
     await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
   });
 
-  // Proves: refresh-5
   it('shows the user as stored now', async () => {
     const { app, user, first } = await setUp();
     await app.users.update(user.id, { username: 'Lovelace', now: app.clock.now() });

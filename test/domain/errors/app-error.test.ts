@@ -3,7 +3,6 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 
 describe('AppError', () => {
-  // Proves: exception-4
   it('has the values of its catalog entry', () => {
     const error = new AppError('AUTH_USER_DUPLICATE');
     expect(error).toBeInstanceOf(Error);
@@ -20,7 +19,6 @@ describe('AppError', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  // Proves: exception-4
   it('contains cause, reason and details of the occurrence', () => {
     const cause = new Error('below');
     const details = [{ field: 'email', message: 'must be an email address', code: 'invalid_format' } as const];

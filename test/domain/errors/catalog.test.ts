@@ -42,12 +42,10 @@ const LEVELS = [
 ] as const;
 
 describe('the catalog of errors', () => {
-  // Proves: catalog-1
   it.each(SPECIFIED)('has %s with status %i and retryable %s', (code, status, retryable) => {
     expect(CATALOG[code]).toMatchObject({ status, retryable });
   });
 
-  // Proves: catalog-2
   it('has no other code, except for what the specification does not have', () => {
     const known = [...SPECIFIED, ...FURTHER].map(([code]) => code);
     expect(Object.keys(CATALOG).sort()).toEqual(known.sort());
@@ -59,13 +57,11 @@ describe('the catalog of errors', () => {
     expect(CATALOG[code].level).toBe(level);
   });
 
-  // Proves: catalog-22
   it('publishes every code but AUTH_FAILED', () => {
     const hidden = Object.entries(CATALOG).filter(([, { published }]) => !published);
     expect(hidden.map(([code]) => code)).toEqual(['AUTH_FAILED']);
   });
 
-  // Proves: error-4
   it('has a message and a description for every code', () => {
     for (const [code, { message, description }] of Object.entries(CATALOG)) {
       expect(message, code).toMatch(/^[A-Z].*\.$/);

@@ -4,7 +4,6 @@ import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 /** SPEC "Errors": `{DOMAIN}_{NOUN}_{CONDITION}`, of which noun and condition may have several words. */
 const FORM = /^(CLIENT|AUTH|DB|EXCEPTION|SYS)(_[A-Z]+){2,}$/;
 
-// Proves: error-3, errors-2
 it('every code has the form DOMAIN_NOUN_CONDITION, except AUTH_FAILED, which SPEC defines without a noun', () => {
   expect(Object.keys(CATALOG).filter((code) => !FORM.test(code))).toEqual(['AUTH_FAILED']);
 });

@@ -24,7 +24,6 @@ afterAll(async () => {
 });
 
 describe('the pages for links in mail', () => {
-  // Proves: asvs-3.4.3
   it.each(PAGES)(
     '%s may load nothing but files of the service, call nothing else, and make no markup from text',
     async (path) => {
@@ -59,7 +58,6 @@ describe('the pages for links in mail', () => {
     await http.post(path).send({}).expect(405);
   });
 
-  // Proves: asvs-6.2.6, asvs-6.2.7
   it('mask the new password, which can be pasted and filled in', async () => {
     const { http } = await start();
     const { text: page } = await http.get('/account/password-reset').expect(200);

@@ -226,7 +226,6 @@ describe.each(PAGES)('the page %s', (path) => {
 });
 
 describe('a page of an error', () => {
-  // Proves: asvs-3.2.2
   it.each([
     '/<script>alert(1)</script>',
     '/%3Cscript%3Ealert(1)%3C/script%3E',

@@ -82,7 +82,6 @@ const admittedWith = (claims: AccessClaims | null) => ({
 });
 
 describe('public', () => {
-  // Proves: service-7, guard-2
   it.each([null, `Bearer ${VALID}`, 'Bearer garbage', 'Basic abc'])('needs no token: %.20s', async (authorization) => {
     const { body } = await ask(await start('public'), authorization).expect(200);
     expect(body).toMatchObject(admittedWith(null));
@@ -91,28 +90,24 @@ describe('public', () => {
 });
 
 describe('optional', () => {
-  // Proves: service-7, guard-3
   it('admits a request without a token as anonymous', async () => {
     const { body } = await ask(await start('optional'), null).expect(200);
     expect(body).toMatchObject(admittedWith(null));
     expect(body.context).not.toHaveProperty('user');
   });
 
-  // Proves: guard-4
   it('passes the claims of a valid token to the handler', async () => {
     const { body } = await ask(await start('optional'), `Bearer ${VALID}`).expect(200);
     expect(body).toMatchObject(admittedWith(CLAIMS));
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });
 
-  // Proves: guard-5
   it.each(INVALID)('admits a request %s as anonymous', async (_what, token) => {
     const response = await ask(await start('optional'), `Bearer ${token}`).expect(200);
     expect(response.body).toMatchObject(admittedWith(null));
     expect(response.headers).not.toHaveProperty('www-authenticate');
   });
 
-  // Proves: guard-10
   it.each([...NO_TOKEN, ...OTHER_SCHEMES])(
     'admits a request without a Bearer token as anonymous: %.20s',
     async (authorization) => {
@@ -123,7 +118,6 @@ describe('optional', () => {
 });
 
 describe('required', () => {
-  // Proves: guard-9, guard-11
   it('passes all claims of a valid token to the handler', async () => {
     const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
     expect(body.data).toEqual({ claims: CLAIMS, caller: CALLER, same: true });
@@ -136,7 +130,6 @@ describe('required', () => {
     expect(body).toMatchObject(admittedWith(CLAIMS));
   });
 
-  // Proves: service-7, request-18, guard-7, guard-10, catalog-6
   it.each([null, '', ...NO_TOKEN, ...OTHER_SCHEMES])('answers AUTH_TOKEN_MISSING to %.20s', async (authorization) => {
     const response = await ask(await start('required'), authorization).expect(401);
     expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
@@ -144,7 +137,6 @@ describe('required', () => {
     expect(response.body.context).not.toHaveProperty('user');
   });
 
-  // Proves: state-8, guard-8, catalog-5, asvs-8.3.1
   it.each(INVALID)('answers AUTH_TOKEN_INVALID to a request %s', async (_what, token) => {
     const response = await ask(await start('required'), `Bearer ${token}`).expect(401);
     expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
@@ -160,7 +152,6 @@ describe('required', () => {
     await ask(app, `Bearer ${VALID}`).expect(401);
   });
 
-  // Proves: service-8, guard-6, network-4, asvs-6.3.4, asvs-8.2.1
   it('is the default', async () => {
     const silent = route(
       { name: 'silent', tag: 'health', summary: 'A test', method: 'GET', path: '/probe', response: { data: v.null() } },
@@ -180,7 +171,6 @@ describe('required', () => {
 });
 
 describe('a verification that throws', () => {
-  // Proves: network-4, asvs-16.5.3
   it.each(['optional', 'required'] as const)('is answered 500 and admits nobody: %s', async (auth) => {
     const broken = async () => Promise.reject(new Error('no verifier'));
     const app = await stageApp([guardedBy(auth)], { authenticate: broken });

@@ -27,7 +27,6 @@ describe('cookies', () => {
     expect(await cookiesOf('')).toEqual([]);
   });
 
-  // Proves: request-5, request-6, flood-3
   it.each<[string, string, string[]]>([
     ['are none with an empty header', '', []],
     ['are none with separators only', ' ; ;; ', []],

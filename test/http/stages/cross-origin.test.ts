@@ -28,14 +28,12 @@ const exposed = (headers: Headers): string[] => (headers['access-control-expose-
 const verbs = METHODS.map((method) => method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete');
 
 describe.each(verbs)('%s', (method) => {
-  // Proves: request-31
   it('is allowed without an Origin, and gets no CORS header', async () => {
     const response = await (await start()).http[method]('/probe').expect(200);
     expect(corsOf(response.headers)).toEqual({});
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
-  // Proves: request-32, request-38, request-39, request-40, request-41, asvs-3.4.2
   it.each([ALLOWED, ALSO_ALLOWED])('is allowed from %s, which is listed, and gets the CORS headers', async (origin) => {
     const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
     expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
@@ -43,7 +41,6 @@ describe.each(verbs)('%s', (method) => {
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
-  // Proves: request-16, request-33, exception-12, website-5, asvs-3.4.2, bcp-5, bcp-10
   it.each([
     ['an origin that is not listed', 'https://elsewhere.example'],
     ['the origin of a sandboxed page', 'null'],
@@ -62,7 +59,6 @@ describe.each(verbs)('%s', (method) => {
 });
 
 describe('a preflight', () => {
-  // Proves: request-34, request-38, request-39, request-40, request-41, constant-6
   it.each([...METHODS, 'HEAD', 'QUERY'])(
     'for %s from a listed origin gets 204 with the allow headers',
     async (method) => {
@@ -78,7 +74,6 @@ describe('a preflight', () => {
     },
   );
 
-  // Proves: request-35
   it.each(['https://elsewhere.example', 'null'])('from %s is forbidden, without a CORS header', async (origin) => {
     const response = await (await start()).http
       .options('/probe')
@@ -90,7 +85,6 @@ describe('a preflight', () => {
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
-  // Proves: request-34
   it('is answered for an unknown path too, and reaches no handler', async () => {
     const { http } = await start();
     await http.options('/nowhere').set({ Origin: ALLOWED, 'Access-Control-Request-Method': 'GET' }).expect(204);
@@ -128,7 +122,6 @@ describe('the origin of a program', () => {
 });
 
 describe('OPTIONS', () => {
-  // Proves: request-35
   it('without an Origin gets 204 with the allow headers, and without an allowed origin', async () => {
     const response = await (await start()).http.options('/probe').expect(204);
     expect(corsOf(response.headers)).toEqual(CORS);
@@ -167,13 +160,11 @@ describe('the list of origins', () => {
     ALLOWED_ORIGINS_PROD: 'https://app.example.com,https://www.example.com',
   };
 
-  // Proves: request-37
   it('is ALLOWED_ORIGINS_PROD in production', () => {
     const { allowedOrigins } = parseConfig({ ...PRODUCTION, ...LISTS });
     expect(allowedOrigins).toEqual(['https://app.example.com', 'https://www.example.com']);
   });
 
-  // Proves: request-36
   it('is ALLOWED_ORIGINS_DEV in development', () => {
     const { allowedOrigins } = parseConfig({ ...DEVELOPMENT, ...LISTS });
     expect(allowedOrigins).toEqual(['http://localhost:5173', 'http://localhost:8080']);
@@ -186,7 +177,6 @@ describe('the list of origins', () => {
     await http.get('/probe').set('Origin', ALLOWED).expect(403);
   });
 
-  // Proves: request-36
   it('is used by the service', async () => {
     const service = await startService(LISTS);
     const { http } = service;

@@ -87,7 +87,6 @@ describe('a path parameter', () => {
 });
 
 describe('an unknown path', () => {
-  // Proves: service-9, catalog-18
   it.each([
     '/nowhere',
     '/',
@@ -131,7 +130,6 @@ describe('an unknown path', () => {
 });
 
 describe('a known path with another method', () => {
-  // Proves: exception-8
   it.each(['PUT', 'PATCH', 'PROPFIND', 'TRACE'])(
     'gets 405 for %s, and a list of all allowed methods',
     async (method) => {

@@ -9,7 +9,6 @@ const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt:
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the error envelope', () => {
-  // Proves: service-9, error-1, request-4, asvs-4.1.1
   it('has exactly the specified members', async () => {
     const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))], { clock });
     const response = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
@@ -32,7 +31,6 @@ describe('the error envelope', () => {
     expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
   });
 
-  // Proves: error-9
   it('contains the user of an authenticated request', async () => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
     const { http } = await stageApp([bug], {
@@ -71,7 +69,6 @@ describe('the error envelope', () => {
     expect(body.code).toBe('DB_QUERY_FAILED');
   });
 
-  // Proves: asvs-16.3.2
   it('does not contain the reason of the error; the log contains it, with the type and stack frames of the cause', async () => {
     const cause = new Error('connection to 10.0.0.1 refused');
     const { http, logs } = await stageApp([
@@ -88,7 +85,6 @@ describe('the error envelope', () => {
     expect(JSON.stringify(logs)).not.toContain('10.0.0.1');
   });
 
-  // Proves: asvs-16.3.4
   it.each<[string, AppError]>([
     ['an AppError', new AppError('DB_QUERY_FAILED')],
     ['a busy part', new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, level: 'error' })],
@@ -113,7 +109,6 @@ describe('the error envelope', () => {
     expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
   });
 
-  // Proves: asvs-16.2.4
   it('is logged with the id of its request', async () => {
     const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
     await http.get('/probe').set('svc-request-id', 'mine').expect(500);

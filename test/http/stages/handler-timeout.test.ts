@@ -32,7 +32,6 @@ const unhandledRejections = (): readonly unknown[] => {
 };
 
 describe('a handler that takes too long', () => {
-  // Proves: request-25
   it('is answered 503 with Retry-After in whole seconds', async () => {
     const { http, logs } = await stageApp([probe(controlled().handler)], SHORT);
     const { body, headers } = await http.get('/probe').expect(503);
@@ -41,7 +40,6 @@ describe('a handler that takes too long', () => {
     expect(logs.find(({ code }) => code === 'SYS_HTTP_UNEXPECTED_ERROR')).toMatchObject({ level: 'error' });
   });
 
-  // Proves: request-25
   it('has its signal aborted', async () => {
     const { handler, given } = controlled();
     const { http } = await stageApp([probe(handler)], SHORT);
@@ -106,7 +104,6 @@ describe('a handler that takes too long', () => {
 });
 
 describe('a handler that is in time', () => {
-  // Proves: request-24
   it('does not have its signal aborted, neither then nor later', async () => {
     const { handler, given, resolve } = controlled();
     resolve('in time');
@@ -126,12 +123,10 @@ describe('a handler that is in time', () => {
 });
 
 describe('REQUEST_TIMEOUT_MS', () => {
-  // Proves: request-24, constant-1
   it('is 30 s by default', () => {
     expect(parseConfig({}).requestTimeout).toBe(30_000);
   });
 
-  // Proves: constant-2
   it('is used by the service, and an aborted registration stores nothing', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };

@@ -63,7 +63,6 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const MALFORMED = [{ field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' }];
 
 describe('the output of the schemas', () => {
-  // Proves: request-19, asvs-8.2.3
   it('is all that the handler receives', async () => {
     const { http } = await start();
     const { body } = await http
@@ -79,7 +78,6 @@ describe('the output of the schemas', () => {
 });
 
 describe('problems', () => {
-  // Proves: error-11, request-19
   it('of params, query and body are reported together', async () => {
     const { http } = await start();
     const { body } = await http
@@ -100,7 +98,6 @@ describe('problems', () => {
     );
   });
 
-  // Proves: error-11, request-20, catalog-3
   it.each([
     [{}, 'name', 'required'],
     [{ name: null }, 'name', 'invalid_type'],
@@ -121,7 +118,6 @@ describe('problems', () => {
     expect(body.details).toEqual([{ field: 'page', message: 'has the wrong type', code: 'invalid_type' }]);
   });
 
-  // Proves: request-21
   it.each([
     ['/bodiless?pages=1', 'pages', 'a route without parameters'],
     ['/items/7?Page=1', 'Page', 'another letter case'],
@@ -163,7 +159,6 @@ describe('problems', () => {
     },
   );
 
-  // Proves: flood-3
   it.each([
     ['names', Array.from({ length: 2_000 }, (_, at) => `a${at}`).join('&')],
     ['times one name', 'page=1&'.repeat(2_000)],
@@ -191,7 +186,6 @@ describe('problems', () => {
     expect(text + JSON.stringify(logs)).not.toMatch(/hunter22|secret/);
   });
 
-  // Proves: request-20, exception-5, asvs-16.3.3
   it('stop the request before its handler, and are logged at info', async () => {
     const { http, logs } = await start();
     await http.post('/items/7').send({}).expect(400);
@@ -201,7 +195,6 @@ describe('problems', () => {
 });
 
 describe('a body that is not a JSON object', () => {
-  // Proves: request-22
   it.each([
     '{',
     '{"name":"ada"',
@@ -253,7 +246,6 @@ describe('a body that is not a JSON object', () => {
     expect(JSON.parse(response.body).details).toEqual(MALFORMED);
   });
 
-  // Proves: request-22
   it.each([
     ['Latin-1', Buffer.from('{"name":"k\u00e4se"}', 'latin1')],
     ['a byte in a word', Buffer.from('7b226e616d65223a226bff227d', 'hex')],
@@ -319,7 +311,6 @@ describe('the type of a body', () => {
     expect(body.data).toEqual({ name: 'äöü 🔑' });
   });
 
-  // Proves: request-22, asvs-3.5.2
   it.each([
     'text/plain',
     'text/json',
@@ -375,7 +366,6 @@ describe('the encoding of a body', () => {
     expect(JSON.parse(response.body).data).toEqual(VALID);
   });
 
-  // Proves: flood-3
   it.each(['br', 'zstd', 'gzip, gzip', 'none'])('may not be %s: 415 (RFC 9110 §15.5.16)', async (encoding) => {
     const { http } = await start();
     const { body, headers } = await http.post('/any').set('Content-Encoding', encoding).send(VALID).expect(415);
@@ -389,14 +379,12 @@ const LIMIT = 16 * 1024;
 const ofLength = (length: number): string => `{"name":"${'a'.repeat(length - 11)}"}`;
 
 describe('the size of a body', () => {
-  // Proves: slow-6
   it('may be 16 KiB', async () => {
     const { http } = await start();
     expect(Buffer.byteLength(ofLength(LIMIT))).toBe(LIMIT);
     await http.post('/any').set(JSON_TYPE).send(ofLength(LIMIT)).expect(200);
   });
 
-  // Proves: catalog-18, slow-6
   it.each([LIMIT + 1, 1_000_000])('may not be %i bytes: 413', async (length) => {
     const { http } = await start();
     const { body } = await http.post('/any').set(JSON_TYPE).send(ofLength(length)).expect(413);

@@ -31,7 +31,6 @@ const sendRepeatedly = async (address: string, times: number): Promise<number[]>
 const repeated = (status: number, times: number) => Array.from({ length: times }, () => status);
 
 describe('the limits of SPEC "Rate limiting"', () => {
-  // Proves: rate-3, rate-5, rate-7, rate-10, flood-1
   it.each<[string, Readonly<Record<string, string>>, Tier, number, number]>([
     ['production', PRODUCTION, 'global', 100, 60],
     ['production', PRODUCTION, 'strict', 20, 60],
@@ -49,7 +48,6 @@ describe('the limits of SPEC "Rate limiting"', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 30);
   });
 
-  // Proves: rate-8
   it('do not apply to the public tier in development', async () => {
     const { rateLimits } = parseConfig(DEVELOPMENT);
     expect(rateLimits.public).toBeNull();
@@ -59,7 +57,6 @@ describe('the limits of SPEC "Rate limiting"', () => {
 });
 
 describe('a refused request', () => {
-  // Proves: catalog-15, catalog-16, rate-11
   it('gets Retry-After in whole seconds, at least 1, and the error envelope', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     await http.get('/global').expect(200);
@@ -72,7 +69,6 @@ describe('a refused request', () => {
     expect(refused.body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
   });
 
-  // Proves: request-17
   it('reaches no handler', async () => {
     let handled = 0;
     const counting = probe(() => {
@@ -83,7 +79,6 @@ describe('a refused request', () => {
     expect(handled).toBe(1);
   });
 
-  // Proves: errors-3, catalog-16
   it('does not lengthen the wait: the client is admitted again after the window', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     const status = async () => (await http.get('/global')).status;
@@ -103,7 +98,6 @@ describe('a refused request', () => {
 });
 
 describe('routes', () => {
-  // Proves: rate-12
   it('have separate limits, also within a tier', async () => {
     const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
     const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
@@ -134,7 +128,6 @@ describe('routes', () => {
     await http.get('/probe/b').expect(429);
   });
 
-  // Proves: rate-4
   it('that do not exist share one limit of the tier global', async () => {
     const { http } = await stageApp(routes, {
       rateLimits: { global: { requests: 3, window: 60_000 }, strict: null, public: null },
@@ -148,7 +141,6 @@ describe('routes', () => {
 });
 
 describe('the service', () => {
-  // Proves: rate-1, rate-4, rate-6, rate-9, slow-9, asvs-6.3.1
   it('limits its routes by the tiers that they declare', async () => {
     const limits = { RATE_LIMITS: 'global=2/60,strict=1/60,public=3/60' };
     const service = await startService(limits);
@@ -180,7 +172,6 @@ describe('a client', () => {
     return seen;
   };
 
-  // Proves: rate-12, asvs-4.1.3
   it('is identified by its connection when no proxy is trusted, whatever its headers', async () => {
     const app = await start({ trustProxy: 0 });
     expect(await statuses(app, [null, '192.0.2.1', '192.0.2.2, 192.0.2.3'])).toEqual([200, 429, 429]);
@@ -191,7 +182,6 @@ describe('a client', () => {
     expect(await statuses(app, ['192.0.2.1', '192.0.2.2', '192.0.2.1'])).toEqual([200, 200, 429]);
   });
 
-  // Proves: network-5, asvs-4.1.3
   it('cannot spoof its address, behind one proxy', async () => {
     const app = await start({ trustProxy: 1 });
     const spoofed = ['192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2,198.51.100.3,192.0.2.1'];
@@ -239,7 +229,6 @@ describe('a client', () => {
     expect(await statuses(app, ['192.0.2.2:1024', '[2001:db8::1]:1024'])).toEqual([200, 200]);
   });
 
-  // Proves: rate-12
   it('with IPv6 is identified by its /64 network', async () => {
     const app = await start({ trustProxy: 1 });
     const forwarded = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:DB8:1:2:0::9', '2001:db8:1:3::1'];
@@ -269,7 +258,6 @@ describe('a step of the system clock', () => {
     onTestFinished(() => void vi.useRealTimers());
   };
 
-  // Proves: flood-1
   it.each([HOUR, -HOUR])(
     'by %i ms admits no client that has used up its limits, on two routes in turn',
     async (step) => {

@@ -17,7 +17,6 @@ const askWith = async (id: string) => {
 };
 
 describe('the request id', () => {
-  // Proves: request-7, request-10
   it.each([
     ['one character', 'x'],
     ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
@@ -32,7 +31,6 @@ describe('the request id', () => {
     expect(body.context.requestId).toBe(id);
   });
 
-  // Proves: request-8, network-6, asvs-16.4.1
   it.each([
     ['empty', ''],
     ['longer than 128 characters', 'x'.repeat(129)],
@@ -45,7 +43,6 @@ describe('the request id', () => {
     expect(body.context.requestId).toBe(header);
   });
 
-  // Proves: service-11, request-9
   it('is a new ULID each time when none is given', async () => {
     const { http } = await stageApp([echo]);
     const ids = [await http.get('/probe'), await http.get('/probe')].map(({ headers }) => headers['svc-request-id']);
@@ -61,7 +58,6 @@ describe('the request id', () => {
     expect(decodeTime(response.headers['svc-request-id'] ?? '')).toBe(clock.now());
   });
 
-  // Proves: service-12, request-12
   it.each([
     ['a success', 200, 'get', '/probe', {}],
     ['an error', 500, 'get', '/bug', {}],
@@ -77,7 +73,6 @@ describe('the request id', () => {
 });
 
 describe('the version', () => {
-  // Proves: error-8, request-11, version-2, version-4
   it('is in the request and in the context of success and error', async () => {
     const success = await (await stageApp([echo])).http.get('/probe');
     expect([success.body.data.version, success.body.context.version]).toEqual(['1.2.3', '1.2.3']);
@@ -85,7 +80,6 @@ describe('the version', () => {
     expect(error.body.context.version).toBe('1.2.3');
   });
 
-  // Proves: version-1
   it('is that of the application', async () => {
     const service = await startService();
     const response = await service.http.get('/health/live');

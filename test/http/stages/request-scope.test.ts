@@ -5,7 +5,6 @@ import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
 describe('the request scope', () => {
-  // Proves: request-13, request-15, version-3
   it('contains the id, the time and the version of the request', async () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const { http } = await stageApp([probe(() => currentRequest())], { clock });
@@ -13,7 +12,6 @@ describe('the request scope', () => {
     expect(body.data).toEqual({ requestId: 'mine', time: Date.UTC(2026, 0, 1), version: '1.2.3' });
   });
 
-  // Proves: request-14
   it('is available after await, in timers and in callbacks', async () => {
     const ids: (string | undefined)[] = [];
     const handler = async () => {
@@ -32,7 +30,6 @@ describe('the request scope', () => {
     expect(ids).toEqual(['mine', 'mine', 'mine']);
   });
 
-  // Proves: request-14
   it('belongs to one request, however many are in progress', async () => {
     const AT_ONCE = 50;
     const allThere = Promise.withResolvers<void>();
@@ -62,7 +59,6 @@ describe('the request scope', () => {
     expect(currentRequest()).toBeUndefined();
   });
 
-  // Proves: asvs-16.2.4
   it('adds the request id to the log lines of the handler', async () => {
     const deps = stageDeps();
     const { http } = await stageApp([probe(() => deps.logger.info('working'))], { logger: deps.logger });

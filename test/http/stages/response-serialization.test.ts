@@ -27,7 +27,6 @@ const returning = (payload: unknown, data: v.GenericSchema = Data) =>
   ]);
 
 describe('a payload', () => {
-  // Proves: user-6, request-26, asvs-8.2.3
   it('is sent without members that its schema does not contain, at any depth', async () => {
     const { http } = await returning({
       name: 'ada',
@@ -40,7 +39,6 @@ describe('a payload', () => {
     expect(text).not.toContain('secret');
   });
 
-  // Proves: request-26
   it('is sent as its schema transforms it', async () => {
     const { http } = await returning(
       0,
@@ -53,7 +51,6 @@ describe('a payload', () => {
     expect((await http.get('/probe').expect(200)).body.data).toBe('1970-01-01T00:00:00.000Z');
   });
 
-  // Proves: request-27, catalog-20, exception-6
   it.each<[string, unknown, string]>([
     ['a member of another type', { name: { secret: 'hunter22' } }, 'name: string'],
     ['a member that is missing', { nickname: 'hunter22' }, 'name: "name"'],
@@ -76,7 +73,6 @@ describe('a payload', () => {
     expect(text + JSON.stringify(logs)).not.toMatch(/hunter22|secret/);
   });
 
-  // Proves: request-27
   it('that does not match its schema is answered 500, whatever status the route declares', async () => {
     const created = route(
       {

@@ -32,7 +32,6 @@ const once = probe(() => null, { name: 'once', path: '/once', throttle: 'strict'
 const routes = [throwing(new Error('a bug')), guarded, created, hanging, once];
 
 describe('security headers', () => {
-  // Proves: request-3, network-1, website-6, asvs-3.2.1, asvs-3.4.1, asvs-3.4.3, asvs-3.4.4, asvs-3.4.5, asvs-3.4.6
   it.each([
     [200, 'get', '/once', {}, 0],
     [201, 'post', '/created', {}, 0],

@@ -9,7 +9,6 @@ const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt:
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the success envelope', () => {
-  // Proves: service-9, success-1, success-2, success-3, success-4, success-5, request-28
   it('has exactly the specified members', async () => {
     const { http } = await stageApp([probe(() => ({ a: 1 }))], { clock });
     const response = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
@@ -22,7 +21,6 @@ describe('the success envelope', () => {
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  // Proves: success-5
   it('contains only id and username of the user of an authenticated request', async () => {
     const { http } = await stageApp([probe(() => null, { auth: 'required' })], {
       authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
@@ -35,7 +33,6 @@ describe('the success envelope', () => {
     });
   });
 
-  // Proves: success-2
   it.each([null, false, 0, '', [], {}, 'text'])('wraps %j', async (data) => {
     const { http } = await stageApp([probe(() => data)]);
     const { body } = await http.get('/probe').expect(200);
@@ -59,7 +56,6 @@ describe('the success envelope', () => {
     expect((await http.post('/x').expect(201)).body).toMatchObject({ success: true, data: null });
   });
 
-  // Proves: request-4, website-6, asvs-14.2.2, asvs-14.3.2
   it('may not be stored by caches', async () => {
     const { http } = await stageApp([probe(() => null)]);
     await http.get('/probe').expect('Cache-Control', 'no-store');
@@ -106,7 +102,6 @@ describe('an unwrapped document', () => {
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'content-length': '9' });
   });
 
-  // Proves: request-12
   it('has the security headers of every response, and no request id, which caches would repeat to others', async () => {
     const { http } = await stageApp([document({})]);
     const ask = () => http.get('/document').set('svc-request-id', 'mine');

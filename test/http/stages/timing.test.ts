@@ -3,7 +3,6 @@ import { head, openSocket, parseAnswer, readToEnd } from '../../support/http/raw
 import { probe, stageApp, upload } from '../../support/http/stage-app.ts';
 
 describe('the start time', () => {
-  // Proves: request-23
   it('is a reading of the monotonic clock, between the arrival of the request and its handler', async () => {
     const started: (number | undefined)[] = [];
     const before = performance.now();

@@ -39,7 +39,6 @@ describe('refused log-ins', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  // Proves: network-8
   it('are stored at a moment that nobody can predict', async () => {
     const random = vi.spyOn(Math, 'random');
     onTestFinished(() => random.mockRestore());

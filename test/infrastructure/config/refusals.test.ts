@@ -9,7 +9,6 @@ describe.each([
   ['development', DEVELOPMENT],
   ['production', IN_PRODUCTION],
 ])('in %s', (_environment, base) => {
-  // Proves: operator-1
   it.each([
     [
       'an access token that outlives the refresh token',
@@ -106,7 +105,6 @@ describe.each([
     expect(blamed({ ...base, ...accepted })).toEqual([]);
   });
 
-  // Proves: operator-1
   it.each([
     ['https://auth.example.com', '/auth', true],
     ['https://auth.example.com', '/auth/', true],

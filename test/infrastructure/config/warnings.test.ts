@@ -17,7 +17,6 @@ describe('a configuration that is allowed', () => {
     expect(warningsOf(DEVELOPMENT)).toEqual([]);
   });
 
-  // Proves: operator-2
   it.each([
     ['no database', { DATABASE_URL: '' }, 'DATABASE_URL'],
     ['a file for a database', { DATABASE_URL: 'sqlite:x.sqlite' }, 'DATABASE_URL'],
@@ -117,7 +116,6 @@ describe('the way to the database server', () => {
   const isWarnedOf = (DATABASE_URL: string, env: Env = {}) =>
     namesOf({ ...NO_WARNINGS, DATABASE_URL, ...env }).includes('DATABASE_URL');
 
-  // Proves: operator-2
   it.each([
     'postgresql://u:p@db.example.com/x?sslmode=disable',
     'mariadb://u:p@db.example.com/x',
@@ -159,7 +157,6 @@ describe('the way to the database server', () => {
 });
 
 describe('a name that nothing reads', () => {
-  // Proves: operator-2
   it.each([
     ['JWT_ISSUR', 'JWT_ISSUER'],
     ['JWT_ACCESS_EXPIRE_IN', 'JWT_ACCESS_EXPIRES_IN'],

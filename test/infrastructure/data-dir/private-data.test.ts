@@ -108,7 +108,6 @@ describe('the data of the service', () => {
     expect([modeOf(path), modeOf(within('deep'))]).toEqual(['600', '700']);
   });
 
-  // Proves: operator-3
   it('is a file of SQLite that was made under another umask, and those beside it, which are closed to others', () => {
     const names = ['database.sqlite', 'database.sqlite-wal', 'database.sqlite-shm', 'database.sqlite-journal'];
     const made = names.slice(0, 3).map((name) => within(name));
@@ -153,7 +152,6 @@ describe('the data of the service', () => {
   };
 
   describe.runIf(isRoot)('with another user on the machine', () => {
-    // Proves: operator-3
     it('is read by nobody else any more', () => {
       loose();
       const file = within('keys', 'old', 'access.pem');
@@ -164,14 +162,12 @@ describe('the data of the service', () => {
       expect(readAsNobody(file)).toBeNull();
     });
 
-    // Proves: operator-3
     it('is refused where everybody may enter it and it is another’s', () => {
       loose();
       expect(keepAsNobody()).toContain('everybody may enter keys in it: its owner must set its mode to 700');
       expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['755', '755']);
     });
 
-    // Proves: operator-3
     it('is refused where everybody may read the file of SQLite and it is another’s', () => {
       writeFileSync(within('database.sqlite'), 'a hash');
       chmodSync(within('database.sqlite'), 0o644);

@@ -79,7 +79,6 @@ beforeAll(async () => {
 });
 
 describe('backUp and restore', () => {
-  // Proves: operator-8
   it('put all rows and keys into one file of their owner, and elsewhere again', async () => {
     expect([
       statSync(backup).mode & 0o777,
@@ -185,7 +184,6 @@ describe('restore', () => {
     expect(rowsOf(place, 'users')).toHaveLength(USERS);
   });
 
-  // Proves: operator-8
   it('refuses a file that is cut, changed, or something else, and leaves nothing', async () => {
     const bytes = readFileSync(backup);
     const changed = Buffer.from(bytes);
@@ -235,7 +233,6 @@ describe('restore', () => {
 
   const pem = KEYS[KEY_FILES.access] ?? '';
   const factorKey = KEYS[FACTOR_KEY_FILE] ?? '';
-  // Proves: operator-8
   it.each([
     ['a file that is no key', { [KEY_FILES.access]: 'no key' }],
     ['another key for authenticator apps', { [FACTOR_KEY_FILE]: pem }],

@@ -71,7 +71,6 @@ const failingAt = (records: Records, nth: number, fail: () => unknown): Records 
 };
 
 describe('copyRows', () => {
-  // Proves: operator-8
   it.runIf(TEST_DATABASE_URL !== undefined)(
     'copies all rows of every table as they are, from SQLite to PostgreSQL and back',
     async () => {
@@ -130,7 +129,6 @@ describe('copyRows', () => {
     expect(await contentOf(target)).toEqual(await contentOf(source));
   });
 
-  // Proves: operator-8
   it('writes nothing where the target has rows of its own, or other values in a row', async () => {
     const source = await onFile();
     await fill(source, 3);

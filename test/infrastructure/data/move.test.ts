@@ -143,7 +143,6 @@ const newServer = async () => {
 };
 
 describe.skipIf(TEST_DATABASE_URL === undefined)('data move with PostgreSQL', () => {
-  // Proves: operator-8
   it('takes sessions, links and waiting mail of every kind along, and the events of an account', async () => {
     const dataDir = newPath();
     const stored = await storeAccounts(dataDir);
@@ -197,7 +196,6 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move with PostgreSQL', ()
     return target;
   };
 
-  // Proves: operator-8
   it('goes on where it was killed', async () => {
     const { url, database } = await targetWithTrigger(`perform pg_advisory_xact_lock(${LOCK});`);
     await inTransaction(database, async (send) => {

@@ -17,7 +17,6 @@ const NONE = { JWT_REFRESH_COOKIE_SAME_SITE: 'none' };
 const AUTH = 'https://auth.example.com';
 
 describe('the doctor on the cookie', () => {
-  // Proves: operator-7
   it.each<[string, Readonly<Record<string, string>>, string[]]>([
     ['one site, one origin', production(AUTH, AUTH), ['ok cookie.same-site']],
     ['two labels', production('https://auth.example.co.uk', 'https://example.co.uk'), ['ok cookie.same-site']],

@@ -37,7 +37,6 @@ describe('the doctor on the configuration', () => {
 
 describe('the doctor on the proxy', () => {
   const https = { BASE_URL: 'https://auth.example.com' };
-  // Proves: operator-7
   it.each<[string, Env, string[]]>([
     ['a proxy', { ...https, TRUST_PROXY: '1' }, ['note proxy.hops']],
     ['no TLS in front', { TRUST_PROXY: '1' }, ['warning proxy.unlikely']],

@@ -17,7 +17,6 @@ describe('the server of the metrics', () => {
   });
   const urlOf = () => `http://127.0.0.1:${port}`;
 
-  // Proves: flood-4
   it('keeps so many connections and no more', async () => {
     const open = async (): Promise<Socket> => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined);

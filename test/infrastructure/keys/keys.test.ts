@@ -35,7 +35,6 @@ const exported = ({ access, refresh }: TokenKeys) =>
   ]);
 
 describe('loadOrCreateKeys', () => {
-  // Proves: token-10, key-2, asvs-11.5.1
   it('makes two pairs on P-256 that differ', async () => {
     const { access, refresh } = await loadOrCreateKeys(dataDir);
     for (const { privateKey, publicKeys } of [access, refresh]) {
@@ -110,7 +109,6 @@ describe('loadOrCreateKeys', () => {
     expect(await readFile(file('access.pem'), 'utf8')).toBe(damagedPem);
   });
 
-  // Proves: token-10
   it('refuses one pair for both tokens', async () => {
     await loadOrCreateKeys(dataDir);
     await copyFile(file('access.pem'), file('refresh.pem'));

@@ -18,7 +18,6 @@ const recorder = (options: Partial<LoggerOptions> = {}, mixin: () => object = ()
 };
 
 describe('a line of the log', () => {
-  // Proves: asvs-16.2.2
   it('is JSON with an ISO time, a named level, the version and the environment', () => {
     const { logger, lines } = recorder();
     logger.info({ port: 3000 }, 'listening');
@@ -79,7 +78,6 @@ describe('a secret', () => {
   ];
 
   describe.each(SECRET_NAMES)('named %s', (name) => {
-    // Proves: asvs-16.2.5
     it.each(shapes)('is censored %s', (_where, wrap) => {
       const { logger, text } = recorder();
       logger.info(wrap({ [name]: SECRET, [name.toUpperCase()]: [SECRET], kept: 'kept' }), 'message');

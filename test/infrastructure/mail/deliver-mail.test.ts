@@ -78,7 +78,6 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
-  // Proves: network-8
   it('does not read messages that may wait when it is signalled', async () => {
     const { outbox, wake, idle, stop, done } = start();
     for (let times = 1; times < 4; times += 1) {
@@ -91,7 +90,6 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
-  // Proves: mail-9
   it('reads them at once when it is signalled for all', async () => {
     const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalledTimes(1);

@@ -9,7 +9,7 @@ type Dashboard = { readonly panels: readonly Panel[] };
 export const alertRules = (): readonly Rule[] =>
   parse(readText('docs/observe/alerts.yml')).groups.flatMap(({ rules }: { readonly rules: readonly Rule[] }) => rules);
 
-export const panels = (): readonly Panel[] => (JSON.parse(readText('docs/observe/dashboard.json')) as Dashboard).panels;
+const panels = (): readonly Panel[] => (JSON.parse(readText('docs/observe/dashboard.json')) as Dashboard).panels;
 
 /** The queries of the dashboard, with values for Grafana's variables. */
 export const dashboardQueries = (): string[] =>

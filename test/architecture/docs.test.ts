@@ -1,0 +1,102 @@
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ADVICE, STATUS_ADVICE } from '../../src/adapters/http/pages/advice.ts';
+import { FALLBACK } from '../../src/adapters/http/stages/dispatch.ts';
+import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
+import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
+import { alertRules } from '../support/checkout/observed.ts';
+import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
+import { declaredRoutes } from '../support/http/service.ts';
+
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
+const plain = (text: string) => text.replaceAll('`', '');
+const byFirst = (rows: readonly string[][]) => rows.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
+
+describe('docs/api.md', async () => {
+  const page = readText('docs/api.md');
+  const routes = (await declaredRoutes()).map((route) => ({ ...route, title: `${route.method} ${route.path}` }));
+  const ofEveryRoute = new Set(tableBelow(page, 'Errors that every route can return').map(([code]) => code));
+  const sections = new Map(
+    page.split('\n### ').map((section) => [section.split('\n')[0] ?? '', section.split('\n## ')[0] ?? '']),
+  );
+
+  it('lists the routes as they are declared', () => {
+    expect(tableBelow(page, 'Routes')).toEqual(
+      routes.map(({ method, path, auth, throttle, response }) => [method, path, auth, throttle, `${response.status}`]),
+    );
+  });
+
+  it.each(routes)('describes $title with its codes', ({ title, auth, throttle, errors, response }) => {
+    const section = sections.get(title) ?? expect.unreachable();
+    const line = `Authentication \`${auth}\`, rate limit \`${throttle}\`, status ${response.status}.`;
+    expect(section.replaceAll('\n', ' ')).toContain(line);
+    const codes = [...section.matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map(([, ...cells]) => cells);
+    const own = [...errors].filter((code) => !ofEveryRoute.has(code));
+    expect(byFirst(codes)).toEqual(byFirst(own.map((code) => [code, `${CATALOG[code].status}`])));
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = readText('docs/errors.md');
+
+  it('lists the catalog, with advice for each code', () => {
+    const rows = Object.entries(CATALOG).map(([code, { status, retryable, description }]) => [
+      ...[code, `${status}`, retryable ? 'yes' : 'no'],
+      plain(description),
+    ]);
+    expect(tableBelow(page, 'Codes')).toEqual(byFirst(rows));
+    const advice = Object.keys(CATALOG).map((code) => [code, plain(ADVICE[code as ErrorCode])]);
+    expect(tableBelow(page, 'What to do')).toEqual(byFirst(advice));
+  });
+
+  it('lists the statuses of SYS_HTTP_UNEXPECTED_ERROR, which are those of the routes', async () => {
+    const rows = STATUS_ADVICE.map(({ status, cause, advice }) => [`${status}`, plain(cause), plain(advice)]);
+    expect(tableBelow(page, 'Statuses of SYS_HTTP_UNEXPECTED_ERROR')).toEqual(rows);
+    const declared = [FALLBACK, ...(await declaredRoutes())].flatMap(({ httpStatuses }) => [...httpStatuses]);
+    expect(STATUS_ADVICE.map(({ status }) => status)).toEqual([...new Set(declared)].sort());
+  });
+
+  it('lists the codes of fields, with the numbers in their messages', () => {
+    const listed = tableBelow(page, 'Field codes').map(([code, number]) => [code, number]);
+    expect(listed).toEqual(Object.entries(FIELD_CODES).map(([code, number]) => [code, number ?? '']));
+  });
+});
+
+it('docs/specification.md lists the codes of the catalog with their statuses, but for those beyond it', () => {
+  const rows = tableBelow(readText('docs/specification.md'), 'Catalog').map(([code, status]) => [code, Number(status)]);
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [code, status] of rows) expect(CATALOG[code as ErrorCode]).toMatchObject({ status });
+});
+
+it('docs/configuration.md lists the variables', () => {
+  const rows = CONFIG_VARIABLES.map(({ name, default: byDefault, meaning }) => [
+    name,
+    plain(byDefault),
+    plain(meaning),
+  ]);
+  expect(tableBelow(readText('docs/configuration.md'), 'All variables')).toEqual(rows);
+});
+
+it('docs/observe.md lists the alerts', () => {
+  const listed = tableBelow(readText('docs/observe.md'), 'Alerts').map(([alert]) => alert);
+  expect(listed).toEqual(alertRules().map(({ alert }) => alert));
+});
+
+/** The anchor that GitHub derives from a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+const anchorsOf = (page: string): string[] =>
+  [...readText(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+it.each(pages)('%s links to files and headings that exist', (page) => {
+  for (const [, target = '', anchor] of readText(page).matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g)) {
+    const path = target === '' ? page : join(dirname(page), target);
+    expect(readText(path)).not.toBe('');
+    if (anchor !== undefined) expect(anchorsOf(path)).toContain(anchor);
+  }
+});

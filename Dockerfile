@@ -16,7 +16,7 @@ COPY --chmod=755 client/dist client/dist
 COPY --chmod=755 console/page console/page
 # The directory of the file of SQLite, used without DATABASE_URL; the rest of the file system can be read-only.
 RUN install -d -o node -g node -m 700 /data
-# Compiles the code once for all containers (docs/adr/0035). Node keeps a cache for each user; at run time, only root can change it.
+# Compiles the code once for all containers (docs/adr/0021). Node keeps a cache for each user; at run time, only root can change it.
 RUN install -d -o node -g node -m 755 node_modules/.cache/tandem/compile
 USER node
 RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node src/infrastructure/fill-compile-cache.js

@@ -5,7 +5,7 @@ import { checkedOutRevision } from '../src/infrastructure/revision.ts';
 
 /**
  * `npm pack` runs this first. It compiles what the package needs into `dist`, laid out as the checkout is, and puts the manifest of the
- * package in the place of that of the checkout, which `postpack` puts back. ADR 0061.
+ * package in the place of that of the checkout, which `postpack` puts back. ADR 0021.
  */
 process.chdir(join(import.meta.dirname, '..'));
 

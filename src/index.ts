@@ -1,5 +1,5 @@
 /**
- * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0029.
+ * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0019.
  * `docs/own-store.md` explains it, and `examples/own-store` uses it; the contracts are in `tandem/contracts`.
  *
  * @example

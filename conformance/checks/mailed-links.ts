@@ -5,10 +5,7 @@ import { bodyOf, dataOf, errorOf, hold, isObject, membersOf, show } from '../exp
 import { Skipped } from '../outcome.ts';
 import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 
-const LINKS = '0048';
-const LINKS_TITLE = 'A forgotten password and an address are handled with links in mail';
-const CHANGE = '0050';
-const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is reserved for seven days';
+const SOURCE = ['0010', 'Links in mail reset passwords, verify and change addresses, and give accounts back'] as const;
 
 const noCookie = ({ setCookies, to }: Reply): void =>
   hold(setCookies.length === 0, 'no Set-Cookie', `${setCookies.length} (${to})`);
@@ -70,19 +67,19 @@ const refusesMadeUpTokens = async ({ send, person }: World): Promise<void> => {
 export const mailedLinks: readonly Check[] = [
   {
     id: 'password-reset-request',
-    source: [LINKS, LINKS_TITLE],
+    source: SOURCE,
     title: 'asking for a link to reset a password does not reveal whether an address has an account',
     run: asksAlike('/auth/password-reset'),
   },
   {
     id: 'email-verification-request',
-    source: [LINKS, LINKS_TITLE],
+    source: SOURCE,
     title: 'asking for a link to verify an address does not reveal whether it has an account',
     run: asksAlike('/auth/email-verification'),
   },
   {
     id: 'made-up-links',
-    source: [LINKS, LINKS_TITLE],
+    source: SOURCE,
     title: 'a made-up token of a link answers 400 AUTH_LINK_INVALID, and the user logs in as before',
     run: async (world) => {
       dataOf(await world.registered());
@@ -92,7 +89,7 @@ export const mailedLinks: readonly Check[] = [
   },
   {
     id: 'email-change-request',
-    source: [CHANGE, CHANGE_TITLE],
+    source: SOURCE,
     title: 'a new address needs the password, reveals nothing of other accounts, and counts only when it is verified',
     run: async ({ registered, secondRegistered, send, person, second }) => {
       dataOf(await registered());

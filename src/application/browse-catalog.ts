@@ -21,7 +21,7 @@ export const listErrors = (): PublishedError[] =>
 
 /**
  * One error. SPEC `GET /errors/:code`.
- * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0008).
+ * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0014).
  * @throws AppError EXCEPTION_CATALOG_CODE_NOT_FOUND
  */
 export const describeError = (code: string, reader: 'person' | 'program'): PublishedError => {

@@ -1,6 +1,6 @@
 import { utf8Length } from './utf8.ts';
 
-/** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0063. */
+/** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0004. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** Bytes of UTF-8 as JSON: they are part of every request with an access token. */

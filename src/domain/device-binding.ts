@@ -1,6 +1,6 @@
 /**
  * The binding of a session to its device. A session may hold a key of its device; then a refresh needs a proof of that key, so a copied
- * cookie is worthless, and an old token with a proof is a lost response (ADR 0057).
+ * cookie is worthless, and an old token with a proof is a lost response (ADR 0006).
  */
 
 /** Whether refreshes of sessions with a key need a proof. `observe`: they do not, but what `enforce` would refuse is counted. */

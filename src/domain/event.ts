@@ -1,6 +1,6 @@
 import { utf8Length } from './utf8.ts';
 
-/** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0025. */
+/** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0005. */
 export type Device = {
   /** The `User-Agent` header, shortened; `null` when there was none. */
   readonly userAgent: string | null;
@@ -61,9 +61,9 @@ export const EVENT_KINDS = [
   /** In place of the session that made a change. */
   'session-opened',
   'session-ended',
-  /** A refresh found that the store had forgotten rotations of the session (ADR 0003). */
+  /** A refresh found that the store had forgotten rotations of the session (ADR 0002). */
   'session-recovered',
-  /** A refresh was refused, since it had no proof of the session's device (ADR 0057). */
+  /** A refresh was refused, since it had no proof of the session's device (ADR 0006). */
   'device-unproven',
   /** A session got the key of its device. */
   'device-bound',

@@ -1,5 +1,5 @@
 /**
- * The limit on wrong passwords for one account (ADR 0024). Times are milliseconds, all of the same clock.
+ * The limit on wrong passwords for one account (ADR 0008). Times are milliseconds, all of the same clock.
  *
  * The first failures need no wait. After `FREE_FAILURES`, each failing client (a network, or a device of the user) has its own slot, in
  * which it may try once. The more clients are failing, the longer each waits, so that together they have one attempt a minute. All
@@ -28,7 +28,7 @@ export type LoginClient = {
  * From this number of failures on, a group is treated as one failing client; the narrowest group is last. Each client adds at most
  * `CLIENT_LIMIT` failures to its group, so that no single client makes its whole group failing.
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
- * - devices: all devices of the user, of which at most 50 have a live session (ADR 0025), and each of them
+ * - devices: all devices of the user, of which at most 50 have a live session (ADR 0005), and each of them
  */
 const LIMITS: Readonly<Record<LoginClient['kind'], readonly number[]>> = {
   network: [4 * CLIENT_LIMIT, 2 * CLIENT_LIMIT, CLIENT_LIMIT],

@@ -1,7 +1,7 @@
 import { RESET_LIFETIME } from './link.ts';
 import type { Message, MessageKind } from './message.ts';
 
-/** How many mails an address gets (ADR 0047 has the table). */
+/** How many mails an address gets (ADR 0012 has the table). */
 
 /** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
 const HOSTS = new Map([
@@ -81,7 +81,7 @@ const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly 
   return [...ofAddress, ofNetwork, { of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
-/** Those of a verified address are limited by the events of its account (ADR 0051). */
+/** Those of a verified address are limited by the events of its account (ADR 0011). */
 const noticeLimits = ({ kind, to }: Counted, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);

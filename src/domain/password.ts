@@ -1,7 +1,7 @@
 import { canonicalEmail, canonicalUsername } from './user.ts';
 import { utf8Length } from './utf8.ts';
 
-/** Limits of a password (ADR 0005). A password within them is used unmodified. */
+/** Limits of a password (ADR 0008). A password within them is used unmodified. */
 
 /** In code points, so that a character outside the BMP counts as one. */
 export const PASSWORD_MIN_CODE_POINTS = 8;

@@ -89,7 +89,7 @@ export const refreshClaims = (
   tokenType: 'refresh',
 });
 
-/** How the replay of a rotated token is treated, by the time since its rotation. ADR 0003. */
+/** How the replay of a rotated token is treated, by the time since its rotation. ADR 0002. */
 export type ReplayPolicy = {
   /** Milliseconds. Up to this age, a replay counts as a race, not as theft. */
   readonly raceWindow: number;
@@ -145,7 +145,7 @@ export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): 
  * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
  * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
  * two windows and a second after it was issued, however many rotations follow. For a session with a key, the proof of its device decides
- * instead of the time (ADR 0057).
+ * instead of the time (ADR 0006).
  */
 export const tokenStatus = (
   session: Session | null,

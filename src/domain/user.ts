@@ -6,7 +6,7 @@ export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 export const isId = (text: string): boolean => ID_PATTERN.test(text);
 
-/** Limits and canonical forms of usernames and email addresses. A user logs in with either (ADR 0004). */
+/** Limits and canonical forms of usernames and email addresses. A user logs in with either (ADR 0007). */
 
 export const USERNAME_MIN_LENGTH = 3;
 export const USERNAME_MAX_LENGTH = 32;

@@ -13,7 +13,7 @@ const ROOT_UID = 0;
 const GROUP_AND_OTHERS_WRITE = 0o022;
 
 /**
- * Makes Node keep the compiled code of everything that is imported from now on, next to the installed packages (ADR 0035).
+ * Makes Node keep the compiled code of everything that is imported from now on, next to the installed packages (ADR 0021).
  * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Does nothing without a safe directory.
  */
 export const useCompileCache = (modules = MODULES) => {

@@ -42,7 +42,7 @@ export const CONFIG_VARIABLES = Object.values(
 );
 
 /**
- * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
+ * Parses the environment (SPEC; ADR 0020). An empty variable counts as unset.
  * @throws ConfigError
  *
  * @example

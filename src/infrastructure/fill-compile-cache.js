@@ -10,7 +10,7 @@ const STARTS_WITH = [
   '@mikro-orm/postgresql',
 ];
 
-// `npm ci` runs this, and the image is built with it: so the first start finds the compiled code of what starts load (ADR 0035). An older Node.js
+// `npm ci` runs this, and the image is built with it: so the first start finds the compiled code of what starts load (ADR 0021). An older Node.js
 // could not run it: main.js says so.
 if (process.features.typescript) {
   useCompileCache();

@@ -17,7 +17,7 @@ const formatOf = (specifier, importer) => {
 
 /**
  * Resolves imports of files by their names alone. For each of some 700 modules, Node would look whether the file is there and whether it is a
- * link, and for the `package.json` that says its format. That takes a quarter of the time of a start, and 15 MiB (ADR 0035).
+ * link, and for the `package.json` that says its format. That takes a quarter of the time of a start, and 15 MiB (ADR 0021).
  */
 export const resolveByName = () => {
   module.registerHooks({

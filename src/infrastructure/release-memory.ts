@@ -6,7 +6,7 @@ const AFTER_START = 1_000;
 
 /**
  * Gives back the memory that only the start needed, once, in about 70 ms: 14 MiB. V8 would keep them, since it shrinks its young generation at a
- * collection, and an idle process collects nothing (ADR 0035).
+ * collection, and an idle process collects nothing (ADR 0021).
  */
 export const releaseMemoryOfStart = (): void => {
   setTimeout(() => {

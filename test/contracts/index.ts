@@ -1,4 +1,4 @@
-/** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
+/** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0019. */
 export { aUser, NOW } from '../support/builders.ts';
 export { describeBrowserProofs } from './browser-proofs.contract.ts';
 export { describeClock } from './clock.contract.ts';

@@ -23,7 +23,7 @@ const EXPECTED_DURATION = 50;
 /** A well-formed hash without a known password, for accounts that do not exist: 22 characters of salt and 31 of digest, all zero. */
 const dummyHash = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0005). */
+/** bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). */
 export const bcryptPasswordHasher = ({
   cost = DEFAULT_COST,
   maxWait = 10_000,

@@ -6,7 +6,7 @@ const require = createRequire(import.meta.url);
 
 /**
  * The most common passwords of zxcvbn, without those that are too short. The first call of `isCommon` loads them synchronously, which
- * takes about 35 ms and 11 MiB (ADR 0035).
+ * takes about 35 ms and 11 MiB (ADR 0021).
  */
 export const zxcvbnPasswordBlocklist = (): PasswordBlocklist => {
   let common: ReadonlySet<string> | undefined;

@@ -19,7 +19,7 @@ const accessClaims = {
   ...registered,
   tokenType: v.literal('access'),
   user: PublicUserFromJson,
-  /** Of a user who has some: ADR 0063. */
+  /** Of a user who has some: ADR 0004. */
   attributes: v.exactOptional(v.record(v.string(), v.unknown())),
 };
 

@@ -26,7 +26,7 @@ const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
 
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread, which takes less time than a hand-over to
- * another one (ADR 0014). `kid` is the thumbprint of the key (RFC 7638).
+ * another one (ADR 0004). `kid` is the thumbprint of the key (RFC 7638).
  * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
 export const nodeCryptoTokenSigner = async (
@@ -92,7 +92,7 @@ const MAX_REMEMBERED = 5_000;
 /**
  * Remembers tokens by their SHA-256, so that their signature is not verified again: access tokens that were verified, and refresh tokens
  * that were issued here. A remembered token gets the same result as a verification: it is checked for its expiry, and keys and
- * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0014.
+ * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0004.
  * @param options.max the number of tokens of each kind, for tests.
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {

@@ -7,7 +7,7 @@ type EnvelopeContext = {
   readonly version: string;
   /** Present for an authenticated request. */
   readonly user?: { readonly id: string; readonly username: string };
-  /** Present after a refresh that the key of the browser has proven (ADR 0057). */
+  /** Present after a refresh that the key of the browser has proven (ADR 0006). */
   readonly binding?: 'browser';
 };
 

@@ -94,7 +94,7 @@ declare module 'koa' {
     loggedError?: { readonly code: string; readonly reason: string | undefined };
     /** Whether the request has been logged. */
     logged?: boolean;
-    /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0027. */
+    /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0018. */
     suppressed?: boolean;
   }
 }

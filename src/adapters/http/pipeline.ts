@@ -35,7 +35,7 @@ export const pipeline = (
         rateLimit(ofClient), //          6
         authenticationGuard(r, d), //    7
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
-        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // only requests that are otherwise answered (ADR 0009)
+        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // only requests that are otherwise answered (ADR 0017)
         timing(), //                     9
         successEnvelope(r, d), //       12
         responseSerialization(r), //    11

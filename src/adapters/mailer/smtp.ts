@@ -17,7 +17,7 @@ type SmtpOptions = {
 const SMTP_TIMEOUT = 60_000;
 
 /**
- * Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0035).
+ * Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0021).
  */
 export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: SmtpOptions): Mailer => {
   const options = connectionOf(new URL(url), requireTls, timeout);

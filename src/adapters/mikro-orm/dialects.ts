@@ -25,7 +25,7 @@ export const repeatedAfter =
 
 /** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
 const IDLE_LIMIT = 10_000;
-/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0017). */
+/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0019). */
 const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
 
 /** READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. */

@@ -16,7 +16,7 @@ export const MYSQL: SqlDialect = { ...SHARED, returnsDeleted: false };
 
 /**
  * A key has at most 3,072 bytes, and two texts. Bytes are compared as they are: no collation folds letters, or pads. The longest value is the id
- * of a credential, 1,364 characters of ASCII (ADR 0059).
+ * of a credential, 1,364 characters of ASCII (ADR 0009).
  */
 const INDEXED_TEXT = 'varbinary(1500)';
 

@@ -134,7 +134,7 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
 
 /**
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the new
- * expiry is earlier than the last, so no index is written to (ADR 0017).
+ * expiry is earlier than the last, so no index is written to (ADR 0019).
  */
 const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names, rotation: Rotation): OneStatement => {
   const values = valuesOf(rotation, dialect.booleans);

@@ -19,7 +19,7 @@ export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKi
   tables: `select relname as name, nspname = current_schema() as is_here from pg_class
     join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-  // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0017).
+  // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
   schema: (sql) => sql.replace(/^(create table "\w*sessions" .*);$/m, '$1 with (fillfactor = 85);'),
   sessions: postgresqlSessions,
   time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
@@ -32,7 +32,7 @@ export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKi
 
 /**
  * The driver parses the URL, since MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter that
- * poolers refuse (ADR 0017).
+ * poolers refuse (ADR 0019).
  */
 const driverOptions = async ({ url, ...pool }: ServerOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');

@@ -26,7 +26,7 @@ const OWN_PROCESS = `select case when pg_backend_pid() = $1 then
 const OUTDATED = ['0A000', '26000'];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0041). Only on a direct
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). Only on a direct
  * connection: a pooler may run each transaction on another connection, without the statement. Not within a transaction, which an outdated
  * statement would abort. An outdated statement is sent again without a name.
  * @param timeout milliseconds for the first query.

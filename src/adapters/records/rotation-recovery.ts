@@ -26,7 +26,7 @@ const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 /**
  * Reverts every rotation whose outcome is unknown, at once, and retries until the store confirms it. So the refresh token is still current
- * after a refresh that failed (ADR 0022). Until then, `rotate` and `find` of that session fail at once with DB_QUERY_FAILED in this process.
+ * after a refresh that failed (ADR 0003). Until then, `rotate` and `find` of that session fail at once with DB_QUERY_FAILED in this process.
  * Unconfirmed rotations are lost when the process ends.
  */
 export const recoveringSessionRepository = (

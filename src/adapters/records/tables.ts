@@ -14,7 +14,7 @@ export type Tables = {
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
-    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0017). */
+    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0019). */
     readonly purgeCheckAt: number;
   };
   readonly events: AccountEvent & {
@@ -137,7 +137,7 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
       purgeCheckAt: 'integer',
     },
     key: ['id'],
-    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0017).
+    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0019).
     indexes: { sessions_user: ['userId'], sessions_purge: ['purgeCheckAt'] },
     ofUser: true,
   },

@@ -82,7 +82,7 @@ export const auditedUnitOfWork = (
 const AUDIT_MESSAGE = 'account event';
 
 /**
- * Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. None for a session that has expired: nobody did anything, and
+ * Writes a line for each event (ADR 0011): `warn` for a replayed token, else `info`. None for a session that has expired: nobody did anything, and
  * the purge says how many there were.
  */
 export const auditLog =

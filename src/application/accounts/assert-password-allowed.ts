@@ -10,7 +10,7 @@ export type PasswordRuleDeps = {
 type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
 
 /**
- * Refuses a new password that is easy to guess (ADR 0005). Its length and characters have been validated before.
+ * Refuses a new password that is easy to guess (ADR 0008). Its length and characters have been validated before.
  * @param field the name of the password's field in the error's details.
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */

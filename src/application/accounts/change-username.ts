@@ -5,7 +5,7 @@ import { type ChangeDeps, record } from '../record.ts';
 import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
 
 /**
- * Changes the username. The former one is free at once (ADR 0050).
+ * Changes the username. The former one is free at once (ADR 0010).
  * @returns the user as stored now.
  * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */

@@ -117,7 +117,7 @@ const PASSWORD_REQUIRED = {
   code: 'required',
 } as const;
 
-/** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0024). */
+/** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
 const assertOwner = async (
   deps: ConfirmEmailChangeDeps,
   { userId }: Link,

@@ -65,7 +65,7 @@ export const withdrawLinks = async (
   await links.removeOfUser(userId, purposes);
 };
 
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0050). */
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). */
 export const isReserved = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,

@@ -46,7 +46,7 @@ export type RegisterInput = {
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
- * client can repeat the request (ADR 0022).
+ * client can repeat the request (ADR 0003).
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =

@@ -9,7 +9,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0024). An attempt that ends with an error is not counted.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted.
  * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
  * @param hash `null` when there is no such account.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait.
@@ -89,7 +89,7 @@ const accountKey = (account: string, user: User | null): string =>
   `account ${canonicalAccount(account)} ${user?.passwordChangedAt ?? 0}`;
 
 /**
- * The ways to count a log-in, the preferred one first (ADR 0024). A device with a verified refresh token of this user counts as one of the
+ * The ways to count a log-in, the preferred one first (ADR 0008). A device with a verified refresh token of this user counts as one of the
  * user's, even after its session has ended, unless the password was changed after the token was issued.
  */
 export const loginAttempts = (

@@ -79,7 +79,7 @@ export const login = (deps: LoginDeps) => {
       keys,
       authentications: [{ method: 'password', at: now }],
     });
-    // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
+    // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
     await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
       return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDeviceId: deviceId });

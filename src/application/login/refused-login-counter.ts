@@ -21,7 +21,7 @@ export const COUNTED_AT_ONCE = 5_000;
 /** Events in one unit of work: few, so that others do not wait for it for long. */
 const BATCH_SIZE = 10;
 
-/** Counts refused log-ins in memory until they are stored (ADR 0051). */
+/** Counts refused log-ins in memory until they are stored (ADR 0011). */
 export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {
   let counts = new Map<string, RefusedLogins>();
   let lost = 0;

@@ -20,7 +20,7 @@ export type UserWithPasswordDeps = LiveUserDeps & {
 export type RequestWithPassword = CallerWithToken & { readonly password: string };
 
 /**
- * The user of a request, if the password is right. Wrong ones count for the device (ADR 0024).
+ * The user of a request, if the password is right. Wrong ones count for the device (ADR 0008).
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const userWithPassword = async (

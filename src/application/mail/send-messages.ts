@@ -35,7 +35,7 @@ const REQUESTS = {
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
 } as const satisfies Record<RequestKind, { kind: LinkPurpose & SentMessage['kind']; event: EventKind }>;
 
-/** Loads what writes mail, before a unit of work, which must not wait for it. No start needs it (ADR 0035). */
+/** Loads what writes mail, before a unit of work, which must not wait for it. No start needs it (ADR 0021). */
 export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
   const { mailOfMessage } = await import('./mail-of-message.ts');
   const { writeMail } = await import('./write-mail.ts');

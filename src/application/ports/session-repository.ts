@@ -98,7 +98,7 @@ export interface SessionRepository {
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
    * Undoes a rotation whose new token nobody has: `from` is current again. If the rotation has not happened, it no longer can: the session
-   * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0022.
+   * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
   /**

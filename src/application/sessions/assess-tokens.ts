@@ -56,7 +56,7 @@ const STRENGTHS: Readonly<Record<AssessedToken['shows'], number>> = { signature:
 
 /**
  * The token that decides the response when a request has several: of the session whose key the request shows, however good the tokens of
- * others are (ADR 0057); among equals, the best one (ADR 0003).
+ * others are (ADR 0006); among equals, the best one (ADR 0002).
  */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
@@ -73,7 +73,7 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
 export const hasUnproven = (assessed: readonly AssessedToken[]): boolean =>
   assessed.some(({ status }) => status === 'unproven');
 
-/** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0003. */
+/** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0002. */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {
   const sessions = new Map<string, Session>();
   for (const { session, status } of assessed)

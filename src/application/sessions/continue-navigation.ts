@@ -21,7 +21,7 @@ export type Continuation =
   | { readonly next: 'login' };
 
 /**
- * Renews the session of a browser that navigates to a page which a server renders (ADR 0060).
+ * Renews the session of a browser that navigates to a page which a server renders (ADR 0023).
  * @param presented the refresh tokens of the browser.
  * @throws AppError DB_QUERY_FAILED
  */

@@ -21,7 +21,7 @@ type LiveSession = { readonly user: User; readonly session: NonNullable<UserInSe
 
 /**
  * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account calls this
- * (ADR 0013). One statement.
+ * (ADR 0004). One statement.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveSession = async (

@@ -13,7 +13,7 @@ const ACCEPTED: ReadonlySet<TokenStatus> = new Set(['current', 'recoverable', 'r
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
- * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0060). Changes nothing: only the
+ * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Changes nothing: only the
  * browser rotates. So it ends no session of a reused token either.
  * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove; AUTH_FAILED, DB_QUERY_FAILED
  */

@@ -56,11 +56,11 @@ export class LostRace extends AppError {
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
- * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003). A session
- * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0057).
+ * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0002). A session
+ * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0006).
  *
  * If the new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
- * (ADR 0022).
+ * (ADR 0003).
  * @returns the tokens, and whether the browser itself has proven its key.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */

@@ -36,7 +36,7 @@ export type Ports = Storage & {
 };
 
 /**
- * Replacements for parts of the service. ADR 0029.
+ * Replacements for parts of the service. ADR 0019.
  *
  * @example
  * const stop = await serve(parseConfig(process.env), { storage, close: () => db.close() });

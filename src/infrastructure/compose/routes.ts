@@ -122,14 +122,14 @@ export const declareRoutes = (
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** A file of the browser client as `npm run client` has built it (ADR 0037). */
+/** A file of the browser client as `npm run client` has built it (ADR 0023). */
 const readClient = (file: string): string =>
   readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
 
 const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
-/** The files of the console, read for each request (ADR 0042). The page cannot read from the HttpOnly cookie how long it can be used. */
+/** The files of the console, read for each request (ADR 0024). The page cannot read from the HttpOnly cookie how long it can be used. */
 const consoleFiles = ({ refreshLifetime, refreshCookie }: Config, sendsMail: boolean): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html'))

@@ -12,7 +12,7 @@ type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnSt
 type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'clock' | 'connections' | 'close'>;
 
 /**
- * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0022).
+ * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0003).
  * @param onEvent called for each event that is logged
  * @throws Error that names the setting at fault, and the reason.
  */

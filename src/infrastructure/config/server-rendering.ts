@@ -8,7 +8,7 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 const MAX_PAGE_SERVERS = 20;
 
-/** Pages that a server renders. ADR 0060. */
+/** Pages that a server renders. ADR 0023. */
 export const RENDERING_VARIABLES = {
   ACCESS_COOKIE: {
     schema: form.flag,

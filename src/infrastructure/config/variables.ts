@@ -63,7 +63,7 @@ export const readValues = (texts: Texts): { readonly values: Partial<Values>; re
 const applying = (rules: readonly Rule[]): string[] => rules.filter(([applies]) => applies).map(([, text]) => text);
 
 /**
- * The combinations of valid values that the service refuses, a line each (ADR 0018).
+ * The combinations of valid values that the service refuses, a line each (ADR 0020).
  * @param values without the variables that are invalid: their rules are skipped.
  */
 export const configErrors = (values: Partial<Values>): string[] =>
@@ -75,7 +75,7 @@ export const configErrors = (values: Partial<Values>): string[] =>
     ...accountErrors(values),
   ]);
 
-/** The settings that the service accepts with a warning, a line each (ADR 0018). */
+/** The settings that the service accepts with a warning, a line each (ADR 0020). */
 export const warningsOf = (values: Values): string[] =>
   applying([
     ...serviceWarnings(values),

@@ -5,7 +5,7 @@ import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { Connection } from './connection.ts';
 import { errorResponseText, mustBeLast, requestFault, sendErrorResponse, statusOf } from './error-response.ts';
 
-/** This many connections fit into the memory of a common container, even at worst (ADR 0026). */
+/** This many connections fit into the memory of a common container, even at worst (ADR 0017). */
 const MAX_CONNECTIONS = 4_096;
 /** The settings that the address of each server comes from. */
 export const SETTINGS = { service: 'HOST and PORT', metrics: 'METRICS' } as const;

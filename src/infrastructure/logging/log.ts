@@ -14,7 +14,7 @@ export type Log = {
 };
 
 /**
- * The log of the process on standard output or standard error. It never waits for what it is written to: ADR 0027.
+ * The log of the process on standard output or standard error. It never waits for what it is written to: ADR 0018.
  * @param mixin as of `createLogger`
  */
 export const openLog = async (

@@ -74,7 +74,7 @@ export const examineTemplates = async ({ mailTemplates, defaultLocale }: Templat
 const NONE: Examined = { own: new Map(), locales: BUILT_IN_LOCALES, problems: [] };
 
 const examineDirectory = async (directory: string): Promise<Examined> => {
-  // No start without such a directory needs it (ADR 0035).
+  // No start without such a directory needs it (ADR 0021).
   const { localesOf, templateProblems } = await import('../../application/mail/check-templates.ts');
   try {
     const own = await readTemplates(directory);

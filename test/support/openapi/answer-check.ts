@@ -26,7 +26,7 @@ export const answerCheck = (described: Json): AnswerCheck => {
   const schemas = schemaValidator(document);
   const operationOf = operationFinder(document);
   return (method, target, { status, headers, body }) => {
-    // A preflight or another OPTIONS has no operation (ADR 0010), unless it is refused.
+    // A preflight or another OPTIONS has no operation (ADR 0015), unless it is refused.
     if (method === 'OPTIONS' && status === 204) return body === '' ? [] : ['a body'];
     const problemsBy = (operation: readonly string[]): string[] => {
       const [response, pointer] = responseAt(document, ['paths', ...operation, 'responses', String(status)]);

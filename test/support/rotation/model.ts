@@ -46,7 +46,7 @@ const NEVER = { earliest: Number.NEGATIVE_INFINITY, latest: Number.NEGATIVE_INFI
 const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 /**
- * A second, simple implementation of ADR 0003 and ADR 0022 for one session: the expected response of each step.
+ * A second, simple implementation of ADR 0002 and ADR 0003 for one session: the expected response of each step.
  * Independent of `src/domain/session.ts`, so that the two can be compared.
  */
 export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {

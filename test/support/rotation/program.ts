@@ -37,7 +37,7 @@ export type Program = { readonly policy: ReplayPolicy; readonly steps: readonly 
 
 const RACE_WINDOW = 10 * SECOND;
 
-/** With a replay window there is one instance: a second one does not know the unconfirmed rotations of the first (ADR 0022). */
+/** With a replay window there is one instance: a second one does not know the unconfirmed rotations of the first (ADR 0003). */
 const policies: readonly { readonly policy: ReplayPolicy; readonly instances: number }[] = [
   { policy: { raceWindow: RACE_WINDOW, replayWindow: 0 }, instances: 2 },
   { policy: { raceWindow: 0, replayWindow: 0 }, instances: 2 },

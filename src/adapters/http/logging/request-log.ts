@@ -16,7 +16,7 @@ const MAX_BEFORE_ROUTES = 1;
 const MAX_PATH = 200;
 const MAX_PROBLEMS = 5;
 
-/** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
+/** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0018 allows. */
 export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => {
   const { logger, sampling, environment } = deps;
   const { code, status, level, reason } = error;

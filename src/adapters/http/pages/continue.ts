@@ -20,7 +20,7 @@ const TEXTS: Readonly<Record<PageLocale, Readonly<Record<'title' | 'text' | 'aga
 /** Where to go when the session is renewed, and when nobody is logged in. */
 type Targets = { readonly to: string; readonly login: string };
 
-/** A page that renews a session whose device has a key, and goes on: only a script can prove the key. ADR 0060. */
+/** A page that renews a session whose device has a key, and goes on: only a script can prove the key. ADR 0023. */
 export const continuePage = (site: UserSite, locale: PageLocale, { to, login }: Targets): string => {
   const { title, text, again, noScript } = TEXTS[locale];
   return layout(site, {

@@ -26,7 +26,7 @@ export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ??
 
 /**
  * The client's networks, the widest first, and its key at the end: /16 and /24 of IPv4, /32 and /48 of IPv6. A client that
- * controls a wide network has many keys. ADR 0024.
+ * controls a wide network has many keys. ADR 0008.
  */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);

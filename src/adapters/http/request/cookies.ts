@@ -6,13 +6,13 @@ import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
 export const REFRESH_COOKIE = 'refresh_token';
-/** Shows for minutes that the browser has the key of its session (ADR 0057). */
+/** Shows for minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
 
-/** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0058). */
+/** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0009). */
 const PENDING_LOGIN_COOKIE = 'login_pending';
 
-/** Shows that a user need not show the second factor on this device (ADR 0058). */
+/** Shows that a user need not show the second factor on this device (ADR 0009). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 
 /** All that the service reads. */

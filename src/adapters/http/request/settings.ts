@@ -13,10 +13,10 @@ export type CookieSettings = {
   readonly domain?: string;
 };
 
-/** The cookie of the access token, which the service itself never reads (ADR 0060). */
+/** The cookie of the access token, which the service itself never reads (ADR 0023). */
 export type AccessCookieSettings = CookieSettings & { readonly name: string };
 
-/** A server that renders pages, which may ask for access tokens of its visitors (ADR 0060). */
+/** A server that renders pages, which may ask for access tokens of its visitors (ADR 0023). */
 export type PageServer = {
   readonly id: string;
   /** SHA-256 of its secret, which is random. */

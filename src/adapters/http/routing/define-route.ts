@@ -71,13 +71,13 @@ const NO_QUERY = v.pipe(
 export const NO_STORE = 'no-store';
 
 /**
- * A response without an envelope, in a format that another standard defines (ADR 0023). It has an ETag unless it is `NO_STORE`. Its
+ * A response without an envelope, in a format that another standard defines (ADR 0016). It has an ETag unless it is `NO_STORE`. Its
  * errors have an envelope.
  */
 export type Unwrapped = {
   /** The media type with its parameters. */
   readonly type: string;
-  /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0006). */
+  /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0013). */
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy), or in a frame. */
   readonly embeddable?: true;
@@ -85,7 +85,7 @@ export type Unwrapped = {
   readonly contentSecurityPolicy?: string;
 };
 
-/** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0042). */
+/** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0024). */
 type Page<Data> = (payload: Data) => Promise<string>;
 
 /** How a route uses the cookie of the refresh token. */
@@ -202,7 +202,7 @@ export const route = <
   };
 };
 
-/** What a route that requires a token does begins with its session, which is read from the database (ADR 0013). */
+/** What a route that requires a token does begins with its session, which is read from the database (ADR 0004). */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 const impliedErrors = (auth: Strategy, stepUp: StepUp | null): ErrorCode[] => [

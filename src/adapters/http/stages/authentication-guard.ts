@@ -14,7 +14,7 @@ const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as con
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 /**
- * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0013). For a route that
+ * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0004). For a route that
  * requires a step-up, it reads the session.
  */
 export const authenticationGuard = ({ auth, stepUp }: Route, { authenticate, assertSteppedUp }: HttpDeps): Middleware =>

@@ -11,7 +11,7 @@ const PAIRS = new RegExp(`(?:^|;)([ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Stage 2. Ignores cookies of other names, since it runs before the rate limit. ADR 0003. */
+/** Stage 2. Ignores cookies of other names, since it runs before the rate limit. ADR 0002. */
 export const cookieParsing = (): Middleware =>
   function cookieParsing(ctx, next) {
     const header = ctx.get('Cookie');

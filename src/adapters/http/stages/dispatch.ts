@@ -29,7 +29,7 @@ export const timing = (): Middleware =>
 
 /**
  * The end of the pipeline: calls the route's handler. A GET that changes cookies, and the session with them, is refused to requests that nobody has
- * asked for: an answer with 200 could be kept, and given to the click that follows (ADR 0025).
+ * asked for: an answer with 200 could be kept, and given to the click that follows (ADR 0005).
  */
 export const handle = ({ method, cookie, handler }: Route): Middleware =>
   async function handle(ctx) {

@@ -10,7 +10,7 @@ const setHeaders = helmet({
   frameguard: { action: 'deny' },
 });
 
-/** For pages instead: they may load a stylesheet and an image of the service, and still no script. ADR 0042. */
+/** For pages instead: they may load a stylesheet and an image of the service, and still no script. ADR 0024. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "style-src 'self'",

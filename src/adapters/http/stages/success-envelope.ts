@@ -55,7 +55,7 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
   respondIfUnchanged(ctx);
 };
 
-/** Removes the request id, since caches send the response to other clients (ADR 0006). */
+/** Removes the request id, since caches send the response to other clients (ADR 0013). */
 const allowCaching = (ctx: Context, cacheControl: string): void => {
   ctx.set('Cache-Control', cacheControl);
   if (cacheControl !== NO_STORE) ctx.remove(REQUEST_ID_HEADER);

@@ -12,7 +12,7 @@ export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Findings
   return [ofService(config), ofOrigins(config)].flat();
 };
 
-/** Whether browsers may keep the key of a session (ADR 0057). */
+/** Whether browsers may keep the key of a session (ADR 0006). */
 export const device = ({ config: { boundCookieLifetime, deviceBinding } }: Pick<SetUp, 'config'>): Finding =>
   boundCookieLifetime === null
     ? note(

@@ -24,7 +24,7 @@ const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
   'factors-undo': 'Return the page of the link that undoes changes of passkeys and authenticator apps',
 };
 
-/** The service's own pages for links in mail, and their script. ADR 0042. */
+/** The service's own pages for links in mail, and their script. ADR 0024. */
 export const accountPageRoutes = (settings: Settings, script: string): Route[] => [
   // `Object.keys` is typed to return any strings.
   ...(Object.keys(SUMMARIES) as AccountPageName[]).map((name) =>

@@ -132,7 +132,7 @@ const exportOneAtATime = (deps: ExportAccountDeps): ReturnType<typeof exportAcco
   return (...input) => enqueue(() => run(...input));
 };
 
-/** Users change their names, leave, and get what is stored about them. ADR 0050. */
+/** Users change their names, leave, and get what is stored about them. ADR 0010. */
 export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     changeUsername: changeUsername(deps),

@@ -72,7 +72,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
     },
   );
 
-/** Verifying and changing email addresses. They need mail. ADR 0048, 0050. */
+/** Verifying and changing email addresses. They need mail. ADR 0010. */
 export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),

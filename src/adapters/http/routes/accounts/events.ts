@@ -59,7 +59,7 @@ export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.opt
 
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
 
-/** What happened to the account of the user. ADR 0051. */
+/** What happened to the account of the user. ADR 0011. */
 export const eventRoutes = (deps: ListEventsDeps): Route[] => {
   const list = listEvents(deps);
   return [

@@ -12,7 +12,7 @@ import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AddressBody, ConfirmPasswordResetBody, LinkBody } from '../../routing/schemas.ts';
 
-/** For users who do not know their password any more (ADR 0048). */
+/** For users who do not know their password any more (ADR 0010). */
 export const passwordResetRoutes = (
   deps: RequestPasswordResetDeps & ResetPasswordDeps & { readonly mailer: Mailer | null },
 ): Route[] => [

@@ -59,7 +59,7 @@ export const RecoveryCodesJson = v.object({
   recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
 });
 
-/** The second factors of a user. ADR 0058. @param brand its name is that of the service in authenticator apps. */
+/** The second factors of a user. ADR 0009. @param brand its name is that of the service in authenticator apps. */
 export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Brand }): Route[] => {
   const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
   return [

@@ -40,7 +40,7 @@ export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passke
   backedUp,
 });
 
-/** Users register passkeys, and log in with them. ADR 0059. */
+/** Users register passkeys, and log in with them. ADR 0009. */
 export const passkeyRoutes = (deps: PasskeyDeps, access: DeviceAccess, { brand }: UserSite): Route[] => [
   ...ownPasskeyRoutes(deps, brand.name),
   ...passkeyLoginRoutes(deps, access),

@@ -29,7 +29,7 @@ const FinishedLoginJson = v.object({
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
-/** The second half of a log-in whose user needs a second factor. ADR 0058. @param brand its name is that of the service in authenticator apps. */
+/** The second half of a log-in whose user needs a second factor. ADR 0009. @param brand its name is that of the service in authenticator apps. */
 export const secondFactorRoutes = (
   deps: FinishLoginDeps,
   access: DeviceAccess,

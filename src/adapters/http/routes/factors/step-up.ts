@@ -6,7 +6,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { StepUpBody } from '../../routing/schemas.ts';
 import { PROOF_ERRORS, RefreshResult } from '../login/auth.ts';
 
-/** The user of a session shows something again. RFC 9470, ADR 0058. */
+/** The user of a session shows something again. RFC 9470, ADR 0009. */
 export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
   const useCases = { stepUp: stepUp(deps) };
   return [

@@ -39,7 +39,7 @@ export const RefreshResult = v.object({ accessToken: AccessToken });
 /** Of a request whose proof of its device is missing, not valid, or of another time. */
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
-/** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
+/** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0008. */
 export const loginSourceOf = (ctx: Context, { cookie }: DeviceAccess) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
@@ -61,8 +61,8 @@ const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnveri
   emailVerification === 'required';
 
 /**
- * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0048). If they need a second
- * factor, the user adds it in a pending log-in (ADR 0058).
+ * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010). If they need a second
+ * factor, the user adds it in a pending log-in (ADR 0009).
  */
 const registerRoute = (deps: RegisterRouteDeps, access: DeviceAccess): Route => {
   const declaration = {

@@ -20,7 +20,7 @@ const MODULES = {
   ],
 } as const;
 
-/** The browser client as modules: `client/`, ADR 0037. @param read returns the text of a file. */
+/** The browser client as modules: `client/`, ADR 0023. @param read returns the text of a file. */
 export const clientRoutes = (read: (file: string) => string): Route[] =>
   Object.entries(MODULES).map(([name, [summary, exported]]) => {
     const path = `/${name}.js` as const;

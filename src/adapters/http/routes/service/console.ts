@@ -15,7 +15,7 @@ const POLICY = scriptedPagePolicy({ images: 'data:', frames: "'self'" });
 /** Browsers ask each time whether a stored file is up to date. */
 const COMMON = { cacheControl: 'no-cache' };
 
-/** A page that uses every part of the service: `console/`, ADR 0042. */
+/** A page that uses every part of the service: `console/`, ADR 0024. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   documentRoute(
     {

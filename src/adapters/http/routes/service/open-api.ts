@@ -18,7 +18,7 @@ const DocumentText = v.pipe(
   }),
 );
 
-/** Describes all routes, its own among them. ADR 0023. */
+/** Describes all routes, its own among them. ADR 0016. */
 export const openApiRoutes = (routes: () => readonly Route[], site: Site): Route[] => [
   documentRoute(
     {

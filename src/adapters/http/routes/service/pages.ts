@@ -46,7 +46,7 @@ const Home = v.pipe(
 /** Declared only where the console is on. */
 const CONSOLE = '/console';
 
-/** Pages for people, and the files that they load. ADR 0042. */
+/** Pages for people, and the files that they load. ADR 0024. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting } = settings;
   const hasConsole = () => routes().some(({ path }) => path === CONSOLE);

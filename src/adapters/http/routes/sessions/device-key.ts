@@ -24,7 +24,7 @@ const policyFor = ({ script, applications }: DeviceKey): string =>
 
 /**
  * The page that holds the key of a device, in a hidden frame of the applications; and its script, for other pages of the service: `client/`,
- * ADR 0037.
+ * ADR 0023.
  */
 export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
   documentRoute(

@@ -17,7 +17,7 @@ import { documentRoute, textLike } from '../../routing/document-route.ts';
 import { scriptedPagePolicy } from '../../stages/security-headers.ts';
 import { type DeviceAccess, RefreshResult } from '../login/auth.ts';
 
-/** Routes for pages that a server renders. ADR 0060. */
+/** Routes for pages that a server renders. ADR 0023. */
 
 export type NavigationSettings = UserSite & {
   readonly defaultLocale: string;

@@ -49,7 +49,7 @@ export const SessionJson = v.pipe(
 
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
-/** Users list and end their own sessions. ADR 0025. */
+/** Users list and end their own sessions. ADR 0005. */
 export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     listSessions: listSessions(deps),

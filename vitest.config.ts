@@ -8,7 +8,7 @@ import './test/support/servers/provided.ts';
 const CORE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
-  'test/mutants/**/*.test.ts',
+  'test/contracts/**/*.test.ts',
   'test/properties/{configuration,device-binding,interleavings,replays,tabs}.test.ts',
 ];
 const HTTP = [

@@ -9,7 +9,7 @@
 /** Failures without a wait, of all clients together. */
 export const FREE_FAILURES = 50;
 /** Milliseconds. Each further failure doubles the wait. */
-export const FIRST_WAIT = 1_000;
+const FIRST_WAIT = 1_000;
 /** Milliseconds. */
 const LONGEST_WAIT = 60_000;
 /** How long the failures of a client are remembered after its last attempt. Milliseconds. */

@@ -5,7 +5,7 @@ import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/records
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
-import { casesOf } from '../mutants/harness/cases.ts';
+import { casesOf } from '../contracts/wrong-records/cases.ts';
 import { interfereWith } from '../support/records/describe-storage.ts';
 
 const inMemory = () => {

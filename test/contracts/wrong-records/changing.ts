@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { keyOf, type Row } from '../../../src/adapters/records/memory-rows.ts';
-import { mutex } from '../harness/mutex.ts';
-import { calling, type Faults } from './database.ts';
+import { calling, type Faults, mutex } from './database.ts';
 
 const REPLACES = 'replaces a row that has not changed since it was read';
 const CHANGED = 'replaces no row that has changed since it was read, or is gone';
@@ -29,17 +28,6 @@ export const CHANGING: Faults = {
       },
     })),
     caughtBy: REPLACES,
-  },
-  'replaces a row whose values are those that were read': {
-    wrong: calling(({ replace, list }) => ({
-      replace: async (table, before, after) => {
-        const [now = before] = await list(table, { equal: { id: Reflect.get(before, 'id') } as object });
-        const { version: _now, ...values } = now;
-        const { version: _before, ...read } = before;
-        return replace(table, JSON.stringify(values) === JSON.stringify(read) ? now : before, after);
-      },
-    })),
-    caughtBy: CHANGED,
   },
   'replaces a row that has changed': {
     wrong: calling(({ replace }, rows) => ({
@@ -107,16 +95,6 @@ export const CHANGING: Faults = {
     wrong: calling(({ remove }) => ({ remove: (table, rows) => remove(table, rows.slice(0, 100)) })),
     caughtBy: REMOVES,
   },
-  'removes by the first column of the key': {
-    wrong: calling(({ remove }, rows) => ({
-      remove: async (table, given) => {
-        for (const { userId } of table === 'recoveryCodes' ? rows.all(table) : [])
-          for (const row of rows.all(table)) if (row.userId === userId) rows.set(table, keyOf(table, row), undefined);
-        return table === 'recoveryCodes' ? [...given] : remove(table, given);
-      },
-    })),
-    caughtBy: REMOVES,
-  },
   'returns the rows that it was asked to remove': {
     wrong: calling(({ remove }) => ({ remove: (table, rows) => remove(table, rows).then(() => [...rows]) })),
     caughtBy: REMOVED_ONCE,
@@ -131,16 +109,6 @@ export const CHANGING: Faults = {
           for (const event of owned) rows.set('events', keyOf('events', event), event);
           return true;
         }),
-    })),
-    caughtBy: 'removes what goes with its user',
-  },
-  'removes what operators did with the user': {
-    wrong: calling(({ remove }, rows) => ({
-      remove: async (table, given) => {
-        if (table === 'users')
-          for (const row of rows.all('operations')) rows.set('operations', keyOf('operations', row), undefined);
-        return remove(table, given);
-      },
     })),
     caughtBy: 'removes what goes with its user',
   },

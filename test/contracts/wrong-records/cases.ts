@@ -1,4 +1,4 @@
-import type { Suite } from '../../contracts/suite.ts';
+import type { Suite } from '../suite.ts';
 
 /** How a test of a contract ended. */
 export type Outcome = { readonly kind: 'passed' } | { readonly kind: 'failed' | 'skipped'; readonly reason: unknown };

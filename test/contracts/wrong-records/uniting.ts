@@ -22,20 +22,6 @@ const uniting =
 const together: Unit = async () => undefined as never;
 
 export const UNITING: Faults = {
-  'undoes every unit': {
-    wrong: uniting((unit) => async (work) => {
-      let result: Awaited<ReturnType<typeof work>> | undefined;
-      const undone = new Error('undone');
-      await unit(async (inside) => {
-        result = await work(inside);
-        throw undone;
-      }).catch((error) => {
-        if (error !== undone) throw error;
-      });
-      return result as Awaited<ReturnType<typeof work>>;
-    }),
-    caughtBy: KEEPS,
-  },
   'returns nothing': {
     wrong: uniting((unit) => async (work) => {
       await unit(work);
@@ -153,17 +139,5 @@ export const UNITING: Faults = {
       }),
     }),
     caughtBy: WAITS,
-  },
-  'carries out calls to a unit that is over': {
-    wrong: uniting((unit, records) => (work) => {
-      let isOver = false;
-      const ending = unit((inside) =>
-        work({ ...inside, insert: (...given) => (isOver ? records : inside).insert(...given) }),
-      );
-      return ending.finally(() => {
-        isOver = true;
-      });
-    }),
-    caughtBy: NESTED,
   },
 };

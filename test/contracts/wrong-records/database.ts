@@ -3,8 +3,8 @@ import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts
 import { memoryRows, type Rows, type StoredRows } from '../../../src/adapters/records/memory-rows.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
-import type { Database } from '../../contracts/records/database.ts';
-import { withTranslatedErrors } from '../harness/translated.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { Database } from '../records/database.ts';
 
 /** What an adapter in memory is made of. */
 type Parts = {
@@ -19,6 +19,25 @@ type Fault = {
 };
 export type Faults = Readonly<Record<string, Fault>>;
 
+/** The same calls; foreign errors become DB_QUERY_FAILED. @param reasonOf what the error says of the foreign one. */
+export const translating = <Methods extends object>(
+  methods: Methods,
+  reasonOf: (error: unknown) => string = (error) => (error instanceof Error ? error.name : 'unknown'),
+): Methods =>
+  Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [
+      name,
+      async (...given: unknown[]) => {
+        try {
+          return await method(...given);
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          throw new AppError('DB_QUERY_FAILED', { reason: reasonOf(error) });
+        }
+      },
+    ]),
+  ) as Methods;
+
 /** Rows whose every use fails with an error that quotes what is stored, as some drivers do. */
 const failing = (stored: StoredRows): StoredRows => {
   const fail = (): never => {
@@ -29,7 +48,7 @@ const failing = (stored: StoredRows): StoredRows => {
 };
 
 const open = (stored: StoredRows, fault: Fault | undefined): Records => {
-  const translated = (rows: Rows): Calls => withTranslatedErrors(callsOver(rows));
+  const translated = (rows: Rows): Calls => translating(callsOver(rows));
   const correct: Parts = {
     callsOver: translated,
     transact: transactOver(stored, translated),
@@ -61,3 +80,13 @@ export const calling =
       return { ...calls, ...change(calls, rows) };
     },
   });
+
+/** One after the other within this process, as with a lock of its own. */
+export const mutex = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work, work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+};

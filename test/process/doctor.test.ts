@@ -88,7 +88,7 @@ describe('the doctor', () => {
   it.each([[['--fix']], [['now']]])('does not run with unknown arguments: %s', async (args) => {
     const { status, stdout, stderr } = await doctor(args, {});
     expect([status, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('npm run doctor');
+    expect(stderr).toContain('npx tandem doctor');
   });
 
   it('explains itself', async () => {

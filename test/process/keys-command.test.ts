@@ -377,7 +377,7 @@ describe('keys', () => {
     const { status, stdout, stderr } = await keys(args);
     expect([status, stdout]).toEqual([1, '']);
     for (const command of ['generate', 'rotate', 'factors', 'check'])
-      expect(stderr).toContain(`npm run keys -- ${command}`);
+      expect(stderr).toContain(`npx tandem keys ${command}`);
   });
 
   it('prints its usage with --help', async () => {

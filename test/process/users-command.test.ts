@@ -187,7 +187,7 @@ describe('npm run users on a file of SQLite', () => {
   ])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await runUsersCommand(args, env);
     expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('npm run users -- find USER');
+    expect(stderr).toContain('npx tandem users find USER');
   });
 });
 
@@ -270,7 +270,7 @@ describe('npm run users', () => {
     await (await openDatabase(onSqlite(join(env.DATA_DIR, 'database.sqlite')), { migrate: false })).close();
     const { code, stdout, stderr } = await runUsersCommand(['find', 'ada', '--json'], env);
     expect([code, JSON.parse(stdout).error.code]).toStrictEqual([1, 'migrations-pending']);
-    expect(stderr).toMatch(/npm run migrate/);
+    expect(stderr).toMatch(/npx tandem migrate/);
   });
 
   it('gives no commands to the terminal, whatever it is asked for', async () => {

@@ -50,7 +50,7 @@ const problemsOf = (path: string, text: string): string[] => {
   if (locale === undefined) return ['expected <language>/<mail>.txt or <language>/<mail>.html'];
   if (canonicalLocale(locale) !== locale)
     return [`expected a directory that is named by a language tag, such as de or de-AT`];
-  if (name !== LAYOUT && !isMailName(name)) return ['there is no mail of this name: npm run mail lists them'];
+  if (name !== LAYOUT && !isMailName(name)) return ['there is no mail of this name: npx tandem mail lists them'];
   const declared = variablesOf(name);
   return [
     ...unknownVariables(text, declared),

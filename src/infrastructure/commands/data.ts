@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { asTyped } from '../as-typed.ts';
 import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
 import type { Env } from '../config/variable.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
@@ -7,10 +6,9 @@ import { backUp } from '../data/backup.ts';
 import { MOVE_FROM, move } from '../data/move.ts';
 import { restore } from '../data/restore.ts';
 
-const HELP =
-  asTyped(`npm run data -- backup FILE [--without-keys]   copies the file of SQLite to a new file, also while the service runs
-npm run data -- restore FILE [--without-keys]  puts such a copy where there is no database
-npm run data -- move [--dry-run]               copies all rows of the database of MOVE_FROM to that of DATABASE_URL
+const HELP = `npx tandem data backup FILE [--without-keys]   copies the file of SQLite to a new file, also while the service runs
+npx tandem data restore FILE [--without-keys]  puts such a copy where there is no database
+npx tandem data move [--dry-run]               copies all rows of the database of MOVE_FROM to that of DATABASE_URL
 
 A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: with
 these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
@@ -23,7 +21,7 @@ With --dry-run it only reads.
 
 Standard output is one JSON object: what was done, or { "error": { "code", "message" } }. Lines about the progress of move go to standard
 error. Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
-`);
+`;
 
 type Options = {
   readonly file: string;

@@ -1,16 +1,14 @@
 import { parseArgs } from 'node:util';
-import { asTyped } from '../as-typed.ts';
 import { readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { type Examined, examine } from './doctor/examine.ts';
 import type { Finding, SetUp, Severity } from './doctor/finding.ts';
 
-const HELP =
-  asTyped(`npm run doctor               examines the environment and what it names, and reports; changes nothing
-npm run -s doctor -- --json  the same as JSON
+const HELP = `npx tandem doctor            examines the environment and what it names, and reports; changes nothing
+npx tandem doctor --json  the same as JSON
 
 Exit status: 0 without a problem, 1 with a problem, 2 for invalid arguments.
-`);
+`;
 
 type Result = { readonly status: 0 | 1 | 2; readonly output: string; readonly errors: string };
 

@@ -1,7 +1,6 @@
 import { aesGcmFactorSecrets } from '../../adapters/crypto/factor-secrets.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
-import { asTyped } from '../as-typed.ts';
 import { MAX_FACTOR_KEYS } from '../config/accounts.ts';
 import type { Env } from '../config/variable.ts';
 import { type Config, parseConfig } from '../config.ts';
@@ -45,15 +44,11 @@ const ANNOUNCE = [
 ];
 const SWITCH = [
   'Step 2 of 3: switch. The new key encrypts; what the old ones encrypted can still be decrypted.',
-  asTyped(
-    'Set this variable on every instance, in any order. When the last instance runs with it, run `npm run keys -- factors --re-encrypt`',
-  ),
+  'Set this variable on every instance, in any order. When the last instance runs with it, run `npx tandem keys factors --re-encrypt`',
   'with this variable: it encrypts with the new key what the old ones encrypted, beside the service on PostgreSQL.',
 ];
 const RETIRE = [
-  asTyped(
-    'Step 3 of 3: retire. Set this variable when `npm run keys -- factors --re-encrypt` has succeeded after step 2 was complete.',
-  ),
+  'Step 3 of 3: retire. Set this variable when `npx tandem keys factors --re-encrypt` has succeeded after step 2 was complete.',
   'A backup of the database from before needs the old keys: keep them, in another place, as long as you keep such a backup.',
 ];
 

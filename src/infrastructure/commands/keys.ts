@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
-import { asTyped } from '../as-typed.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
@@ -8,16 +7,16 @@ import { newPageServer, newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { rotateKeys } from './keys-rotate.ts';
 import { envLine, type Page, writePages } from './pages.ts';
 
-const HELP = asTyped(`npm run keys -- generate [--out DIR]   creates two new key pairs
-npm run keys -- rotate [--out DIR]     creates successors of the key pairs in the environment, with instructions
-npm run keys -- factors [--out DIR]    creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with
+const HELP = `npx tandem keys generate [--out DIR]   creates two new key pairs
+npx tandem keys rotate [--out DIR]     creates successors of the key pairs in the environment, with instructions
+npx tandem keys factors [--out DIR]    creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with
                                        instructions to introduce it
-npm run keys -- factors --re-encrypt   encrypts all of these secrets with the first key of FACTOR_KEYS
-npm run keys -- page-server [--out DIR] creates the secret of a server that renders pages, and its entry of PAGE_SERVERS
-npm run keys -- check                  checks the key pairs in the environment; prints no private key
+npx tandem keys factors --re-encrypt   encrypts all of these secrets with the first key of FACTOR_KEYS
+npx tandem keys page-server [--out DIR] creates the secret of a server that renders pages, and its entry of PAGE_SERVERS
+npx tandem keys check                  checks the key pairs in the environment; prints no private key
 
 With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
-`);
+`;
 
 /** The commands that create keys. */
 const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {

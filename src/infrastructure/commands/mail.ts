@@ -18,9 +18,9 @@ import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { builtInTemplates, openTemplates } from '../mail/template-files.ts';
 
-const HELP = `npm run mail                                      lists the mails, and the variables of their templates
-npm run mail -- render MAIL [--locale de] [--html]  shows a mail as it would be sent, with made-up values
-npm run mail -- copy DIR [--html]                 writes the built-in templates to a directory, for MAIL_TEMPLATES
+const HELP = `npx tandem mail                                     lists the mails, and the variables of their templates
+npx tandem mail render MAIL [--locale de] [--html]  shows a mail as it would be sent, with made-up values
+npx tandem mail copy DIR [--html]                   writes the built-in templates to a directory, for MAIL_TEMPLATES
 
 The HTML of a mail is made of its text, within ${LAYOUT}.html. A mail with a file of its own, <mail>.html, has that instead:
 copy --html writes these files, too.

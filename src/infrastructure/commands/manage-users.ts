@@ -15,7 +15,7 @@ const askOnTerminal = async (question: string): Promise<boolean> => {
 };
 
 /**
- * The command `npm run users`, on the terminal of the process: finds, shows and changes accounts.
+ * The command `npx tandem users`, on the terminal of the process: finds, shows and changes accounts.
  * @param args those of the command, such as `['events', 'ada']`
  * @param env the variables of the service
  * @param overrides the caller's storage, in place of the configured one; `close` is called at the end

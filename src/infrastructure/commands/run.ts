@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import { asTyped } from '../as-typed.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { decodeText } from '../decode-text.ts';
@@ -79,7 +78,7 @@ const report = async ({ status, output, errors }: Report): Promise<void> => {
  * @throws Error for any other argument.
  */
 const alone = (args: readonly string[], does: string, run: () => Promise<void>): Promise<unknown> => {
-  const help = asTyped(`${does} It takes no arguments.`);
+  const help = `${does} It takes no arguments.`;
   if (args.length === 0) return run();
   if (args.length === 1 && args[0] === '--help') return print(`${help}\n`);
   throw new Error(help);
@@ -91,8 +90,11 @@ const alone = (args: readonly string[], does: string, run: () => Promise<void>):
  */
 export const runCommand = async ([name = 'serve', ...args]: readonly string[], env: NodeJS.ProcessEnv) => {
   const commands = new Map<string, () => unknown>([
-    ['serve', () => alone(args, 'npm start runs the service.', () => serveUntilSignalled(parseConfig(env), env))],
-    ['migrate', () => alone(args, 'npm run migrate brings the database up to date.', () => migrate(parseConfig(env)))],
+    ['serve', () => alone(args, 'npx tandem runs the service.', () => serveUntilSignalled(parseConfig(env), env))],
+    [
+      'migrate',
+      () => alone(args, 'npx tandem migrate brings the database up to date.', () => migrate(parseConfig(env))),
+    ],
     ['doctor', async () => report(await (await import('./doctor.ts')).runDoctor(args, env))],
     ['users', async () => process.exit(await manageUsers(args, env))],
     ['data', async () => report(await (await import('./data.ts')).runData(args, env, printLine))],

@@ -1,4 +1,3 @@
-import { asTyped } from '../as-typed.ts';
 import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
@@ -7,31 +6,31 @@ import { failureOf, jsonOf, type Status } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 
-const HELP = asTyped(`npm run users -- find USER          the user with this username, email address or id
-npm run users -- show USER          the account, its sessions, its factors, its open links and the mail that waits for it
-npm run users -- events USER        what happened to the account, the latest first: 50 events, or those of a range
+const HELP = `npx tandem users find USER          the user with this username, email address or id
+npx tandem users show USER          the account, its sessions, its factors, its open links and the mail that waits for it
+npx tandem users events USER        what happened to the account, the latest first: 50 events, or those of a range
                  [--since TIME] [--until TIME]
-npm run users -- disable USER       refuses log-ins and refreshes, and ends all sessions
-npm run users -- enable USER        allows log-ins again
-npm run users -- end-sessions USER  ends all sessions
-npm run users -- remove-factors USER
+npx tandem users disable USER       refuses log-ins and refreshes, and ends all sessions
+npx tandem users enable USER        allows log-ins again
+npx tandem users end-sessions USER  ends all sessions
+npx tandem users remove-factors USER
                                     removes authenticator apps, recovery codes and passkeys: the password alone logs in
-npm run users -- set-attributes USER JSON
+npx tandem users set-attributes USER JSON
                                     states a JSON object, such as {"roles":["admin"]}, for access tokens; {} removes it
-npm run users -- reset-link USER    prints a link that sets a new password, to hand over
-npm run users -- delete USER        deletes the account with everything that is stored about it
-npm run users -- export USER        prints everything that is stored about the user as JSON, without secrets
+npx tandem users reset-link USER    prints a link that sets a new password, to hand over
+npx tandem users delete USER        deletes the account with everything that is stored about it
+npx tandem users export USER        prints everything that is stored about the user as JSON, without secrets
 
 Works beside the service. Times are in UTC.
 disable, end-sessions, remove-factors and delete ask before they do what cannot be undone.
 
---json     one object on standard output, or { "error": { "code", "message" } }; with npm run -s
+--json     one object on standard output, or { "error": { "code", "message" } }
 --dry-run  says what would be changed, and changes nothing
 --yes      does not ask
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
 Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
-`);
+`;
 
 /** The input and output of the command. */
 type Terminal = {

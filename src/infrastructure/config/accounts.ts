@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { NOTICES } from '../../domain/message.ts';
-import { asTyped } from '../as-typed.ts';
 import { isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { baseUrlOf, originSettings, type ServiceValues } from './service.ts';
@@ -59,7 +58,7 @@ export const ACCOUNT_VARIABLES = {
     expected: `1 to ${MAX_FACTOR_KEYS} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     unset: 'generated in DATA_DIR (production: no authenticator apps)',
     meaning:
-      'The keys that encrypt the secrets of authenticator apps, separated by commas: the first encrypts, all decrypt. npm run keys -- factors makes one.',
+      'The keys that encrypt the secrets of authenticator apps, separated by commas: the first encrypts, all decrypt. npx tandem keys factors makes one.',
   },
   EVENTS_RETENTION: {
     schema: form.duration,
@@ -139,7 +138,7 @@ export const accountWarnings = (values: Values): Rule[] => {
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
     [
       production && values.FACTOR_KEYS === undefined,
-      asTyped('FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npm run keys -- factors`'),
+      'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`',
     ],
     [
       url !== undefined && allowsPlain(url) && !isLoopback(hostOf(new URL(url))),

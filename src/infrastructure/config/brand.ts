@@ -37,7 +37,7 @@ export const BRAND_VARIABLES = {
     expected: 'a path without surrounding spaces, not starting with ~',
     unset: 'the built-in templates',
     meaning:
-      'A directory of your own texts of mails, in place of the built-in ones: <language>/<mail>.txt and .html. npm run mail -- copy DIR makes one.',
+      'A directory of your own texts of mails, in place of the built-in ones: <language>/<mail>.txt and .html. npx tandem mail copy DIR makes one.',
   },
 } as const satisfies Record<string, Variable>;
 

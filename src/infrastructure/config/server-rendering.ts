@@ -36,7 +36,7 @@ export const RENDERING_VARIABLES = {
     expected: `1 to ${MAX_PAGE_SERVERS} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
     unset: 'none',
     meaning:
-      'The servers that may ask for access tokens of their visitors with POST /auth/access-token: the id and the hash of the secret of each. npm run keys -- page-server makes one.',
+      'The servers that may ask for access tokens of their visitors with POST /auth/access-token: the id and the hash of the secret of each. npx tandem keys page-server makes one.',
   },
 } as const satisfies Record<string, Variable>;
 

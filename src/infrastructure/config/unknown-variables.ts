@@ -1,4 +1,3 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { SECRET_VARIABLES } from './secret-files.ts';
 import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
@@ -15,20 +14,10 @@ export const KNOWN_NAMES: ReadonlySet<string> = new Set([
   ...SECRET_VARIABLES.map((name) => `${name}_FILE`),
 ]);
 
-/** A warning for each unknown name that resembles a variable of the service. Contains names, but no values. */
-export const unknownVariables = (env: Env): string[] =>
-  Object.keys(env)
-    .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
-    .filter((name) => !KNOWN_NAMES.has(name))
-    .flatMap((name) => {
-      const isOurs = PREFIX.test(name);
-      const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 4);
-      if (nearest !== undefined) return [`${name} is not a variable of this service. Did you mean ${nearest}?`];
-      return isOurs ? [`${name} is not a variable of this service`] : [];
-    });
-
-/** The variable with the smallest edit distance; `undefined` when that is above the given part of its length. */
-const nearestTo = (name: string, part: number): string | undefined => {
-  const nearest = closest(name, VARIABLE_NAMES);
-  return distance(name, nearest) <= nearest.length * part ? nearest : undefined;
+/** A warning that names the variables with prefixes of the service that it does not know. */
+export const unknownVariables = (env: Env): string[] => {
+  const unknown = Object.keys(env).filter(
+    (name) => env[name] && NAME.test(name) && PREFIX.test(name) && !OF_NEIGHBOUR.test(name) && !KNOWN_NAMES.has(name),
+  );
+  return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];
 };

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import type { Records } from '../../adapters/records/records.ts';
-import { asTyped } from '../as-typed.ts';
 import { closing } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { type Copying, copyRows, examineRows } from './copy-rows.ts';
@@ -69,7 +68,7 @@ const assertReadable = async (source: Database): Promise<void> => {
   if (isOlder)
     throw new CommandError(
       'other-version',
-      asTyped('The source is that of an older version. Let DATABASE_URL name it, and run `npm run migrate` first.'),
+      'The source is that of an older version. Let DATABASE_URL name it, and run `npx tandem migrate` first.',
     );
 };
 

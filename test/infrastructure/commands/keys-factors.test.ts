@@ -140,6 +140,6 @@ describe('keys factors --re-encrypt', () => {
     const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
     onTestFinished(drop);
     const given = { env: { DATABASE_URL: url }, open: () => expect.unreachable() };
-    await expect(reEncrypt(given, [aKey()])).rejects.toThrow('npm run migrate');
+    await expect(reEncrypt(given, [aKey()])).rejects.toThrow('npx tandem migrate');
   });
 });

@@ -141,10 +141,11 @@ describe('the data of the service', () => {
 
   /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
   const keepAsNobody = (call = `keepPrivate(dataDir, 'keys')`) => {
-    const module = new URL('../../../src/infrastructure/data-dir/private-data.ts', import.meta.url);
+    const module = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
     const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
       const [, dataDir] = process.argv; try { ${call}; } catch ({ message }) { console.log(message); }`;
-    const script = `import { keepPrivate, makeDatabasePrivate } from ${JSON.stringify(module.href)}; ${program}`;
+    const script = `import { keepPrivate } from ${module('infrastructure/data-dir/private-data.ts')};
+      import { makeDatabasePrivate } from ${module('adapters/mikro-orm/private-file.ts')}; ${program}`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, dataDir], {
       encoding: 'utf8',
     });

@@ -2,7 +2,6 @@ import { accessSync } from 'node:fs';
 import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
 import type { SchemaState } from '../../../adapters/mikro-orm/schema.ts';
-import { asTyped } from '../../as-typed.ts';
 import type { Config } from '../../config.ts';
 import { clockFinding } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
@@ -55,7 +54,7 @@ const missing = (path: string, migrateOnStart: boolean): Finding => {
     : problem(
         'database.missing',
         `${seen}, and MIGRATE_ON_START is false: it would stay without tables.`,
-        asTyped('Run `npm run migrate`.'),
+        'Run `npx tandem migrate`.',
       );
 };
 
@@ -104,5 +103,5 @@ const ofPending = (pending: string, migrateOnStart: boolean, mayCreate: boolean)
   if (migrateOnStart && mayCreate)
     return note(id, seen, 'Nothing: the next start applies them. Back up before an update.');
   const why = migrateOnStart ? 'The role may not create tables here' : 'MIGRATE_ON_START is false';
-  return problem(id, `${seen} ${why}: no start applies them.`, asTyped('Run `npm run migrate` with a role that may.'));
+  return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
 };

@@ -1,7 +1,6 @@
 import { withTimeout } from '../../../adapters/limits/response-timeout.ts';
 import { reasonOf, systemReason } from '../../../adapters/log/redact-error.ts';
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
-import { asTyped } from '../../as-typed.ts';
 import type { VariableName } from '../../config/variables.ts';
 import { cookie, device, proxy } from './cookie.ts';
 import { database } from './database.ts';
@@ -34,7 +33,7 @@ const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(
 
 const adviceFor = (text: string): string =>
   /^JWT_\w+_KEY: required/.test(text)
-    ? asTyped('Make the keys with `npm run keys -- generate`, and set all four variables.')
+    ? 'Make the keys with `npx tandem keys generate`, and set all four variables.'
     : 'Correct it, or the service does not start: docs/configuration.md.';
 
 export const mail = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {

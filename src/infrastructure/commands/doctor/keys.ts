@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
-import { asTyped } from '../../as-typed.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES, readIfAny } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
@@ -26,7 +25,7 @@ const ofFactors = async ({ factorKeys, environment, dataDir }: SetUp['config']):
     return note(
       id,
       'FACTOR_KEYS is unset: no authenticator apps.',
-      asTyped('Set it to have them: `npm run keys -- factors` makes a key.'),
+      'Set it to have them: `npx tandem keys factors` makes a key.',
     );
   const text = await readIfAny(join(dataDir, FACTOR_KEY_FILE));
   if (text === null) return missing(id, FACTOR_KEY_FILE);

@@ -1,5 +1,4 @@
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { asTyped } from '../../as-typed.ts';
 import { CommandError, type ErrorStatus } from '../../command-error.ts';
 import { ConfigError } from '../../config.ts';
 import { printableJson } from '../../printable.ts';
@@ -36,7 +35,7 @@ export const failureOf = (error: unknown): Pick<CommandError, 'status' | 'code' 
     return {
       status: 1,
       code: 'migrations-pending',
-      message: asTyped('The database has no tables of this version. Start the service once, or run `npm run migrate`.'),
+      message: 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.',
     };
   if (error instanceof AppError)
     return { status: 1, code: 'failed', message: [error.message, error.reason].filter(Boolean).join(' ') };

@@ -27,7 +27,7 @@ export const openAccounts = async (
   const opened = closing();
   const log = await openLog(config, 'stderr');
   opened.add(log.close);
-  // The service and `npm run migrate` change the schema; this command does not.
+  // The service and `npx tandem migrate` change the schema; this command does not.
   const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
   const stored = await openStorage(withoutChanges, log.logger, given).catch(async (error: unknown) => {
     await opened.closeAll();

@@ -47,22 +47,4 @@ describe('the curl examples of the README', () => {
     expect(proxy).toMatchObject({ deviations: [], documented: { length: responses.length + 1 } });
     expect(readdirSync(here.path)).toEqual([]);
   });
-
-  it('ask for a new password, for which the log has a link', async () => {
-    await fetch(`${service.url}/auth/register`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ username: 'ada', email: 'ada@example.org', password: 'correct horse' }),
-    });
-    const [ask = ''] = shellBlocks('Mail and accounts');
-    await promisify(execFile)('sh', ['-ec', ask.replaceAll('http://localhost:3000', service.url)]);
-    const links = () =>
-      service.stdout
-        .map((line) => JSON.parse(line))
-        .filter(({ msg }) => msg === 'A mail was written to a file')
-        .flatMap((line): string[] => line.links);
-    await expect
-      .poll(links, { timeout: 60_000 })
-      .toContainEqual(expect.stringMatching(/\/account\/password-reset#token=[\w-]{43}$/));
-  });
 });

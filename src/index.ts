@@ -35,24 +35,19 @@ export {
 } from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
 export { outsideOfUnits } from './adapters/records/wrappers.ts';
-export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';
-export type { DeviceProofs, ProofOutcome, ProofTarget } from './application/ports/device-proofs.ts';
-export type { DeviceSeals, Sealed, SealPurpose } from './application/ports/device-seals.ts';
 export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
 export type { FactorRepository } from './application/ports/factor-repository.ts';
-export type { FactorSecrets } from './application/ports/factor-secrets.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
-export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
-export type { OneTimePasswords } from './application/ports/one-time-passwords.ts';
 export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
-export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
+export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './application/ports/proofs.ts';
 export type { RememberedDeviceRepository } from './application/ports/remembered-device-repository.ts';
+export type { FactorSecrets, Secrets, SignedPurpose, SignedValue } from './application/ports/secrets.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
 export type {
   AccessToken,

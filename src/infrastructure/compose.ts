@@ -139,9 +139,9 @@ const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): 
 };
 
 /** @throws Error when log-ins need a second factor, but nobody can add one. */
-const secondFactorOf = ({ secondFactor }: Config, { factorSecrets }: Ports): Config['secondFactor'] => {
-  if (secondFactor !== 'required' || factorSecrets !== null) return secondFactor;
-  throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.factorSecrets is null');
+const secondFactorOf = ({ secondFactor }: Config, { secrets }: Ports): Config['secondFactor'] => {
+  if (secondFactor !== 'required' || secrets.factors !== null) return secondFactor;
+  throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
 };
 
 /** Imported only with REDIS_URL: its library has some 50 modules. */

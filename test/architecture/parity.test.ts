@@ -5,7 +5,12 @@ import { ROOT, readText } from '../support/checkout/repository.ts';
 /** Where records are kept. */
 const RECORDS = ['memory', 'sqlite', 'postgresql', 'mariadb'];
 
-const ports = readdirSync(`${ROOT}src/application/ports`).map((file) => file.replace(/\.ts$/, ''));
+/** Plain functions with plain tests. */
+const WITHOUT_CONTRACT = ['clock', 'id-generator', 'proofs', 'secrets'];
+
+const ports = readdirSync(`${ROOT}src/application/ports`)
+  .map((file) => file.replace(/\.ts$/, ''))
+  .filter((port) => !WITHOUT_CONTRACT.includes(port));
 
 /** The promises of a port: the items of the list in its doc comment. */
 const promisesOf = (port: string): string[] =>

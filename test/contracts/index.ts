@@ -1,28 +1,19 @@
 /** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0019. */
 export { aUser, NOW } from '../support/builders.ts';
-export { describeBrowserProofs } from './browser-proofs.contract.ts';
-export { describeClock } from './clock.contract.ts';
-export { describeDeviceProofs } from './device-proofs.contract.ts';
-export { describeDeviceSeals } from './device-seals.contract.ts';
 export type { EventStore } from './event-repository/store.ts';
 export { describeEventRepository } from './event-repository.contract.ts';
 export { describeFactorRepository } from './factor-repository.contract.ts';
-export { describeFactorSecrets } from './factor-secrets.contract.ts';
 export { type Absent, absent } from './hooks.ts';
-export { describeIdGenerator } from './id-generator.contract.ts';
 export { inThread } from './in-thread.ts';
 export type { LinkStore } from './link-repository/store.ts';
 export { describeLinkRepository } from './link-repository.contract.ts';
-export { describeLinkTokens } from './link-tokens.contract.ts';
 export type { AttemptsStore } from './login-attempts/store.ts';
 export { describeLoginAttempts } from './login-attempts.contract.ts';
 export type { MailStore, Received } from './mailer/store.ts';
 export { describeMailer } from './mailer.contract.ts';
-export { describeOneTimePasswords } from './one-time-passwords.contract.ts';
 export type { OutboxStore } from './outbox/store.ts';
 export { describeOutbox } from './outbox.contract.ts';
 export { describePasskeyRepository } from './passkey-repository.contract.ts';
-export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
 export type { Database } from './records/database.ts';
 export { describeRecords } from './records.contract.ts';

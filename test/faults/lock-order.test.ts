@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { randomLinkTokens } from '../../src/adapters/crypto/link-tokens.ts';
+import { randomSecrets as secrets } from '../../src/adapters/crypto/secrets.ts';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { withdrawLinks } from '../../src/application/accounts/links.ts';
@@ -37,11 +37,10 @@ const MAIL_CONTEXT = {
   templates: builtInTemplates,
 };
 
-const linkTokens = randomLinkTokens();
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
 const PREPARING = {
   ...RECORDING,
-  linkTokens,
+  secrets,
   mailContext: MAIL_CONTEXT,
 };
 const writing = await loadWriting(PREPARING);
@@ -163,8 +162,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
 
     it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
       const { stores, user, unitOfWork, interleave, runs } = await setUp();
-      const token = linkTokens.next();
-      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: linkTokens.hashOf(token) }));
+      const token = secrets.random();
+      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
       const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
       await stores.outbox.add([message]);
       const prepare =
@@ -182,7 +181,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         ...PREPARING,
         unitOfWork,
         hasher: plainPasswordHasher(),
-        blocklist: null,
+        isCommonPassword: null,
       });
       const [mail] = await interleave(
         (stop) => unitOfWork.run(prepare(stop)),
@@ -214,8 +213,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
 
     it('reset the password, and withdraw the link that does', async () => {
       const { stores, user, unitOfWork, interleave, runs } = await setUp();
-      const token = linkTokens.next();
-      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: linkTokens.hashOf(token) }));
+      const token = secrets.random();
+      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
       const stopping = (stop: () => Promise<void>): UnitOfWork => ({
         run: (work) =>
           unitOfWork.run((inside) => {
@@ -227,7 +226,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
             return work({ ...inside, links: { ...inside.links, take } });
           }),
       });
-      const deps = { ...stores, ...PREPARING, hasher: plainPasswordHasher(), blocklist: null };
+      const deps = { ...stores, ...PREPARING, hasher: plainPasswordHasher(), isCommonPassword: null };
       await interleave(
         (stop) => resetPassword({ ...deps, unitOfWork: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
         () =>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
+import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
@@ -64,7 +64,7 @@ describe('PUT /users/me/password', () => {
   });
 
   it('refuses a common password when the blocklist is on', async () => {
-    const strict = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
+    const strict = await start({}, () => ({ isCommonPassword }));
     const ada = await signUp(strict);
     const { body } = await change(ada, { newPassword: 'password123' }, strict).expect(400);
     expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
+import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
@@ -286,7 +286,7 @@ describe('EMAIL_VERIFICATION=required', () => {
   });
 
   it('refuses a common password before anything else', async () => {
-    const careful = await start({ EMAIL_VERIFICATION: 'required' }, { blocklist: zxcvbnPasswordBlocklist() });
+    const careful = await start({ EMAIL_VERIFICATION: 'required' }, { isCommonPassword });
     const { body } = await register({ ...aPerson(), password: 'password123' }, careful).expect(400);
     expect(body.details).toMatchObject([{ field: 'password', code: 'too_common' }]);
   });

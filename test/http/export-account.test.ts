@@ -72,7 +72,7 @@ describe('GET /users/me/export', () => {
       factor.secret,
       'the hash of a code',
       token,
-      service.ports.linkTokens.hashOf(token),
+      service.ports.secrets.hashOf(token),
       stored?.passwordHash,
       session?.currentTokenId,
     ];

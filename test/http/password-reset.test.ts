@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
+import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -130,7 +130,7 @@ describe('a forgotten password', () => {
   });
 
   it('refuses a common password and the user’s own names with the blocklist on, and keeps the link', async () => {
-    const strict = await start({}, { blocklist: zxcvbnPasswordBlocklist() });
+    const strict = await start({}, { isCommonPassword });
     onTestFinished(() => strict.close());
     const { person } = await signUp(strict);
     const token = await askFor(strict, person.email);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { zxcvbnPasswordBlocklist } from '../../src/adapters/crypto/password-blocklist.ts';
+import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { AppError, duplicateUser } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -292,7 +292,7 @@ describe('the limits of a field', () => {
   });
 
   it('refuse a password that is guessed first when the blocklist is on', async () => {
-    const { http } = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
+    const { http } = await start({}, () => ({ isCommonPassword }));
     const person = aPerson();
     const owned = [person.username, person.email.toUpperCase(), 'person.of.many'];
     for (const password of ['password1', 'QwertyUiop', ...owned]) {

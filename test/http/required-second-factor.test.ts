@@ -197,7 +197,7 @@ describe('with SECOND_FACTOR=optional', () => {
 
 describe('SECOND_FACTOR', () => {
   it('is not required where nobody can add an authenticator app', async () => {
-    await expect(start({ SECOND_FACTOR: 'required' }, () => ({ factorSecrets: null }))).rejects.toThrow(
+    await expect(start({ SECOND_FACTOR: 'required' }, () => ({ secrets: { factors: null } }))).rejects.toThrow(
       'SECOND_FACTOR: must not be required without FACTOR_KEYS',
     );
   });

@@ -1,6 +1,6 @@
-import { aesGcmFactorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
-import { randomLinkTokens } from '../../src/adapters/crypto/link-tokens.ts';
-import { nodeCryptoOneTimePasswords } from '../../src/adapters/crypto/one-time-passwords.ts';
+import { verifyBrowserProof } from '../../src/adapters/crypto/browser-proofs.ts';
+import { factorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
+import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
@@ -16,8 +16,9 @@ import {
   listSessions,
 } from '../../src/application/sessions/manage-sessions.ts';
 import { type RefreshDeps, refresh } from '../../src/application/sessions/refresh.ts';
-import { plainDeviceProofs, plainDeviceSeals, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
+import { plainDeviceProof, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 import { fixedClock } from './fixed-clock.ts';
+import { testKeyPair } from './keys.ts';
 import { sequentialIds } from './sequential-ids.ts';
 import { separately } from './units.ts';
 
@@ -28,8 +29,15 @@ export const DAY = 24 * 60 * MINUTE;
 /** The input of a registration. */
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
+const SECRETS = {
+  ...secretsOf({ signing: testKeyPair().privateKey, factors: null }),
+  factors: factorSecrets([Buffer.alloc(32, 1)]),
+};
+
 /** The use cases with adapters in memory and a fixed clock. `given` overrides adapters; given stores are not changed together. */
-export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher'>> = {}) => {
+export const application = (
+  given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher' | 'secrets'>> = {},
+) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
   const { unitOfWork, ...stores } = memoryStorage();
@@ -37,15 +45,11 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
   const deps = {
     ...stores,
     tokens: plainTokenSigner(),
-    proofs: plainDeviceProofs(),
-    seals: plainDeviceSeals(),
+    proofs: { verifyDevice: plainDeviceProof, verifyBrowser: verifyBrowserProof },
     deviceBinding: 'enforce' as const,
     ids: sequentialIds(),
     webauthn: simpleWebAuthn({ rpId: 'localhost', origins: ['http://localhost'] }),
-    linkTokens: randomLinkTokens(),
-    factorSecrets: aesGcmFactorSecrets([Buffer.alloc(32, 1)]),
-    oneTimePasswords: nodeCryptoOneTimePasswords(),
-    blocklist: null,
+    isCommonPassword: null,
     attempts: memoryLoginAttempts({ now: clock.now }),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
@@ -54,6 +58,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
     unitOfWork: given.unitOfWork ?? (isGiven ? separately({ ...stores, ...given }) : unitOfWork),
+    secrets: SECRETS,
     clock,
     hasher,
   };

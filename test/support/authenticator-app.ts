@@ -1,16 +1,14 @@
-import { nodeCryptoOneTimePasswords } from '../../src/adapters/crypto/one-time-passwords.ts';
+import { oneTimePassword } from '../../src/adapters/crypto/one-time-passwords.ts';
 import { acceptedSteps } from '../../src/domain/totp.ts';
-
-const passwords = nodeCryptoOneTimePasswords();
 
 /** The code that an app shows. @param now epoch milliseconds. */
 export const codeAt = (secret: string, now: number): string => {
   const [present = 0] = acceptedSteps(now);
-  return passwords.codeOf(secret, present);
+  return oneTimePassword(secret, present);
 };
 
 /** A code that the service refuses at this time. */
 export const wrongCodeAt = (secret: string, now: number): string => {
-  const right = acceptedSteps(now).map((step) => passwords.codeOf(secret, step));
+  const right = acceptedSteps(now).map((step) => oneTimePassword(secret, step));
   return ['000000', '111111', '222222', '333333'].find((code) => !right.includes(code)) ?? '';
 };

@@ -1,6 +1,5 @@
-import type { DeviceProofs } from '../../src/application/ports/device-proofs.ts';
-import type { DeviceSeals } from '../../src/application/ports/device-seals.ts';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
+import type { Proofs } from '../../src/application/ports/proofs.ts';
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
 
@@ -28,23 +27,12 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
 };
 
 /** Accepts proofs of the form `key.number`, and calls those untimely that end with `!`. */
-export const plainDeviceProofs = (): DeviceProofs => ({
-  verify: async (text) => {
-    const [, key, number, untimely] = /^(\w+)\.(\d+)(!?)$/.exec(text) ?? [];
-    if (key === undefined) return { ok: false, reason: 'invalid' };
-    if (untimely === '!') return { ok: false, reason: 'untimely', key };
-    return { ok: true, proof: { key, number: Number(number) } };
-  },
-});
-
-/** Seals without cryptography. */
-export const plainDeviceSeals = (): DeviceSeals => ({
-  seal: (content) => JSON.stringify(content),
-  open: (text, purpose, now) => {
-    const sealed = text === '' ? null : JSON.parse(text);
-    return sealed?.purpose === purpose && now < sealed.expiresAt ? sealed : null;
-  },
-});
+export const plainDeviceProof: Proofs['verifyDevice'] = async (text) => {
+  const [, key, number, untimely] = /^(\w+)\.(\d+)(!?)$/.exec(text) ?? [];
+  if (key === undefined) return { ok: false, reason: 'invalid' };
+  if (untimely === '!') return { ok: false, reason: 'untimely', key };
+  return { ok: true, proof: { key, number: Number(number) } };
+};
 
 /** A hasher whose hashes contain the cost and the password; it counts comparisons. */
 export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons(): number } => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
+import type { Proofs } from '../../application/ports/proofs.ts';
 import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
 
 /** Characters. A registration has some 900. */
@@ -19,15 +19,13 @@ const Header = v.object({
 /** Without `aud`, `sub` and `iat`, which browsers do not send. */
 const Claims = v.object({ jti: v.string(), authorization: v.optional(v.string()) });
 
-export const nodeCryptoBrowserProofs = (): BrowserProofs => ({
-  async verify(text, known) {
-    if (formProblem(text, MAX_PROOF_LENGTH) !== null) return null;
-    const [header, claims] = text.split('.').map(decodedStrictly);
-    if (!v.is(Header, header) || !v.is(Claims, claims)) return null;
-    if ((header.jwk === undefined) === (known === null)) return null;
-    const [x = '', y = ''] = known?.split('.') ?? [header.jwk?.x, header.jwk?.y];
-    const key = publicKeyOf({ x, y });
-    if (key === null || !isSignedBy(text, key)) return null;
-    return { key: `${x}.${y}`, challenge: claims.jti, authorization: claims.authorization ?? null };
-  },
-});
+export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, known) => {
+  if (formProblem(text, MAX_PROOF_LENGTH) !== null) return null;
+  const [header, claims] = text.split('.').map(decodedStrictly);
+  if (!v.is(Header, header) || !v.is(Claims, claims)) return null;
+  if ((header.jwk === undefined) === (known === null)) return null;
+  const [x = '', y = ''] = known?.split('.') ?? [header.jwk?.x, header.jwk?.y];
+  const key = publicKeyOf({ x, y });
+  if (key === null || !isSignedBy(text, key)) return null;
+  return { key: `${x}.${y}`, challenge: claims.jti, authorization: claims.authorization ?? null };
+};

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
-import type { DeviceProofs, ProofTarget } from '../../application/ports/device-proofs.ts';
+import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
 import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
 
@@ -21,19 +21,17 @@ const Claims = v.strictObject({
 
 type JwkValue = v.InferOutput<typeof Jwk>;
 
-export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
-  async verify(text, target, now) {
-    const invalid = { ok: false, reason: 'invalid' } as const;
-    if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
-    const [header, claims] = text.split('.').map(decodedStrictly);
-    if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
-    const key = publicKeyOf(header.jwk);
-    if (key === null || !isSignedBy(text, key)) return invalid;
-    const thumbprint = thumbprintOf(header.jwk);
-    if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
-    return { ok: true, proof: { key: thumbprint, number: numberOf(claims) } };
-  },
-});
+export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
+  const invalid = { ok: false, reason: 'invalid' } as const;
+  if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
+  const [header, claims] = text.split('.').map(decodedStrictly);
+  if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
+  const key = publicKeyOf(header.jwk);
+  if (key === null || !isSignedBy(text, key)) return invalid;
+  const thumbprint = thumbprintOf(header.jwk);
+  if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
+  return { ok: true, proof: { key: thumbprint, number: numberOf(claims) } };
+};
 
 /** A proxy may end TLS, so the scheme does not count. */
 const isFor = ({ htm, htu }: v.InferOutput<typeof Claims>, { method, urls }: ProofTarget): boolean =>

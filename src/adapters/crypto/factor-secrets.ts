@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
+import type { FactorSecrets } from '../../application/ports/secrets.ts';
 
 const CIPHER = 'aes-256-gcm';
 /** Bytes (NIST SP 800-38D §8.2.2): random ones are safe for 2^32 secrets with one key. */
@@ -12,7 +12,7 @@ const TEXT = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 const idOf = (key: Buffer): string => createHash('sha256').update(key).digest().subarray(0, 8).toString('base64url');
 
 /** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
-export const aesGcmFactorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
+export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
   const [current] = keys;
   const byId = new Map(keys.map((key) => [idOf(key), key]));
   const currentId = idOf(current);

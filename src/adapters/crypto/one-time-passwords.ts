@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import type { OneTimePasswords } from '../../application/ports/one-time-passwords.ts';
 import { BASE32, CODE_DIGITS } from '../../domain/totp.ts';
 
 /** RFC 4648 §6. The bits that fill no byte are dropped. */
@@ -11,11 +10,10 @@ const bytesOf = (secret: string): Buffer => {
 /** RFC 4226 §5.3: the 31 bits at the offset that the last four bits name. */
 const truncated = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
 
-export const nodeCryptoOneTimePasswords = (): OneTimePasswords => ({
-  codeOf(secret, step) {
-    const counter = Buffer.alloc(8);
-    counter.writeBigUInt64BE(BigInt(step));
-    const mac = createHmac('sha1', bytesOf(secret)).update(counter).digest();
-    return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
-  },
-});
+/** RFC 6238, with HMAC-SHA-1. @param secret in Base32. @param step a number of periods since 1970. */
+export const oneTimePassword = (secret: string, step: number): string => {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', bytesOf(secret)).update(counter).digest();
+  return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
+};

@@ -1,10 +1,9 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOwnName } from '../../domain/password.ts';
-import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 
 export type PasswordRuleDeps = {
-  /** `null`: no password is refused. */
-  readonly blocklist: PasswordBlocklist | null;
+  /** Whether a password is one that attackers try first, in any letter case. `null`: no password is refused. */
+  readonly isCommonPassword: ((password: string) => boolean) | null;
 };
 
 type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
@@ -15,11 +14,11 @@ type ProposedPassword = { readonly password: string; readonly username: string; 
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const assertPasswordAllowed = (
-  { blocklist }: PasswordRuleDeps,
+  { isCommonPassword }: PasswordRuleDeps,
   { password, username, email }: ProposedPassword,
   field: 'password' | 'newPassword',
 ): void => {
-  if (blocklist === null || !(blocklist.isCommon(password) || isOwnName(password, { username, email }))) return;
+  if (isCommonPassword === null || !(isCommonPassword(password) || isOwnName(password, { username, email }))) return;
   const message = 'must not be a common password, your username, your email address or its part before the @';
   throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code: 'too_common' }] });
 };

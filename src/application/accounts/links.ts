@@ -3,10 +3,10 @@ import { type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../..
 import type { MessageKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 
-export type LinkDeps = { readonly linkTokens: LinkTokens; readonly clock: Clock };
+export type LinkDeps = { readonly secrets: RandomSecrets; readonly clock: Clock };
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
 
@@ -18,12 +18,12 @@ const NOT_LIVE = 'there is no such link any more';
  * @throws AppError AUTH_LINK_INVALID
  */
 export const findLink = async (
-  { linkTokens, clock }: LinkDeps,
+  { secrets, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
   purpose: LinkPurpose,
   token: string,
 ): Promise<Link> => {
-  const link = await links.find(purpose, linkTokens.hashOf(token), clock.now());
+  const link = await links.find(purpose, secrets.hashOf(token), clock.now());
   if (link === null) throw invalidLink(NOT_LIVE);
   return link;
 };
@@ -124,7 +124,7 @@ export const removeUndos = async (
  * link of a factor could have undone before the change, and everything if the address was never proven.
  */
 export const reserveAddress = async (
-  { linkTokens, clock }: LinkDeps,
+  { secrets, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
   { id: userId, email, emailVerifiedAt }: Pick<User, 'id' | 'email' | 'emailVerifiedAt'>,
 ): Promise<void> => {
@@ -137,5 +137,5 @@ export const reserveAddress = async (
     createdAt: now,
     expiresAt: now + UNDO_LIFETIME,
   };
-  await links.put({ ...link, tokenHash: linkTokens.hashOf(linkTokens.next()) });
+  await links.put({ ...link, tokenHash: secrets.hashOf(secrets.random()) });
 };

@@ -5,7 +5,7 @@ import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import { type FactorNotice, notifyOfChange } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
@@ -93,7 +93,7 @@ export const removeFactorsAsOperator =
       return removed;
     });
 
-export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
+export type MakeResetLinkDeps = ChangeDeps & { readonly secrets: RandomSecrets };
 
 /** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored. */
 export const makeResetLink =
@@ -101,8 +101,8 @@ export const makeResetLink =
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
     const createdAt = deps.clock.now();
     const expiresAt = createdAt + RESET_LIFETIME;
-    const token = deps.linkTokens.next();
-    const tokenHash = deps.linkTokens.hashOf(token);
+    const token = deps.secrets.random();
+    const tokenHash = deps.secrets.hashOf(token);
     await deps.unitOfWork.run(async (stores) => {
       await stores.users.lock(userId);
       await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });

@@ -2,15 +2,15 @@ import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { enqueue, record } from '../record.ts';
 import { assertPasswordAllowed } from './assert-password-allowed.ts';
 import { assertNotReserved, isReserved } from './links.ts';
 import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
 
-export type RegisterUnverifiedDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
+export type RegisterUnverifiedDeps = RegisterDeps & { readonly secrets: RandomSecrets; readonly pause: Pause };
 
 /** Milliseconds: several times as long as a registration takes in the database. */
 const PADDING = 100;
@@ -121,13 +121,13 @@ export const padResponseTime = async <Result>(
   return working;
 };
 
-type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly linkTokens: LinkTokens };
+type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly secrets: RandomSecrets };
 
 /** @returns a function that returns the hash of a random password. The first call computes it. */
-const randomPassword = ({ hasher, linkTokens }: RandomPasswordDeps): (() => Promise<string>) => {
+const randomPassword = ({ hasher, secrets }: RandomPasswordDeps): (() => Promise<string>) => {
   let computed: Promise<string> | undefined;
   return () => {
-    computed ??= hasher.hash(linkTokens.next()).catch((error: unknown) => {
+    computed ??= hasher.hash(secrets.random()).catch((error: unknown) => {
       computed = undefined;
       throw error;
     });

@@ -36,7 +36,7 @@ export type ResetPasswordDeps = ChangeDeps &
     readonly hasher: PasswordHasher;
   };
 
-export type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'linkTokens' | 'clock'>;
+export type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'secrets' | 'clock'>;
 
 /** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
 export const previewPasswordReset =

@@ -37,7 +37,7 @@ export const takeAccountBack =
   async ({ token, locales = [], origin = NO_ORIGIN }: TakingBack): Promise<void> => {
     // A stranger without a link must not cause a hash.
     await findLink(deps, deps, purpose, token);
-    const passwordHash = await deps.hasher.hash(deps.linkTokens.next());
+    const passwordHash = await deps.hasher.hash(deps.secrets.random());
     await deps.unitOfWork.run(async (stores) => {
       const link = await findLink(deps, stores, purpose, token);
       const { userId, email, since } = link;

@@ -7,17 +7,15 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { FactorSecrets, Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { record } from '../record.ts';
 
 export type EnrolAppDeps = NoticeDeps & {
   readonly ids: IdGenerator;
   readonly clock: Clock;
-  /** Makes secrets and recovery codes, and hashes the latter. */
-  readonly linkTokens: LinkTokens;
+  readonly secrets: Secrets;
 };
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */
@@ -28,7 +26,7 @@ export type StartedApp = { readonly id: string; readonly secret: string; readonl
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be.
  */
 export const addApp = async (
-  { ids, linkTokens, clock }: EnrolAppDeps,
+  { ids, secrets, clock }: EnrolAppDeps,
   stores: Pick<Stores, 'factors'>,
   { id: userId, username }: User,
   factorSecrets: FactorSecrets,
@@ -38,7 +36,7 @@ export const addApp = async (
   if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
     throw invalidSecondFactor('the user has as many authenticator apps as there may be');
   const id = ids.next();
-  const secret = secretFrom(linkTokens.next());
+  const secret = secretFrom(secrets.random());
   const [encrypted, createdAt] = [factorSecrets.encrypt(secret, userId), clock.now()];
   await stores.factors.add({ id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
   return { id, secret, username };
@@ -67,12 +65,12 @@ export const enrol = async (
 
 /** In a unit of work that has locked the user. @returns the new recovery codes. */
 export const replaceCodes = async (
-  { linkTokens }: Pick<EnrolAppDeps, 'linkTokens'>,
+  { secrets }: Pick<EnrolAppDeps, 'secrets'>,
   { factors }: Pick<Stores, 'factors'>,
   userId: string,
 ): Promise<string[]> => {
-  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(linkTokens.next()));
-  const hashes = codes.map((code) => linkTokens.hashOf(canonicalRecoveryCode(code) ?? code));
+  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(secrets.random()));
+  const hashes = codes.map((code) => secrets.hashOf(canonicalRecoveryCode(code) ?? code));
   await factors.replaceCodes(userId, hashes);
   return codes;
 };

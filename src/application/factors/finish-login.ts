@@ -12,8 +12,8 @@ import {
   usePendingLogin,
 } from '../login/pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
-import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import type { FactorSecrets } from '../ports/secrets.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
 import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
@@ -57,7 +57,7 @@ export const showPendingLogin =
       deps.factors.countCodes(user.id),
       deps.passkeys.listByUser(user.id),
     ]);
-    const hasApp = deps.factorSecrets !== null && factors.some(isConfirmed);
+    const hasApp = deps.secrets.factors !== null && factors.some(isConfirmed);
     const hasPasskey = passkeys.length > 0;
     return {
       methods: [

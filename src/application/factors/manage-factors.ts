@@ -4,7 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Factor, isConfirmed } from '../../domain/factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { notifyOfChange } from '../mail/change-notice.ts';
-import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import {

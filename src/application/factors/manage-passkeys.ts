@@ -4,7 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
 import { notifyOfChange } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/live-user.ts';
@@ -16,7 +16,7 @@ export type ManagePasskeysDeps = LiveUserDeps &
   SecondFactorPolicy &
   ShowPasskeyDeps & {
     /** Makes the handles of users. */
-    readonly linkTokens: LinkTokens;
+    readonly secrets: Secrets;
   };
 
 /** What a browser needs to make a passkey. */
@@ -34,7 +34,7 @@ export const invitePasskey =
   async (caller: Caller): Promise<PasskeyInvitation> => {
     const { id: userId, username } = await liveUser(deps, caller);
     const existing = await deps.passkeys.listByUser(userId);
-    const userHandle = existing[0]?.userHandle ?? deps.linkTokens.next();
+    const userHandle = existing[0]?.userHandle ?? deps.secrets.random();
     const { sessionId } = caller;
     const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
     return { challenge, userHandle, username, existing };

@@ -1,6 +1,6 @@
 import type { Factor } from '../../domain/factor.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
-import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { FactorSecrets } from '../ports/secrets.ts';
 
 export type ReEncryptDeps = { readonly factors: FactorRepository; readonly factorSecrets: FactorSecrets };
 

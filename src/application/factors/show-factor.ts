@@ -10,10 +10,8 @@ import { notifyOfChange } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
-import type { FactorSecrets } from '../ports/factor-secrets.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
-import type { OneTimePasswords } from '../ports/one-time-passwords.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { record } from '../record.ts';
@@ -27,19 +25,12 @@ export type PresentedFactor =
 
 export type CompareCodeDeps = {
   readonly factors: FactorRepository;
-  /** `null`: no code can be compared. */
-  readonly factorSecrets: FactorSecrets | null;
-  readonly oneTimePasswords: OneTimePasswords;
+  readonly secrets: Secrets;
   readonly attempts: LoginAttempts;
   readonly clock: Clock;
 };
 
-export type ShowFactorDeps = CompareCodeDeps &
-  ShowPasskeyDeps &
-  NoticeDeps & {
-    /** Hashes recovery codes. */
-    readonly linkTokens: LinkTokens;
-  };
+export type ShowFactorDeps = CompareCodeDeps & ShowPasskeyDeps & NoticeDeps;
 
 /** A factor that a user has shown. */
 export type ShownFactor = {
@@ -120,14 +111,14 @@ export const compareCode = async (
 
 /** The unused step that has this code; `null` if none has. */
 const stepOf = (
-  { factorSecrets, oneTimePasswords, clock }: CompareCodeDeps,
+  { secrets, clock }: CompareCodeDeps,
   { secret: encrypted, userId, lastStep }: Factor,
   code: string,
 ): number | null => {
-  const secret = factorSecrets?.decrypt(encrypted, userId) ?? null;
+  const secret = secrets.factors?.decrypt(encrypted, userId) ?? null;
   if (secret === null) return null;
   const steps = acceptedSteps(clock.now()).filter((step) => step > lastStep);
-  return steps.find((step) => oneTimePasswords.codeOf(secret, step) === code) ?? null;
+  return steps.find((step) => secrets.oneTimePassword(secret, step) === code) ?? null;
 };
 
 const showRecoveryCode = async (
@@ -137,7 +128,7 @@ const showRecoveryCode = async (
 ): Promise<ShownFactor> => {
   const code = canonicalRecoveryCode(typed);
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
-  const hash = deps.linkTokens.hashOf(code);
+  const hash = deps.secrets.hashOf(code);
   const use = async (stores: Stores): Promise<void> => {
     if (!(await stores.factors.useCode(user.id, hash))) throw invalidSecondFactor('the user has no such recovery code');
     await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);

@@ -5,54 +5,54 @@ import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/
 import { type NotifiedUser, notifyOfChange } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeviceSeals, Sealed } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import type { Secrets, SignedValue } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
 import { record } from '../record.ts';
 
 export type ChallengeDeps = {
-  readonly seals: DeviceSeals;
+  readonly secrets: Secrets;
   readonly clock: Clock;
   readonly ids: IdGenerator;
 };
 
-export type ChallengePurpose = Extract<Sealed['purpose'], 'passkey-registration' | 'passkey-use'>;
+export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 
 /** For the options of a browser. `expiresAt` in epoch milliseconds. */
 export type NewChallenge = { readonly challenge: string; readonly expiresAt: number };
 
 /** Makes a challenge that is stored nowhere until it is used. */
 export const newChallenge = (
-  { seals, clock, ids }: ChallengeDeps,
+  { secrets, clock, ids }: ChallengeDeps,
   {
     value = '',
     ...content
-  }: Pick<Sealed, 'userId' | 'sessionId'> & {
+  }: Pick<SignedValue, 'userId' | 'sessionId'> & {
     readonly purpose: ChallengePurpose;
     readonly value?: string;
   },
 ): NewChallenge => {
   const expiresAt = clock.now() + CHALLENGE_LIFETIME;
-  return { challenge: seals.seal({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
+  return { challenge: secrets.sign({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
 };
 
 export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_PASSKEY_INVALID', { reason });
 
 /** A challenge of this service that has not expired. */
-export type Challenge = Sealed & { readonly text: string };
+export type Challenge = SignedValue & { readonly text: string };
 
 /** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
 export const openChallenge = (
-  { webauthn, seals, clock }: Pick<ChallengeDeps, 'seals' | 'clock'> & { readonly webauthn: WebAuthn },
+  { webauthn, secrets, clock }: Pick<ChallengeDeps, 'secrets' | 'clock'> & { readonly webauthn: WebAuthn },
   credential: Parameters<WebAuthn['challengeOf']>[0],
   purpose: ChallengePurpose,
 ): Challenge => {
   const text = webauthn.challengeOf(credential);
-  const sealed = text === null ? null : seals.open(text, purpose, clock.now());
-  if (text === null || sealed === null) throw invalidPasskey('no challenge of this service, or it has expired');
-  return { ...sealed, text };
+  const signed = text === null ? null : secrets.unsign(text, purpose, clock.now());
+  if (text === null || signed === null) throw invalidPasskey('no challenge of this service, or it has expired');
+  return { ...signed, text };
 };
 
 /**

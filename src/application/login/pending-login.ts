@@ -1,15 +1,15 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeviceSeals } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 
 /** Milliseconds in which a user has to show the second factor after the password. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
 
-export type PendingLoginDeps = { readonly seals: DeviceSeals; readonly clock: Clock; readonly ids: IdGenerator };
+export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Clock; readonly ids: IdGenerator };
 
 /** A log-in whose password was right. It is stored nowhere until it ends. */
 export type PendingLogin = {
@@ -24,11 +24,11 @@ export type PendingLogin = {
 
 /** @returns a text for the browser, which sends it back with the second factor. */
 export const newPendingLogin = (
-  { seals, clock, ids }: PendingLoginDeps,
+  { secrets, clock, ids }: PendingLoginDeps,
   { id: userId, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
 ): string => {
   const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
-  return seals.seal({
+  return secrets.sign({
     purpose: 'login-pending',
     userId,
     sessionId: '',
@@ -47,14 +47,14 @@ export const invalidSecondFactor = (reason: string): AppError => new AppError('A
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const openPendingLogin = async (
-  { seals, clock, users }: Pick<PendingLoginDeps, 'seals' | 'clock'> & { readonly users: UserRepository },
+  { secrets, clock, users }: Pick<PendingLoginDeps, 'secrets' | 'clock'> & { readonly users: UserRepository },
   texts: readonly string[],
 ): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
   const now = clock.now();
-  const opened = texts.map((text) => seals.open(text, 'login-pending', now)).filter((each) => each !== null);
-  const [sealed] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
-  if (sealed === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
-  const { userId, expiresAt, value } = sealed;
+  const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
+  const [latest] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
+  if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
+  const { userId, expiresAt, value } = latest;
   const [id = '', changedAt = ''] = value.split('.');
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
   const pending = { id, userId, passwordChangedAt: Number(changedAt), startedAt, expiresAt };

@@ -4,9 +4,9 @@ import { LINK_SPACING, type Link, type LinkPurpose } from '../../domain/link.ts'
 import { mailLimits } from '../../domain/mail-limits.ts';
 import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type RecordDeps, record } from '../record.ts';
@@ -25,7 +25,7 @@ type MailContext = MailSettings & {
 };
 
 export type PrepareMailDeps = RecordDeps & {
-  readonly linkTokens: LinkTokens;
+  readonly secrets: RandomSecrets;
   readonly mailContext: MailContext;
 };
 
@@ -99,14 +99,14 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
  * limited.
  */
 const mayBeMailed = async (
-  { clock, linkTokens }: PrepareMailDeps,
+  { clock, secrets }: PrepareMailDeps,
   { outbox }: Stores,
   message: Message,
   { email, emailVerifiedAt }: User,
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
   for (const { of, ...limit } of mailLimits(message, isProven)) {
-    if (!(await outbox.admit({ mailbox: linkTokens.hashOf(of), now: clock.now(), ...limit }))) return false;
+    if (!(await outbox.admit({ mailbox: secrets.hashOf(of), now: clock.now(), ...limit }))) return false;
   }
   return true;
 };
@@ -132,7 +132,7 @@ const isAdmitted = async (
 
 /** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
 const storeLinks = async (
-  { clock, linkTokens, mailContext }: PrepareMailDeps,
+  { clock, secrets, mailContext }: PrepareMailDeps,
   { links }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
@@ -140,9 +140,9 @@ const storeLinks = async (
   const createdAt = clock.now();
   const urls: Record<string, string> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
   for (const { as, purpose, email, since = 0, ...ending } of wanted) {
-    const token = linkTokens.next();
+    const token = secrets.random();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
-    await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, since, createdAt, expiresAt });
+    await links.put({ userId, purpose, tokenHash: secrets.hashOf(token), email, since, createdAt, expiresAt });
     urls[as] = `${mailContext.pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;

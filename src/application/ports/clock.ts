@@ -1,8 +1,4 @@
-/**
- * The current time.
- * - returns epoch milliseconds as an integer
- * - advances with the time
- */
-export interface Clock {
+export type Clock = {
+  /** Epoch milliseconds, an integer. */
   now(): number;
-}
+};

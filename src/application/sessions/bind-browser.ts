@@ -1,20 +1,20 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
-import type { BrowserProof, BrowserProofs } from '../ports/browser-proofs.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeviceSeals, SealPurpose } from '../ports/device-seals.ts';
+import type { BrowserProof, Proofs } from '../ports/proofs.ts';
+import type { Secrets, SignedPurpose } from '../ports/secrets.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import { verifiedTokens } from './assess-tokens.ts';
 import { unproven } from './prove-device.ts';
 
-type SealDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
+type SigningDeps = { readonly secrets: Secrets; readonly clock: Clock };
 
-export type BindBrowserDeps = SealDeps &
+export type BindBrowserDeps = SigningDeps &
   ChangeDeps & {
-    readonly browserProofs: BrowserProofs;
+    readonly proofs: Proofs;
     readonly tokens: TokenSigner;
     readonly sessions: SessionRepository;
     /** Milliseconds. */
@@ -32,25 +32,25 @@ const CHALLENGE_TIME = 20 * MINUTE;
 type Owner = { readonly userId: string; readonly sessionId: string };
 type Content = { readonly value: string; readonly lifetime: number };
 
-const seal = (
-  { seals, clock }: SealDeps,
-  purpose: SealPurpose,
+const sign = (
+  { secrets, clock }: SigningDeps,
+  purpose: SignedPurpose,
   { userId, sessionId }: Owner,
   { value, lifetime }: Content,
-): string => seals.seal({ purpose, userId, sessionId, value, expiresAt: clock.now() + lifetime });
+): string => secrets.sign({ purpose, userId, sessionId, value, expiresAt: clock.now() + lifetime });
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
 
 /** @param rotation up to which the challenge is good. */
-const challengeFor = (deps: SealDeps, owner: Owner, rotation: number): string =>
-  seal(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
+const challengeFor = (deps: SigningDeps, owner: Owner, rotation: number): string =>
+  sign(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
 /** Lets the browser that has opened a session register a key. */
 export const inviteBrowser =
-  (deps: SealDeps) =>
+  (deps: SigningDeps) =>
   (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
     challenge: challengeFor(deps, owner, 0),
-    authorization: seal(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
+    authorization: sign(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
   });
 
 /**
@@ -63,12 +63,12 @@ export const registerBrowser =
   (deps: BindBrowserDeps) =>
   async (text: string): Promise<string> => {
     const now = deps.clock.now();
-    const proof = await deps.browserProofs.verify(text, null);
-    const invitation = deps.seals.open(proof?.authorization ?? '', 'registration', now);
-    const challenge = deps.seals.open(proof?.challenge ?? '', 'challenge', now);
+    const proof = await deps.proofs.verifyBrowser(text, null);
+    const invitation = deps.secrets.unsign(proof?.authorization ?? '', 'registration', now);
+    const challenge = deps.secrets.unsign(proof?.challenge ?? '', 'challenge', now);
     if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
       throw unproven('the registration of the browser is not valid');
-    return seal(deps, 'browser', invitation, { value: proof.key, lifetime: CHALLENGE_TIME });
+    return sign(deps, 'browser', invitation, { value: proof.key, lifetime: CHALLENGE_TIME });
   };
 
 type RenewalInput = {
@@ -99,7 +99,7 @@ export const renewBrowser =
     if (session.browserKey === null) await bind(deps, session, key, origin);
     const content = { value: key, lifetime: deps.boundCookieLifetime };
     // The refresh that waits for the cookie comes before the next renewal, or beside it.
-    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: seal(deps, 'cookie', owner, content) };
+    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: sign(deps, 'cookie', owner, content) };
   };
 
 const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
@@ -128,26 +128,26 @@ const keyedSessions = async (
 
 /** The session whose key has signed a proof; the first one, without a proof. */
 const signed = async (
-  { browserProofs }: BindBrowserDeps,
+  { proofs }: BindBrowserDeps,
   keyed: readonly KeyedSession[],
   text: string | null,
 ): Promise<KeyedSession & { readonly proof: BrowserProof | null }> => {
   for (const each of keyed) {
-    const proof = text === null ? null : await browserProofs.verify(text, each.key);
+    const proof = text === null ? null : await proofs.verifyBrowser(text, each.key);
     if (text === null || proof !== null) return { ...each, proof };
   }
   throw unproven('the proof of the browser is not valid');
 };
 
 /** The key that a browser has registered for a session that has none yet. */
-const registeredKey = ({ seals, clock }: SealDeps, { id }: Session, identifier: string): string | null => {
-  const registered = seals.open(identifier, 'browser', clock.now());
+const registeredKey = ({ secrets, clock }: SigningDeps, { id }: Session, identifier: string): string | null => {
+  const registered = secrets.unsign(identifier, 'browser', clock.now());
   return registered?.sessionId === id ? registered.value : null;
 };
 
 /** A recorded proof is worthless once its browser has refreshed again. */
-const isChallenged = ({ seals, clock }: SealDeps, { id, rotation }: Session, text: string): boolean => {
-  const challenge = seals.open(text, 'challenge', clock.now());
+const isChallenged = ({ secrets, clock }: SigningDeps, { id, rotation }: Session, text: string): boolean => {
+  const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };
 

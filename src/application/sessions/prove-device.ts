@@ -1,13 +1,13 @@
 import type { DeviceBinding, DeviceKeys, DeviceProof, Evidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeviceProofs, ProofOutcome, ProofTarget } from '../ports/device-proofs.ts';
-import type { DeviceSeals } from '../ports/device-seals.ts';
+import type { ProofOutcome, Proofs, ProofTarget } from '../ports/proofs.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 
 export type ProveDeviceDeps = {
-  readonly proofs: DeviceProofs;
-  readonly seals: DeviceSeals;
+  readonly proofs: Proofs;
+  readonly secrets: Secrets;
   readonly clock: Clock;
   readonly deviceBinding: DeviceBinding;
 };
@@ -28,7 +28,7 @@ const outcomeOf = async (
   { proofs, clock, deviceBinding }: ProveDeviceDeps,
   { proof }: Presented,
 ): Promise<ProofOutcome | null> =>
-  proof === null || deviceBinding === 'off' ? null : proofs.verify(proof.text, proof, clock.now());
+  proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
 /** The refusal of a proof by the right key, which can sign another one. */
@@ -85,10 +85,10 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
 
 /** The key in a live bound cookie of the user. Not of the session: one that replaces another keeps its key. */
 const browserKeyOf = (
-  { seals, clock }: ProveDeviceDeps,
+  { secrets, clock }: ProveDeviceDeps,
   { boundCookies = [] }: Presented,
   verified: readonly RefreshToken[],
 ): string | null => {
-  const opened = boundCookies.map((text) => seals.open(text, 'cookie', clock.now()));
+  const opened = boundCookies.map((text) => secrets.unsign(text, 'cookie', clock.now()));
   return opened.find((cookie) => verified.some(({ claims }) => claims.sub === cookie?.userId))?.value ?? null;
 };

@@ -8,22 +8,22 @@ import {
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { DeviceSeals } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type RecordDeps, record } from '../record.ts';
 
-export type RememberedDeviceDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
+export type RememberedDeviceDeps = { readonly secrets: Secrets; readonly clock: Clock };
 
 /** The ids of the devices of a user that a browser presents. */
 const presentedIds = (
-  { seals, clock }: RememberedDeviceDeps,
+  { secrets, clock }: RememberedDeviceDeps,
   userId: string,
   texts: readonly string[],
 ): ReadonlySet<string> => {
-  const sealed = texts.map((text) => seals.open(text, 'remembered-device', clock.now()));
-  return new Set(sealed.flatMap((each) => (each?.userId === userId ? [each.sessionId] : [])));
+  const signed = texts.map((text) => secrets.unsign(text, 'remembered-device', clock.now()));
+  return new Set(signed.flatMap((each) => (each?.userId === userId ? [each.sessionId] : [])));
 };
 
 /** Whether the device with this id is remembered for the user. */
@@ -79,11 +79,13 @@ export const rememberDevice = async (
     await forgetDevice(deps, stores, surplus, { reason: 'evicted', origin });
   await stores.devices.add(device);
   await record(deps, stores, origin, [{ userId, kind: 'device-remembered', sessionId: device.id }]);
-  return sealOf(deps, device);
+  return signedDevice(deps, device);
 };
 
-const sealOf = ({ seals }: RememberedDeviceDeps, { id: sessionId, userId, expiresAt }: RememberedDevice): string =>
-  seals.seal({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
+const signedDevice = (
+  { secrets }: RememberedDeviceDeps,
+  { id: sessionId, userId, expiresAt }: RememberedDevice,
+): string => secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
 
 type Forgetting = { readonly reason: SessionEnding; readonly origin: Origin };
 

@@ -1,6 +1,6 @@
-import { aesGcmFactorSecrets } from '../../adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../adapters/crypto/factor-secrets.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
-import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
+import type { FactorSecrets } from '../../application/ports/secrets.ts';
 import { MAX_FACTOR_KEYS } from '../config/accounts.ts';
 import type { Env } from '../config/variable.ts';
 import { type Config, parseConfig } from '../config.ts';
@@ -60,8 +60,7 @@ const RETIRE = [
 export const reEncrypt = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   if (config.factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
-  const factorSecrets = aesGcmFactorSecrets(config.factorKeys);
-  const { changed, current, undecryptable } = await encryptAgain(config, factorSecrets);
+  const { changed, current, undecryptable } = await encryptAgain(config, factorSecrets(config.factorKeys));
   const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
   if (undecryptable === 0) return text;
   throw new Error(
@@ -69,10 +68,10 @@ export const reEncrypt = async (env: Env): Promise<string> => {
   );
 };
 
-const encryptAgain = async (config: Config, factorSecrets: FactorSecrets) => {
+const encryptAgain = async (config: Config, secrets: FactorSecrets) => {
   try {
     const { factors, close } = await openAccounts(config);
-    return await reEncryptFactors({ factors, factorSecrets })().finally(close);
+    return await reEncryptFactors({ factors, factorSecrets: secrets })().finally(close);
   } catch (error) {
     throw new Error(failureOf(error).message);
   }

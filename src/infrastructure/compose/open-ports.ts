@@ -1,13 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { bcryptPasswordHasher } from '../../adapters/crypto/bcrypt.ts';
-import { nodeCryptoBrowserProofs } from '../../adapters/crypto/browser-proofs.ts';
-import { nodeCryptoDeviceProofs } from '../../adapters/crypto/device-proofs.ts';
-import { hmacDeviceSeals } from '../../adapters/crypto/device-seals.ts';
-import { aesGcmFactorSecrets } from '../../adapters/crypto/factor-secrets.ts';
-import { randomLinkTokens } from '../../adapters/crypto/link-tokens.ts';
-import { nodeCryptoOneTimePasswords } from '../../adapters/crypto/one-time-passwords.ts';
-import { zxcvbnPasswordBlocklist } from '../../adapters/crypto/password-blocklist.ts';
+import { verifyBrowserProof } from '../../adapters/crypto/browser-proofs.ts';
+import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
+import { verifyDeviceProof } from '../../adapters/crypto/device-proofs.ts';
+import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
@@ -17,7 +14,6 @@ import { memoryLoginAttempts } from '../../adapters/redis/login-attempts-in-memo
 import type { RedisClient } from '../../adapters/redis/open.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock } from '../../application/ports/clock.ts';
-import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
@@ -48,24 +44,21 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const { overrides, storage, redis, wakeUp, onFallback } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? opened.clock;
-  const { tokens, keySet, sealKey } = await openTokens(config, overrides);
+  const { tokens, keySet, signingKey } = await openTokens(config, overrides);
+  const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
   const { outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
-    proofs: nodeCryptoDeviceProofs(),
-    browserProofs: nodeCryptoBrowserProofs(),
-    seals: hmacDeviceSeals(sealKey),
     webauthn: simpleWebAuthn(config.webauthn),
-    factorSecrets: overrides.factorSecrets === undefined ? await openFactorSecrets(config) : overrides.factorSecrets,
-    oneTimePasswords: nodeCryptoOneTimePasswords(),
     hasher,
-    blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
+    isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
     attempts: countLoginAttempts(redis, logger, onFallback),
     clock,
     ids: ulidGenerator(clock),
-    linkTokens: randomLinkTokens(),
     ...overrides,
+    proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof, ...overrides.proofs },
+    secrets: { ...secretsOf({ signing: signingKey, factors }), ...overrides.secrets },
     ...storage,
     mailer,
     outbox: mailer === null ? outbox : watchedOutbox(outbox, wakeUp.wake),
@@ -74,31 +67,29 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** A signer of the caller has its own keys, so the key set is empty then, and seals may have a key of this process. */
+/** A signer of the caller has its own keys, so the key set is empty then, and values may be signed with a key of this process. */
 const openTokens = async (
   config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
-  { tokens }: Partial<Ports>,
-): Promise<{ tokens: TokenSigner; keySet: PublicJwks; sealKey: KeyPair['privateKey'] }> => {
+  { tokens }: Pick<Opened['overrides'], 'tokens'>,
+): Promise<{ tokens: TokenSigner; keySet: PublicJwks; signingKey: KeyPair['privateKey'] }> => {
   const configured = config.keys?.refresh.privateKey;
-  if (tokens !== undefined) return { tokens, keySet: { keys: [] }, sealKey: configured ?? newPair().privateKey };
+  if (tokens !== undefined) return { tokens, keySet: { keys: [] }, signingKey: configured ?? newPair().privateKey };
   const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
   return {
     tokens: rememberingTokenSigner(
       await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
     ),
     keySet: await jwks(keys.access),
-    sealKey: keys.refresh.privateKey,
+    signingKey: keys.refresh.privateKey,
   };
 };
 
-const openFactorSecrets = async ({
+const openFactorKeys = async ({
   factorKeys,
   environment,
   dataDir,
-}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<FactorSecrets | null> => {
-  if (factorKeys !== null) return aesGcmFactorSecrets(factorKeys);
-  return environment === 'production' ? null : aesGcmFactorSecrets([await loadOrCreateFactorKey(dataDir)]);
-};
+}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
+  factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
 
 /** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */
 const countLoginAttempts = (

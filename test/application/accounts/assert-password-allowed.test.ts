@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ADA, application } from '../../support/application.ts';
 
 const COMMON = 'a common one';
-const blocklist = { isCommon: (password: string) => password === COMMON };
+const isCommonPassword = (password: string) => password === COMMON;
 const GUESSED_FIRST = [
   ['a common one', COMMON],
   ['the username', 'ada'],
@@ -12,7 +12,7 @@ const GUESSED_FIRST = [
 
 describe('a password that is guessed first', () => {
   it.each(GUESSED_FIRST)('is rejected, and neither hashed nor stored: %s', async (_what, password) => {
-    const app = application({ blocklist });
+    const app = application({ isCommonPassword });
     app.hasher.hash = () => Promise.reject(new Error('hashed'));
     await expect(app.register({ ...ADA, password })).rejects.toMatchObject({
       code: 'CLIENT_PARAMS_VALIDATION_FAILED',
@@ -23,11 +23,11 @@ describe('a password that is guessed first', () => {
   });
 
   it.each(GUESSED_FIRST)('is accepted without a list: %s', async (_what, password) => {
-    expect(await application({ blocklist: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
+    expect(await application({ isCommonPassword: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 
   it('still logs in a user who already has it', async () => {
-    const app = application({ blocklist });
+    const app = application({ isCommonPassword });
     const passwordHash = await app.hasher.hash(COMMON);
     const { user } = await app.register(ADA);
     await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
@@ -37,6 +37,6 @@ describe('a password that is guessed first', () => {
 
 describe('another password', () => {
   it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is accepted: %s', async (password) => {
-    expect(await application({ blocklist }).register({ ...ADA, password })).toHaveProperty('accessToken');
+    expect(await application({ isCommonPassword }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 });

@@ -104,7 +104,7 @@ describe('changePassword', () => {
   });
 
   it('rejects a new password that is easy to guess, and names the field', async () => {
-    const { change, logIn } = await setUp({ blocklist: { isCommon: (password) => password === 'password1' } });
+    const { change, logIn } = await setUp({ isCommonPassword: (password) => password === 'password1' });
     for (const newPassword of ['password1', 'Ada@Example.org']) {
       await expect(change({ newPassword })).rejects.toMatchObject({
         code: 'CLIENT_PARAMS_VALIDATION_FAILED',

@@ -87,7 +87,7 @@ describe('confirmEmailChange', () => {
     const { app, ofAda, linkIn, linkTo, confirm } = await setUp();
     const token = await linkTo(NEW_EMAIL);
     const resetting = await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-    for (const other of [resetting, app.linkTokens.next(), '']) {
+    for (const other of [resetting, app.secrets.random(), '']) {
       await expect(confirm(other)).rejects.toMatchObject(INVALID_LINK);
     }
     await confirm(token);
@@ -134,10 +134,10 @@ describe('confirmEmailChange', () => {
     const { app, about, ofAda, linkTo, confirm } = await setUp();
     const { user: bob } = await app.register(BOB);
     const token = await linkTo(NEW_EMAIL);
-    const another = app.linkTokens.next();
+    const another = app.secrets.random();
     const [link] = (await ofAda()).links;
     if (link === undefined) throw new Error('Ada has no link');
-    await app.links.put({ ...link, userId: bob.id, tokenHash: app.linkTokens.hashOf(another) });
+    await app.links.put({ ...link, userId: bob.id, tokenHash: app.secrets.hashOf(another) });
     expect(await rejections([confirm(token), confirm(another, BOB.password)])).toEqual([
       expect.objectContaining(DUPLICATE),
     ]);
@@ -214,9 +214,9 @@ describe('an address that was given up', () => {
     const { app, about, ofAda, changeTo, confirm } = await setUp();
     await changeTo(NEW_EMAIL);
     const { user: bob } = await app.register(BOB);
-    const token = app.linkTokens.next();
+    const token = app.secrets.random();
     const times = { createdAt: app.clock.now(), expiresAt: app.clock.now() + DAY };
-    const tokenHash = app.linkTokens.hashOf(token);
+    const tokenHash = app.secrets.hashOf(token);
     await app.links.put({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, since: 0, ...times });
     const before = await about(bob.id);
     await expect(confirm(token, BOB.password)).rejects.toMatchObject(DUPLICATE);

@@ -75,7 +75,7 @@ describe('confirmEmail', () => {
     const { app, ofAda, linkIn, token: replaced, confirm } = await setUp();
     const disowning = await linkIn(MESSAGE, 'not-me');
     const expired = await linkIn(MESSAGE, 'email-verification');
-    for (const token of [replaced, disowning, app.linkTokens.next(), '', '\0']) {
+    for (const token of [replaced, disowning, app.secrets.random(), '', '\0']) {
       await expect(confirm(token)).rejects.toMatchObject(INVALID_LINK);
     }
     app.clock.advance(DAY);

@@ -40,7 +40,7 @@ describe('makeResetLink', () => {
     const { app, ofAda, make } = await setUp();
     const { token } = await make();
     const stored = await ofAda();
-    expect(stored.links).toMatchObject([{ email: EMAIL, tokenHash: app.linkTokens.hashOf(token) }]);
+    expect(stored.links).toMatchObject([{ email: EMAIL, tokenHash: app.secrets.hashOf(token) }]);
     expect(JSON.stringify(stored)).not.toContain(token);
   });
 

@@ -202,7 +202,7 @@ describe('registerUnverified', () => {
   it('refuses an easy password before it reads anything', async () => {
     const { deps, ofAda, hashed } = await setUp();
     const before = await ofAda();
-    const register = registerUnverified({ ...deps, blocklist: { isCommon: () => true } });
+    const register = registerUnverified({ ...deps, isCommonPassword: () => true });
     for (const email of [EVE.email, EMAIL]) {
       await expect(register({ ...EVE, email })).rejects.toMatchObject({
         code: 'CLIENT_PARAMS_VALIDATION_FAILED',

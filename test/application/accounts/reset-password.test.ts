@@ -99,7 +99,7 @@ describe('resetPassword', () => {
     app.clock.advance(5 * MINUTE + 1);
     await ask();
     await expect(reset(replaced)).rejects.toMatchObject(INVALID);
-    for (const token of [app.linkTokens.next(), 'x', '\0']) await expect(reset(token)).rejects.toMatchObject(INVALID);
+    for (const token of [app.secrets.random(), 'x', '\0']) await expect(reset(token)).rejects.toMatchObject(INVALID);
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });
 
@@ -111,7 +111,7 @@ describe('resetPassword', () => {
   });
 
   it('refuses a password that is easy to guess, and keeps the link', async () => {
-    const { ask, reset } = await setUp({ blocklist: { isCommon: (password) => password === 'password1' } });
+    const { ask, reset } = await setUp({ isCommonPassword: (password) => password === 'password1' });
     const token = await ask();
     for (const refused of ['password1', 'Ada@Example.org']) {
       await expect(reset(token, refused)).rejects.toMatchObject({

@@ -163,7 +163,7 @@ describe('takeAccountBack, with the link of a changed address', () => {
     const { app, token } = await setUp();
     const { hashed, hasher } = notingPasswordHasher(app.hasher);
     const undo = undoing({ ...app, hasher });
-    await expect(undo(app.linkTokens.next())).rejects.toMatchObject(INVALID_LINK);
+    await expect(undo(app.secrets.random())).rejects.toMatchObject(INVALID_LINK);
     expect(hashed).toEqual([]);
     await undo(token);
     expect(hashed).toHaveLength(1);

@@ -37,7 +37,7 @@ const getsIn = async ({ app, deps }: TakeoverWorld): Promise<void> => {
   if (!('pendingLogin' in result)) return;
   const pendingLogins = [result.pendingLogin];
   expect(deps.secondFactor).toBe('required');
-  const { secret } = await startPendingApp(deps, app.factorSecrets)(pendingLogins);
+  const { secret } = await startPendingApp(deps, app.secrets.factors)(pendingLogins);
   await finishLogin(deps)({
     pendingLogins,
     factor: { code: person({ app, deps } as TakeoverWorld, '').codeOf(secret) },

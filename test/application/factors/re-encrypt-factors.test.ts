@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { aesGcmFactorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { reEncryptFactors } from '../../../src/application/factors/re-encrypt-factors.ts';
 import { aFactor, anId, aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXP';
-const old = aesGcmFactorSecrets(factorKeys(['a']));
-const fresh = aesGcmFactorSecrets(factorKeys(['b']));
-const rotated = aesGcmFactorSecrets(factorKeys(['b', 'a']));
+const old = factorSecrets(factorKeys(['a']));
+const fresh = factorSecrets(factorKeys(['b']));
+const rotated = factorSecrets(factorKeys(['b', 'a']));
 
 const setUp = async (texts: readonly ((userId: string) => string)[]) => {
   const { users, factors } = memoryStorage();
@@ -18,7 +18,7 @@ const setUp = async (texts: readonly ((userId: string) => string)[]) => {
     await factors.add(aFactor({ userId: user.id, secret: textOf(user.id) }));
   }
   const stored = () => factors.listAll('', 1_000);
-  const run = (factorSecrets = rotated) => reEncryptFactors({ factors, factorSecrets })();
+  const run = (given = rotated) => reEncryptFactors({ factors, factorSecrets: given })();
   return { factors, stored, run };
 };
 

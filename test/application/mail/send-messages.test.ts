@@ -15,7 +15,7 @@ const setUp = async (mailer?: Mailer) => {
   const waiting = async () => (await app.outbox.waiting()).count;
   const ask = () => app.requestPasswordReset(EMAIL);
   const isLive = async (mail: Mail | undefined): Promise<boolean> => {
-    const hash = app.linkTokens.hashOf(tokenIn(mail ?? { text: '' }, 'password-reset'));
+    const hash = app.secrets.hashOf(tokenIn(mail ?? { text: '' }, 'password-reset'));
     return (await app.links.find('password-reset', hash, app.clock.now())) !== null;
   };
   return { app, user, links, waiting, ask, isLive };
@@ -69,7 +69,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
       (LINKS[kind] ?? []).map((purpose) => [purpose, to]),
     );
     for (const { purpose, tokenHash } of await links()) {
-      expect(app.linkTokens.hashOf(tokenIn(sent[0] ?? { text: '' }, purpose))).toBe(tokenHash);
+      expect(app.secrets.hashOf(tokenIn(sent[0] ?? { text: '' }, purpose))).toBe(tokenHash);
     }
     expect(await waiting()).toBe(0);
     expect(await app.sendAll()).toEqual([]);

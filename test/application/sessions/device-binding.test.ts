@@ -18,7 +18,7 @@ const LAPTOP: Origin = ORIGIN;
 const ELSEWHERE: Origin = { userAgent: 'curl/8.1', address: '198.51.100.0/24', requestId: null };
 const HOUR = 60 * MINUTE;
 
-/** A proof as `plainDeviceProofs` reads it. */
+/** A proof as `plainDeviceProof` reads it. */
 const presented = (text: string) => ({ presented: { proof: { text, method: 'POST', urls: [] } } });
 let numbers = 0;
 /** An unused proof of a key. */
@@ -412,7 +412,11 @@ describe('DEVICE_BINDING', () => {
   it('off neither verifies nor remembers a proof, and judges tokens by time', async () => {
     const bound = await setUp();
     const { app, first } = bound;
-    const off = application({ ...app, deviceBinding: 'off', proofs: { verify: () => expect.unreachable() } });
+    const off = application({
+      ...app,
+      deviceBinding: 'off',
+      proofs: { ...app.proofs, verifyDevice: () => expect.unreachable() },
+    });
     off.clock.set(app.clock.now());
     const { refreshToken } = await off.refresh([first], presented('nonsense'));
     expect(await bound.session()).toMatchObject({ deviceKey: 'ada', rotation: 1 });

@@ -34,7 +34,7 @@ type Ada = Awaited<ReturnType<typeof setUp>>;
 const replaying = ({ app }: Ada) => ({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 10 * SECOND } });
 
 const withApp = async ({ app, caller, request }: Ada) => {
-  const { id, secret } = await startApp(app, app.factorSecrets)(caller);
+  const { id, secret } = await startApp(app, app.secrets.factors)(caller);
   await confirmApp(app)({ ...request(), id, code: codeAt(secret, app.clock.now()) });
   app.clock.advance(MINUTE);
   return () => codeAt(secret, app.clock.now());

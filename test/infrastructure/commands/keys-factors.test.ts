@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { aesGcmFactorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
 import type { Factor } from '../../../src/domain/factor.ts';
@@ -16,7 +16,7 @@ type Given = { readonly env: Env; readonly open: () => Promise<Database> };
 const SECRET = 'JBSWY3DPEHPK3PXP';
 const aKey = () => {
   const key = randomBytes(32);
-  return { text: key.toString('base64url'), secrets: aesGcmFactorSecrets([key]) };
+  return { text: key.toString('base64url'), secrets: factorSecrets([key]) };
 };
 
 const onEmbedded = async (): Promise<Given> => {

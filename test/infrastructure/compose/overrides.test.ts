@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { aesGcmFactorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
 import type { Check } from '../../../src/adapters/http/routes/service/check.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -49,7 +49,7 @@ describe('the secrets of authenticator apps', () => {
   const secretsOf = async (own: Overrides, env: Env = {}) => {
     const { ports, close, hasFactorKey } = await composed({ storage: memoryStorage(), ...own }, env);
     await close();
-    return { secrets: ports.factorSecrets, hasFactorKey: hasFactorKey() };
+    return { secrets: ports.secrets.factors, hasFactorKey: hasFactorKey() };
   };
 
   it('have a key in DATA_DIR, unless FACTOR_KEYS or the caller has one', async () => {
@@ -58,10 +58,10 @@ describe('the secrets of authenticator apps', () => {
     expect(made.secrets?.decrypt(made.secrets.encrypt('S', 'ada'), 'ada')).toBe('S');
     const configured = await secretsOf({}, { FACTOR_KEYS: Buffer.alloc(32, 1).toString('base64url') });
     expect(configured.hasFactorKey).toBe(false);
-    expect(configured.secrets?.isCurrent(aesGcmFactorSecrets(factorKeys(['a'])).encrypt('S', 'ada'))).toBe(true);
-    const own = aesGcmFactorSecrets(factorKeys(['b']));
-    expect(await secretsOf({ ports: { factorSecrets: own } })).toEqual({ secrets: own, hasFactorKey: false });
-    expect(await secretsOf({ ports: { factorSecrets: null } })).toEqual({ secrets: null, hasFactorKey: false });
+    expect(configured.secrets?.isCurrent(factorSecrets(factorKeys(['a'])).encrypt('S', 'ada'))).toBe(true);
+    const own = factorSecrets(factorKeys(['b']));
+    expect(await secretsOf({ ports: { secrets: { factors: own } } })).toEqual({ secrets: own, hasFactorKey: false });
+    expect(await secretsOf({ ports: { secrets: { factors: null } } })).toEqual({ secrets: null, hasFactorKey: false });
   });
 
   it('are not there in production without FACTOR_KEYS', async () => {

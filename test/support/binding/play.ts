@@ -15,7 +15,7 @@ import type { Fault } from '../rotation/program.ts';
 import { sequentialIds } from '../sequential-ids.ts';
 import { separately } from '../units.ts';
 import type { Attack, Program, Step } from './program.ts';
-import { timedDeviceProofs, timedProof } from './timed-proofs.ts';
+import { timedDeviceProof, timedProof } from './timed-proofs.ts';
 
 /** Milliseconds: longer than any call here takes. */
 const BUDGET = 60_000;
@@ -102,7 +102,7 @@ const stage = async (
     ids,
     replayPolicy: policy,
     report,
-    proofs: timedDeviceProofs(),
+    proofs: { verifyDevice: timedDeviceProof, verifyBrowser: () => expect.unreachable() },
   };
   const apps = stores.map((each) => application({ ...shared, sessions: each, notices: new Set(NOTICES) }));
   const at = (instance: number) => apps[instance] ?? expect.unreachable();

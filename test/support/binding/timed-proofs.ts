@@ -1,17 +1,15 @@
-import type { DeviceProofs } from '../../../src/application/ports/device-proofs.ts';
+import type { Proofs } from '../../../src/application/ports/proofs.ts';
 import { PROOF_TOLERANCE } from '../../../src/domain/device-binding.ts';
 
 const PER_SECOND = 2 ** 21;
 
 /** Proofs without cryptography, as `key.second.number`. */
-export const timedDeviceProofs = (): DeviceProofs => ({
-  verify: async (text, _target, now) => {
-    const [, key, second, number] = /^(\w+)\.(\d+)\.(\d+)$/.exec(text) ?? [];
-    if (key === undefined) return { ok: false, reason: 'invalid' };
-    if (Math.abs(now - Number(second) * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key };
-    return { ok: true, proof: { key, number: Number(second) * PER_SECOND + (Number(number) % PER_SECOND) } };
-  },
-});
+export const timedDeviceProof: Proofs['verifyDevice'] = async (text, _target, now) => {
+  const [, key, second, number] = /^(\w+)\.(\d+)\.(\d+)$/.exec(text) ?? [];
+  if (key === undefined) return { ok: false, reason: 'invalid' };
+  if (Math.abs(now - Number(second) * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key };
+  return { ok: true, proof: { key, number: Number(second) * PER_SECOND + (Number(number) % PER_SECOND) } };
+};
 
 let made = 0;
 

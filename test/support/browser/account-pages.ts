@@ -3,7 +3,7 @@ import axe from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
-import { zxcvbnPasswordBlocklist } from '../../../src/adapters/crypto/password-blocklist.ts';
+import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Mail } from '../../../src/application/ports/mailer.ts';
 import { startService, type TestService } from '../http/service.ts';
@@ -55,7 +55,7 @@ export const openAccountPages = (path = '', more: Readonly<Record<string, string
     };
     service = await startService(
       env,
-      { storage: memoryStorage(), hasher, mailer, blocklist: zxcvbnPasswordBlocklist() },
+      { storage: memoryStorage(), hasher, mailer, isCommonPassword },
       { console: false },
     );
     cleanups.push(service.close);

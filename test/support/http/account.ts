@@ -27,9 +27,9 @@ type ForLink = { readonly userId: string; readonly purpose: LinkPurpose; readonl
 
 /** Stores a link, as the sender of mail does. @returns its token. */
 export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime = DAY): Promise<string> => {
-  const token = ports.linkTokens.next();
+  const token = ports.secrets.random();
   const createdAt = ports.clock.now();
-  const tokenHash = ports.linkTokens.hashOf(token);
+  const tokenHash = ports.secrets.hashOf(token);
   const former = (await ports.links.listByUser(link.userId, createdAt)).find(({ purpose }) => purpose === link.purpose);
   await ports.links.put({ ...link, tokenHash, since: former?.since ?? 0, createdAt, expiresAt: createdAt + lifetime });
   return token;

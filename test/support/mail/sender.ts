@@ -1,4 +1,3 @@
-import { randomLinkTokens } from '../../../src/adapters/crypto/link-tokens.ts';
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
 import {
   type ResetPasswordDeps,
@@ -29,9 +28,8 @@ export const applicationWithMail = (
   app = application(),
 ) => {
   const mailer = memoryMailer();
-  const linkTokens = randomLinkTokens();
   const outcomes: AttemptOutcome[] = [];
-  const deps = { ...app, linkTokens, notices: new Set(['password'] as const), ...given };
+  const deps = { ...app, notices: new Set(['password'] as const), ...given };
   const send = sendMessages({
     ...deps,
     mailer: given.mailer ?? mailer,
@@ -47,7 +45,6 @@ export const applicationWithMail = (
   });
   return {
     ...app,
-    linkTokens,
     mails: mailer.mails,
     /** What became of the attempts, in order. */
     outcomes,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { randomLinkTokens } from '../../../src/adapters/crypto/link-tokens.ts';
+import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
@@ -86,7 +86,7 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
   const stores = storesOver(records);
   try {
     await stores.users.update(dan, { emailVerifiedAt: 1, now: Date.now() });
-    await reserveAddress({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, {
+    await reserveAddress({ secrets: randomSecrets, clock: { now: Date.now } }, stores, {
       id: dan,
       email: OTHER,
       emailVerifiedAt: 1,

@@ -217,7 +217,7 @@ const begin = async ({ storage, ids }: World) => {
     'unverified-passkey-log-in': (browser) => logInWithKey(browser, false),
     'step-up-with-passkey': (browser) => step(browser, { credential: credential(false) }, 'passkey'),
     enrol: async (browser) => {
-      const started = await startApp(deps, app.factorSecrets)(caller(browser));
+      const started = await startApp(deps, app.secrets.factors)(caller(browser));
       const first = codeAt(started.secret, app.clock.now());
       const codes = await confirmApp(deps)({ ...request(browser), id: started.id, code: first });
       apps.push(started);

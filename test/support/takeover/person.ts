@@ -62,12 +62,12 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
       hold(await logInWithPasskey(deps)({ credential: key.get({ challenge: textOf(challenge) }) }));
     },
     addApp: async () => {
-      const started = await startApp(deps, app.factorSecrets)({ userId, sessionId });
+      const started = await startApp(deps, app.secrets.factors)({ userId, sessionId });
       const first = { id: started.id, code: codeOf(started.secret), tokenIssuedAt: app.clock.now() / 1_000 };
       recoveryCodes.push(...(await confirmApp(deps)({ userId, sessionId, ...first })));
       apps.push(started);
     },
-    startApp: () => startApp(deps, app.factorSecrets)({ userId, sessionId }),
+    startApp: () => startApp(deps, app.secrets.factors)({ userId, sessionId }),
     /** Adds one in a pending log-in. */
     codeOf,
   };

@@ -54,7 +54,7 @@ export const browserSession = (
 
 export type BrowserSession = ReturnType<typeof browserSession>;
 
-/** A string of a structured field (RFC 9651 §3.3.3), or without its quotes, as Chrome sends it; empty unless it can be a seal or a JWT. */
+/** A string of a structured field (RFC 9651 §3.3.3), or without its quotes, as Chrome sends it; empty unless it can be a signed value or a JWT. */
 export const browserText = (ctx: Context, header: string): string => /^"?([\w.-]+)"?$/.exec(ctx.get(header))?.[1] ?? '';
 
 export const challengeHeader = (challenge: string, identifier: string) => ({

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { randomLinkTokens } from '../../../adapters/crypto/link-tokens.ts';
+import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import type { Notice } from '../../../domain/message.ts';
 import { closing } from '../../closing.ts';
@@ -44,7 +44,7 @@ export const openAccounts = async (
   const ports = {
     clock,
     ids: overrides.ids ?? ulidGenerator(clock),
-    linkTokens: overrides.linkTokens ?? randomLinkTokens(),
+    secrets: { ...randomSecrets, ...overrides.secrets },
   };
   return { ...stored.storage, ...ports, ...settings, close: opened.closeAll };
 };

@@ -86,7 +86,7 @@ export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Bran
 
 /** Without the keys of secrets, there are none. */
 const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
-  const { factorSecrets } = deps;
+  const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
   return [

@@ -102,7 +102,7 @@ const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAcce
 
 /** Without the keys of secrets, there is none. */
 const enrolmentRoutes = (deps: FinishLoginDeps, access: DeviceAccess, service: string): Route[] => {
-  const { factorSecrets } = deps;
+  const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const start = startPendingApp(deps, factorSecrets);
   return [

@@ -1,13 +1,13 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
-import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
-import type { TokenProblem } from '../../src/application/ports/token-signer.ts';
-import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
-import { describeTokenSigner } from '../contracts/token-signer.contract.ts';
-import { plainTokenSigner } from '../support/fakes.ts';
-import { joseTokenSigner } from '../support/jose-signer.ts';
-import { testKeyPair, testKeys } from '../support/keys.ts';
+import type { TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
+import type { TokenProblem } from '../../../src/application/ports/token-signer.ts';
+import type { AccessClaims, RefreshClaims } from '../../../src/domain/tokens.ts';
+import { describeTokenSigner } from '../../contracts/token-signer.contract.ts';
+import { plainTokenSigner } from '../../support/fakes.ts';
+import { joseTokenSigner } from '../../support/jose-signer.ts';
+import { testKeyPair, testKeys } from '../../support/keys.ts';
 
 const SIGNERS: Readonly<Record<string, typeof nodeCryptoTokenSigner>> = {
   nodeCryptoTokenSigner,

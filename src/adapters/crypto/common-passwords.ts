@@ -1,21 +1,17 @@
 import { createRequire } from 'node:module';
-import type { PasswordBlocklist } from '../../application/ports/password-blocklist.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../domain/password.ts';
 
 const require = createRequire(import.meta.url);
 
+let common: ReadonlySet<string> | undefined;
+
 /**
- * The most common passwords of zxcvbn, without those that are too short. The first call of `isCommon` loads them synchronously, which
- * takes about 35 ms and 11 MiB (ADR 0021).
+ * Whether zxcvbn lists a password among the most common ones, in any letter case. The first call loads the list synchronously, which takes
+ * about 35 ms and 11 MiB (ADR 0021).
  */
-export const zxcvbnPasswordBlocklist = (): PasswordBlocklist => {
-  let common: ReadonlySet<string> | undefined;
-  return {
-    isCommon: (password) => {
-      common ??= loadPasswords();
-      return common.has(password.toLowerCase());
-    },
-  };
+export const isCommonPassword = (password: string): boolean => {
+  common ??= loadPasswords();
+  return common.has(password.toLowerCase());
 };
 
 const loadPasswords = (): ReadonlySet<string> => {

@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher, type HashingRunner, hashingThreads } from '../../src/adapters/crypto/bcrypt.ts';
-import type { HashingTask } from '../../src/adapters/crypto/hashing-thread.ts';
-import { describePasswordHasher } from '../contracts/password-hasher.contract.ts';
-import { plainPasswordHasher } from '../support/fakes.ts';
+import { bcryptPasswordHasher, type HashingRunner, hashingThreads } from '../../../src/adapters/crypto/bcrypt.ts';
+import type { HashingTask } from '../../../src/adapters/crypto/hashing-thread.ts';
+import { describePasswordHasher } from '../../contracts/password-hasher.contract.ts';
+import { plainPasswordHasher } from '../../support/fakes.ts';
 
 /** The lowest cost of bcrypt. */
 const COST = 4;
@@ -68,7 +68,7 @@ describe('bcryptPasswordHasher', () => {
 
   it('does not keep the process alive', () => {
     const script = `
-      import { hashingThreads } from '${new URL('../../src/adapters/crypto/bcrypt.ts', import.meta.url)}';
+      import { hashingThreads } from '${new URL('../../../src/adapters/crypto/bcrypt.ts', import.meta.url)}';
       console.log(await hashingThreads.run({ password: 'a password', cost: ${COST} }));
     `;
     const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

@@ -1,8 +1,9 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
-import { expect } from 'vitest';
-import type { DeviceProofs, ProofTarget } from '../../src/application/ports/device-proofs.ts';
-import { bytes, compact, ecdsa, encoded, hmac, type Json, type Signer } from '../support/forgeries/forge.ts';
-import { vitestSuite } from './suite.ts';
+import { describe, expect, it } from 'vitest';
+import { verifyDeviceProof } from '../../../src/adapters/crypto/device-proofs.ts';
+import type { ProofTarget } from '../../../src/application/ports/proofs.ts';
+import { bytes, compact, ecdsa, encoded, hmac, type Json, type Signer } from '../../support/forgeries/forge.ts';
+import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
 const NOW = Date.UTC(2026, 10, 24, 12);
 const IAT = NOW / 1000;
@@ -206,104 +207,140 @@ const FORGED = forgeries();
 const forged = (...kinds: readonly string[]): readonly string[] =>
   kinds.flatMap((kind) => FORGED[kind] ?? expect.unreachable());
 
-/** Registers the tests of every promise of the port for one adapter. */
-export const describeDeviceProofs = (name: string, make: () => DeviceProofs, suite = vitestSuite): void => {
-  const { it } = suite;
-  const verify = (text: string, now = NOW, target = TARGET) =>
-    make()
-      .verify(text, target, now)
-      .catch((error: unknown) => expect.unreachable(`rejects: ${error}`));
-  const expectInvalid = async (texts: readonly string[]): Promise<void> => {
-    for (const text of texts) expect(await verify(text), text.slice(0, 3_000)).toEqual(INVALID);
-  };
-  const numberOf = async (text: string, now = NOW): Promise<number> => {
-    const outcome = await verify(text, now);
-    return outcome.ok ? outcome.proof.number : expect.unreachable(outcome.reason);
-  };
-
-  suite.describe(`${name} as a DeviceProofs`, () => {
-    it('returns the thumbprint of the key, also of a proof of another time, and the same number for the same proof', async () => {
-      const outcome = await verify(proof());
-      expect(outcome).toEqual({ ok: true, proof: { key: thumbprintOf(JWK), number: expect.any(Number) } });
-      expect(await verify(withHeader({ jwk: jwkOf(OTHER) }, ecdsa(OTHER)))).toMatchObject({
-        proof: { key: thumbprintOf(jwkOf(OTHER)) },
-      });
-      const ofOtherForm = proof({
-        header: { jwk: { y: JWK.y, x: JWK.x, crv: JWK.crv, kty: JWK.kty }, alg: 'ES256', typ: HEADER.typ },
-      });
-      expect(await verify(ofOtherForm)).toEqual(outcome);
-      // Signed again, and at another time.
-      for (const now of [NOW - 50_000, NOW + 50_000]) expect(await verify(proof(), now)).toEqual(outcome);
-      const late = { ok: false, reason: 'untimely', key: thumbprintOf(JWK) };
-      expect(await verify(proof(), NOW + 3_600_000)).toEqual(late);
-    });
-
-    it('gives other proofs of a key other numbers, and proofs of a later second greater ones', async () => {
-      const numbers: number[] = [];
-      for (const iat of [IAT - 1, IAT, IAT + 1]) {
-        const ofSecond: number[] = [];
-        for (let jti = 0; jti < 20; jti += 1)
-          ofSecond.push(await numberOf(withClaims({ iat, jti: `a-jti-of-number-${jti}` })));
-        expect(new Set(ofSecond).size).toBe(ofSecond.length);
-        expect(Math.min(...ofSecond)).toBeGreaterThan(Math.max(0, ...numbers));
-        numbers.push(...ofSecond);
-      }
-      const last = 2 ** 32 - 1;
-      numbers.push(await numberOf(withClaims({ iat: last }), last * 1_000));
-      expect(numbers.filter((number) => !Number.isSafeInteger(number))).toEqual([]);
-    });
-
-    it('rejects a proof for another method, host or path', async () => {
-      for (const url of URLS)
-        for (const htu of [url, url.replace(/^https?/, 'http'), url.replace(/^https?/, 'https')])
-          expect(await verify(withClaims({ htu })), htu).toMatchObject({ ok: true });
-      expect(await verify(proof(), NOW, { method: METHOD, urls: [] })).toEqual(INVALID);
-      expect(await verify(proof(), NOW, { method: 'DELETE', urls: URLS })).toEqual(INVALID);
-      await expectInvalid(forged('target'));
-    });
-
-    it('accepts a proof of up to a minute before or after its clock, and calls others untimely', async () => {
-      for (const off of [-60, -59, -1, 0, 1, 59, 60])
-        expect(await verify(withClaims({ iat: IAT + off })), `${off} s`).toMatchObject({ ok: true });
-      for (const off of [-IAT, -86_400, -61, 61, 3_600, 86_400])
-        expect(await verify(withClaims({ iat: IAT + off })), `${off} s`).toMatchObject({
-          ok: false,
-          reason: 'untimely',
-        });
-      expect(await verify(proof(), NOW + 60_001)).toMatchObject({ ok: false, reason: 'untimely' });
-      expect(await verify(proof(), NOW - 60_001)).toMatchObject({ ok: false, reason: 'untimely' });
-    });
-
-    it('calls a proof untimely only if all else is right', async () => {
-      for (const text of forged(...Object.keys(FORGED)))
-        expect(await verify(text, NOW + 3_600_000), text.slice(0, 3_000)).toEqual(INVALID);
-    });
-
-    it('rejects a proof that was changed in any part', async () => {
-      const text = proof();
-      expect(await verify(text)).toMatchObject({ ok: true });
-      await expectInvalid(Array.from(text, (_, at) => swapped(text, at)));
-      const parts = text.split('.');
-      const others = parts.map((part, at) => parts.with(at, unusedBits(part) ?? `${part}=`).join('.'));
-      await expectInvalid(others);
-      // Though it is signed.
-      const claims = [CLAIMS, { ...CLAIMS, jti: `${CLAIMS.jti}a` }, { ...CLAIMS, jti: `${CLAIMS.jti}ab` }];
-      const rewritten = claims.flatMap((each) => unusedBits(encoded(each)) ?? []);
-      expect(rewritten.length).toBeGreaterThan(0);
-      for (const part of rewritten) {
-        const input = `${encoded(HEADER)}.${part}`;
-        await expectInvalid([`${input}.${ecdsa(KEY)(Buffer.from(input)).toString('base64url')}`]);
-      }
-    });
-
-    it('rejects a proof that is signed with another key or algorithm, or not at all', () =>
-      expectInvalid(forged('signature', 'algorithm')));
-
-    it('rejects a key that is private, of another curve, or no point of the curve', () => expectInvalid(forged('key')));
-
-    it('rejects a header or claims with unknown, missing or duplicate members', () =>
-      expectInvalid(forged('members', 'types')));
-
-    it('rejects a text that is not a proof', () => expectInvalid(forged('texts')));
-  });
+const verify = (text: string, now = NOW, target = TARGET) =>
+  verifyDeviceProof(text, target, now).catch((error: unknown) => expect.unreachable(`rejects: ${error}`));
+const expectInvalid = async (texts: readonly string[]): Promise<void> => {
+  for (const text of texts) expect(await verify(text), text.slice(0, 3_000)).toEqual(INVALID);
 };
+const numberOf = async (text: string, now = NOW): Promise<number> => {
+  const outcome = await verify(text, now);
+  return outcome.ok ? outcome.proof.number : expect.unreachable(outcome.reason);
+};
+
+const verifyFor = (url: string, text: string, now = NOW) => verify(text, now, { method: METHOD, urls: [url] });
+
+describe('verifyDeviceProof', () => {
+  it('returns the thumbprint of the key, also of a proof of another time, and the same number for the same proof', async () => {
+    const outcome = await verify(proof());
+    expect(outcome).toEqual({ ok: true, proof: { key: thumbprintOf(JWK), number: expect.any(Number) } });
+    expect(await verify(withHeader({ jwk: jwkOf(OTHER) }, ecdsa(OTHER)))).toMatchObject({
+      proof: { key: thumbprintOf(jwkOf(OTHER)) },
+    });
+    const ofOtherForm = proof({
+      header: { jwk: { y: JWK.y, x: JWK.x, crv: JWK.crv, kty: JWK.kty }, alg: 'ES256', typ: HEADER.typ },
+    });
+    expect(await verify(ofOtherForm)).toEqual(outcome);
+    // Signed again, and at another time.
+    for (const now of [NOW - 50_000, NOW + 50_000]) expect(await verify(proof(), now)).toEqual(outcome);
+    const late = { ok: false, reason: 'untimely', key: thumbprintOf(JWK) };
+    expect(await verify(proof(), NOW + 3_600_000)).toEqual(late);
+  });
+
+  it('gives other proofs of a key other numbers, and proofs of a later second greater ones', async () => {
+    const numbers: number[] = [];
+    for (const iat of [IAT - 1, IAT, IAT + 1]) {
+      const ofSecond: number[] = [];
+      for (let jti = 0; jti < 20; jti += 1)
+        ofSecond.push(await numberOf(withClaims({ iat, jti: `a-jti-of-number-${jti}` })));
+      expect(new Set(ofSecond).size).toBe(ofSecond.length);
+      expect(Math.min(...ofSecond)).toBeGreaterThan(Math.max(0, ...numbers));
+      numbers.push(...ofSecond);
+    }
+    const last = 2 ** 32 - 1;
+    numbers.push(await numberOf(withClaims({ iat: last }), last * 1_000));
+    expect(numbers.filter((number) => !Number.isSafeInteger(number))).toEqual([]);
+  });
+
+  it('rejects a proof for another method, host or path', async () => {
+    for (const url of URLS)
+      for (const htu of [url, url.replace(/^https?/, 'http'), url.replace(/^https?/, 'https')])
+        expect(await verify(withClaims({ htu })), htu).toMatchObject({ ok: true });
+    expect(await verify(proof(), NOW, { method: METHOD, urls: [] })).toEqual(INVALID);
+    expect(await verify(proof(), NOW, { method: 'DELETE', urls: URLS })).toEqual(INVALID);
+    await expectInvalid(forged('target'));
+  });
+
+  it('accepts a proof of up to a minute before or after its clock, and calls others untimely', async () => {
+    for (const off of [-60, -59, -1, 0, 1, 59, 60])
+      expect(await verify(withClaims({ iat: IAT + off })), `${off} s`).toMatchObject({ ok: true });
+    for (const off of [-IAT, -86_400, -61, 61, 3_600, 86_400])
+      expect(await verify(withClaims({ iat: IAT + off })), `${off} s`).toMatchObject({
+        ok: false,
+        reason: 'untimely',
+      });
+    expect(await verify(proof(), NOW + 60_001)).toMatchObject({ ok: false, reason: 'untimely' });
+    expect(await verify(proof(), NOW - 60_001)).toMatchObject({ ok: false, reason: 'untimely' });
+  });
+
+  it('calls a proof untimely only if all else is right', async () => {
+    for (const text of forged(...Object.keys(FORGED)))
+      expect(await verify(text, NOW + 3_600_000), text.slice(0, 3_000)).toEqual(INVALID);
+  });
+
+  it('rejects a proof that was changed in any part', async () => {
+    const text = proof();
+    expect(await verify(text)).toMatchObject({ ok: true });
+    await expectInvalid(Array.from(text, (_, at) => swapped(text, at)));
+    const parts = text.split('.');
+    const others = parts.map((part, at) => parts.with(at, unusedBits(part) ?? `${part}=`).join('.'));
+    await expectInvalid(others);
+    // Though it is signed.
+    const claims = [CLAIMS, { ...CLAIMS, jti: `${CLAIMS.jti}a` }, { ...CLAIMS, jti: `${CLAIMS.jti}ab` }];
+    const rewritten = claims.flatMap((each) => unusedBits(encoded(each)) ?? []);
+    expect(rewritten.length).toBeGreaterThan(0);
+    for (const part of rewritten) {
+      const input = `${encoded(HEADER)}.${part}`;
+      await expectInvalid([`${input}.${ecdsa(KEY)(Buffer.from(input)).toString('base64url')}`]);
+    }
+  });
+
+  it('rejects a proof that is signed with another key or algorithm, or not at all', () =>
+    expectInvalid(forged('signature', 'algorithm')));
+
+  it('rejects a key that is private, of another curve, or no point of the curve', () => expectInvalid(forged('key')));
+
+  it('rejects a header or claims with unknown, missing or duplicate members', () =>
+    expectInvalid(forged('members', 'types')));
+
+  it('rejects a text that is not a proof', () => expectInvalid(forged('texts')));
+
+  it('accepts proofs by jose, with the thumbprints that jose computes', async () => {
+    for (let key = 0; key < 20; key += 1) {
+      const { proof, thumbprint } = await joseDeviceKey();
+      expect(await verifyFor(URLS[0], await proof({ htu: URLS[0], now: NOW }))).toMatchObject({
+        ok: true,
+        proof: { key: thumbprint },
+      });
+    }
+  });
+
+  it('accepts the proof of RFC 9449', async () => {
+    const text =
+      'eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQyVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19.eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg';
+    const key = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I';
+    const url = 'https://server.example.com/token';
+    expect(await verifyFor(url, text, 1_562_262_616_000)).toMatchObject({ ok: true, proof: { key } });
+    expect(await verifyFor(url, text)).toEqual({ ok: false, reason: 'untimely', key });
+  });
+
+  it('accepts a proof for an address of 1,000 characters, and none of more than 2,048', async () => {
+    const { proof } = await joseDeviceKey();
+    const ofLength = (length: number) => URLS[0].padEnd(length, 'a');
+    expect(await verifyFor(ofLength(1_000), await proof({ htu: ofLength(1_000), now: NOW }))).toMatchObject({
+      ok: true,
+    });
+    const long = await proof({ htu: ofLength(1_300), now: NOW });
+    expect(long.length).toBeGreaterThan(2_048);
+    expect(await verifyFor(ofLength(1_300), long)).toEqual({ ok: false, reason: 'invalid' });
+  });
+
+  it('gives a thousand proofs of one second different numbers, but for a few', async () => {
+    const { proof } = await joseDeviceKey();
+    const numbers = new Set<number>();
+    for (let count = 0; count < 1_000; count += 1) {
+      const outcome = await verifyFor(URLS[0], await proof({ htu: URLS[0], now: NOW }));
+      numbers.add(outcome.ok ? outcome.proof.number : expect.unreachable());
+    }
+    expect(numbers.size).toBeGreaterThan(990);
+  });
+});

@@ -1,26 +1,26 @@
 import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { DeviceSeals, SealPurpose } from '../../application/ports/device-seals.ts';
+import type { Secrets, SignedPurpose } from '../../application/ports/secrets.ts';
 
 const MAX_LENGTH = 300;
 /** The ids of the user and of the session, the time of its expiry, its value, and the HMAC of these. */
-const SEAL = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
+const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
 /**
  * HMAC-SHA256 with a key that is derived from a private key on P-256 (RFC 5869), so that instances that sign the same tokens open each
- * other's seals. After a change of that key, a browser gets new ones.
+ * other's values. After a change of that key, a browser gets new ones.
  */
-export const hmacDeviceSeals = (privateKey: KeyObject): DeviceSeals => {
+export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
   const { d = '' } = privateKey.export({ format: 'jwk' });
   const key = Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', 'seals of devices', 32));
-  const macOf = (purpose: SealPurpose, text: string): string =>
+  const macOf = (purpose: SignedPurpose, text: string): string =>
     createHmac('sha256', key).update(`${purpose}.${text}`).digest('base64url');
   return {
-    seal: ({ purpose, userId, sessionId, value, expiresAt }) => {
+    sign: ({ purpose, userId, sessionId, value, expiresAt }) => {
       const text = `${userId}.${sessionId}.${expiresAt.toString(36)}.${value}`;
       return `${text}.${macOf(purpose, text)}`;
     },
-    open: (text, purpose, now) => {
-      const parts = text.length > MAX_LENGTH ? null : SEAL.exec(text);
+    unsign: (text, purpose, now) => {
+      const parts = text.length > MAX_LENGTH ? null : SIGNED.exec(text);
       if (parts === null) return null;
       const { userId = '', sessionId = '', expiry = '', value = '', mac = '' } = parts.groups ?? {};
       const expected = macOf(purpose, text.slice(0, -mac.length - 1));

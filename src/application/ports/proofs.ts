@@ -1,0 +1,39 @@
+import type { DeviceProof } from '../../domain/device-binding.ts';
+
+/** The request that a proof was made for. */
+export type ProofTarget = {
+  /** `htm`: the method. */
+  readonly method: string;
+  /** The addresses of the route: `htu` has to be one of them, without regard to its scheme. */
+  readonly urls: readonly string[];
+};
+
+export type ProofOutcome =
+  | { readonly ok: true; readonly proof: DeviceProof }
+  | { readonly ok: false; readonly reason: 'invalid' }
+  /** Right but for its time. `key`: the thumbprint of the key that has signed it. */
+  | { readonly ok: false; readonly reason: 'untimely'; readonly key: string };
+
+/** What a browser has signed with the key of its session. */
+export type BrowserProof = {
+  /** The public key: `x.y` of its JWK. */
+  readonly key: string;
+  /** `jti`: a copy of what it was given. */
+  readonly challenge: string;
+  /** The same; `null` in a renewal. */
+  readonly authorization: string | null;
+};
+
+/** Verifies what the keys of devices and browsers have signed, with ES256. Never rejects. */
+export type Proofs = {
+  /**
+   * A proof by a page or an app: RFC 9449 §4.2, without `ath` and `nonce`. Its number is greater than those of earlier seconds.
+   * @param now epoch milliseconds.
+   */
+  verifyDevice(text: string, target: ProofTarget, now: number): Promise<ProofOutcome>;
+  /**
+   * A proof by a browser: Device Bound Session Credentials (W3C), §9.9.
+   * @param key the known key, for a renewal; `null` for a registration, whose proof brings its key.
+   */
+  verifyBrowser(text: string, key: string | null): Promise<BrowserProof | null>;
+};

@@ -1,0 +1,61 @@
+/** What a signed value is for. It is worthless for anything else. */
+export type SignedPurpose =
+  /** Lets the browser that opened a session register a key. */
+  | 'registration'
+  /** What the browser signs. */
+  | 'challenge'
+  /** Names the browser's own session, and the key that it has registered. */
+  | 'browser'
+  /** Shows for minutes that the browser has the key. */
+  | 'cookie'
+  /** What an authenticator signs when it makes a passkey: of its user, in the session of the request. */
+  | 'passkey-registration'
+  /** What an authenticator signs when it uses one: of any user, in no session. */
+  | 'passkey-use'
+  /** Shows for minutes that a user has presented the password, and has to present the second factor. */
+  | 'login-pending'
+  /** Names a device on which a user need not present the second factor. */
+  | 'remembered-device';
+
+export type SignedValue = {
+  readonly purpose: SignedPurpose;
+  /** Empty when nobody is known yet, as is the session. */
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Up to 100 letters, digits, dots, underscores and hyphens. */
+  readonly value: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+};
+
+/** Encrypts the secrets of authenticator apps, so that a copy of the database has none. */
+export type FactorSecrets = {
+  /** @returns another text each time. */
+  encrypt(secret: string, userId: string): string;
+  /** @returns `null` for a text that was changed, is of another user, or was encrypted with an unknown key. */
+  decrypt(text: string, userId: string): string | null;
+  /** Whether the text was encrypted with the key that encrypts now. */
+  isCurrent(text: string): boolean;
+};
+
+/** Makes secrets, and keeps those of others. */
+export type Secrets = {
+  /** 256 random bits: 43 characters of base64url. */
+  random(): string;
+  /** SHA-256 in base64url, which is stored instead of a random secret. */
+  hashOf(secret: string): string;
+  /**
+   * Signs what a browser gets and sends back, so that nothing has to be stored. Anyone can read it. Instances accept each other's.
+   * @returns at most 300 letters, digits, dots, underscores and hyphens.
+   */
+  sign(value: SignedValue): string;
+  /** @param now epoch milliseconds. @returns `null` for anything but a live signed value of this purpose. */
+  unsign(text: string, purpose: SignedPurpose, now: number): SignedValue | null;
+  /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
+  oneTimePassword(secret: string, step: number): string;
+  /** `null` without keys: there are no authenticator apps, and no routes for them. */
+  readonly factors: FactorSecrets | null;
+};
+
+/** What needs no key. */
+export type RandomSecrets = Pick<Secrets, 'random' | 'hashOf'>;

@@ -152,13 +152,6 @@ describe('the response to a HEAD that is refused', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 400']);
     expect(text.endsWith('\r\n\r\n')).toBe(true);
   });
-
-  it('is distinguished from that of a following GET, which has a body', async () => {
-    const { url } = await stageApp(routes);
-    const text = await readUntilClosed(url, `${head('HEAD /probe')}GET /\x89 HTTP/1.1\r\nHost: a\r\n\r\n`);
-    const refusal = parseAnswer(text.slice(text.lastIndexOf('HTTP/1.1 400')));
-    expectEnvelope(refusal, 'Bad Request');
-  });
 });
 
 describe('an error response on a connection with other requests', () => {

@@ -41,26 +41,34 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
 
 type ErrorResponse = Awaited<ReturnType<HttpHandlers['errorResponse']>>;
 
-/** By the code of the error of Node's parser or timer. */
+/** What Node's parser or timer reports, with the input that the parser was given last. */
+export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
 const STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-export const statusOf = ({ code = '' }: NodeJS.ErrnoException): number => STATUS[code] ?? 400;
+export const statusOf = ({ code = '' }: ParserError): number => STATUS[code] ?? 400;
 
-/** As HTTP/1.1 text, for a connection on which Node has no response object. */
-export const errorResponseText = ({ status, headers, body }: ErrorResponse, isHead: boolean): string =>
-  [
+/**
+ * As HTTP/1.1 text, for a connection on which Node has no response object.
+ * @param packet the input that the parser was given last. If a HEAD request may be in it, the response has neither body nor length: the
+ *   client of a HEAD would take a body for the next response.
+ */
+export const errorResponseText = ({ status, headers, body }: ErrorResponse, packet: Buffer | undefined): string => {
+  const hasBody = !packet?.includes('HEAD ');
+  return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
     `Date: ${new Date().toUTCString()}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...(hasBody ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
     'Connection: close',
     '',
-    isHead ? '' : body,
+    hasBody ? body : '',
   ].join('\r\n');
+};
 
 /** For a request that Node's parser accepts. */
 export const sendErrorResponse = ({ status, headers, body }: ErrorResponse, response: ServerResponse): void => {

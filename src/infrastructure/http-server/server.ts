@@ -1,9 +1,17 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, Server as NetServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { Connection } from './connection.ts';
-import { errorResponseText, mustBeLast, requestFault, sendErrorResponse, statusOf } from './error-response.ts';
+import {
+  errorResponseText,
+  mustBeLast,
+  type ParserError,
+  requestFault,
+  sendErrorResponse,
+  statusOf,
+} from './error-response.ts';
 
 /** This many connections fit into the memory of a common container, even at worst (ADR 0017). */
 const MAX_CONNECTIONS = 4_096;
@@ -30,7 +38,7 @@ type ListenOptions = {
 };
 
 export type ServerOptions = ListenOptions & {
-  /** Milliseconds in which a request must arrive completely, and in which the client must read each response. */
+  /** Milliseconds in which a request must arrive completely. A connection on which nothing moves for twice as long is closed. */
   readonly requestTimeout: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
@@ -56,28 +64,34 @@ const HIGH_WATER_MARK = 16_384;
 const GRACE = 1_000;
 
 /**
- * Opens an HTTP server that limits what one connection can use.
+ * Opens an HTTP server that limits what one connection can use (ADR 0017).
  * @throws Error that names the settings of the address
  */
 export const openServer = async (handlers: ServerHandlers, options: ServerOptions): Promise<RunningServer> => {
-  const connections = new Set<Connection>();
+  const connections: Connections = new Map();
   const state = { closing: false };
   const server = boundedServer(options);
-  admitConnections(server, options.requestTimeout, connections);
-  handleRequests(server, handlers, state);
-  refuseInvalidInput(server, handlers);
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+    socket.once('close', () => connections.delete(socket));
+  });
+  handleRequests(server, handlers, connections, state);
+  refuseInvalidInput(server, handlers, connections);
   await listening(server, options);
   return {
     // A server that listens on a port has no other kind of address.
     address: server.address() as AddressInfo,
     close: () => {
       state.closing = true;
-      for (const connection of connections) connection.closeAfterPending();
+      for (const connection of connections.values()) connection.closeAfterPending();
       return closed(server, connections, options.requestTimeout + GRACE);
     },
     closeNow: () => closed(server, connections, 0),
   };
 };
+
+/** By the sockets of the connections that are open. */
+type Connections = Map<Duplex, Connection>;
 
 const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Server => {
   const server = createServer({
@@ -90,41 +104,28 @@ const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Serve
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
+  // Time for the handler, time for the client to read, and for the checks that send 408 instead.
+  server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
   // Node limits the headers to 16 KiB. With a limit on their number, it would drop some silently.
   server.maxHeadersCount = 0;
   return server;
 };
 
-/** Node's server accepts any stream as a connection, so each socket is replaced by a `Connection`. */
-const admitConnections = (server: Server, writeTimeout: number, connections: Set<Connection>): void => {
-  const [serve] = server.listeners('connection');
-  server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, writeTimeout);
-    connections.add(connection);
-    connection.once('close', () => connections.delete(connection));
-    // Typed as a socket, but the server accepts any stream, and `Connection` implements what it uses of a socket.
-    serve?.call(server, connection as unknown as Socket);
-  });
-};
-
-/** Typed as a socket, but it is the stream that the server was given. */
-const connectionOf = (incoming: IncomingMessage): Connection => incoming.socket as unknown as Connection;
-
 const handleRequests = (
   server: Server,
   { request, errorResponse }: ServerHandlers,
+  connections: Connections,
   state: { readonly closing: boolean },
 ): void => {
   const onRequest: RequestListener = (incoming, response) => {
-    const connection = connectionOf(incoming);
-    if (!connection.admit(incoming, response)) return;
+    const connection = connections.get(incoming.socket);
+    if (!connection?.admit(response)) return;
     const fault = requestFault(incoming);
     if (state.closing || fault !== null || mustBeLast(incoming)) connection.closeAfter(response);
     if (fault === null) return request(incoming, response);
     errorResponse(fault.status, fault.reason).then(
       (refused) => sendErrorResponse(refused, response),
-      () => connection.destroy(),
+      () => incoming.socket.destroy(),
     );
   };
   server.on('request', onRequest);
@@ -132,20 +133,19 @@ const handleRequests = (
   server.on('checkExpectation', onRequest);
 };
 
-const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers): void => {
-  const refuse = (connection: Connection, status: number, reason: string | undefined): void => {
-    const textFor = async (isHead: boolean) => errorResponseText(await errorResponse(status, reason), isHead);
-    connection.refuse(textFor).catch(() => connection.destroy());
+const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, connections: Connections): void => {
+  const refuse = (socket: Duplex, status: number, reason: string | undefined, packet?: Buffer): void => {
+    const text = async () => errorResponseText(await errorResponse(status, reason), packet);
+    connections
+      .get(socket)
+      ?.refuse(text)
+      .catch(() => socket.destroy());
   };
-  server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
-    // Typed as a socket, as in `connectionOf`.
-    refuse(connection as unknown as Connection, statusOf(error), error.code),
+  server.on('clientError', (error: ParserError, socket) =>
+    refuse(socket, statusOf(error), error.code, error.rawPacket),
   );
-  // Without a listener, Node closes the connection without a response. The stream may differ from the connection.
-  server.on('connect', (incoming, stream) => {
-    stream.on('error', () => undefined);
-    refuse(connectionOf(incoming), 400, 'CONNECT is not supported');
-  });
+  // Without a listener, Node closes the connection without a response.
+  server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };
 
 const listening = (server: Server, options: ServerOptions): Promise<void> =>
@@ -175,12 +175,12 @@ const cannotListen = ({ host, port, settings }: ListenOptions, error: NodeJS.Err
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Uses `close` of the TCP server: that of the HTTP server would close idle connections at once, and lose requests in transit. */
-const closed = async (server: Server, connections: ReadonlySet<Connection>, timeout: number): Promise<void> => {
+const closed = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
   const allClosed = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => allClosed.resolve());
   const idle = setInterval(() => server.closeIdleConnections(), GRACE);
   const timer = setTimeout(() => {
-    for (const connection of connections) connection.destroy();
+    for (const socket of connections.keys()) socket.destroy();
   }, timeout);
   await allClosed.promise;
   clearInterval(idle);

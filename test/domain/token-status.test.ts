@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
-import { continuesRun, tokenStatus } from '../../src/domain/tokens.ts';
+import { continuesRun, TOKEN_STATES, tokenStatus } from '../../src/domain/token-status.ts';
+import { readText } from '../support/checkout/repository.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
@@ -22,6 +23,17 @@ const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
 const token = (jti: string, rotation: number, issuedAt: number) => ({
   claims: { jti, iat: Math.floor(issuedAt / 1_000) },
   rotation,
+});
+
+describe('the states of a token', () => {
+  it('are the table of the README, the best first', () => {
+    const rows = Object.entries(TOKEN_STATES).map(
+      ([state, { when, action }]) => `| \`${state}\` | ${when} | ${action} |`,
+    );
+    expect(readText('src/application/sessions/README.md')).toContain(
+      `| State | When | A refresh |\n|---|---|---|\n${rows.join('\n')}\n`,
+    );
+  });
 });
 
 describe('tokenStatus', () => {

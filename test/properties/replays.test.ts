@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import { tokenStatus } from '../../src/domain/tokens.ts';
+import { tokenStatus } from '../../src/domain/token-status.ts';
 import { ADA, application, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 import { holds } from '../support/properties/properties.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ReplayPolicy } from '../../src/domain/tokens.ts';
+import type { ReplayPolicy } from '../../src/domain/token-status.ts';
 import { ADA, application, MINUTE, SECOND } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
 import { reportsOf } from '../support/reports.ts';

@@ -1,6 +1,6 @@
 import { type DeviceBinding, type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/tokens.ts';
+import { byFavor, type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
@@ -17,8 +17,8 @@ export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;
   readonly status: TokenStatus;
-  /** What the request shows of a live session. */
-  readonly shows: ReturnType<typeof pointsAt>;
+  /** How the request points at a live session. */
+  readonly pointedAtBy: ReturnType<typeof pointsAt>;
 };
 
 /** The key of the session that a token belongs to. */
@@ -26,7 +26,7 @@ const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessio
 
 /**
  * Looks up the session of each token.
- * @param evidence what the request shows of its device: nothing by default.
+ * @param evidence what the request proves of its device: nothing by default.
  */
 export const assessTokens = (
   { sessions, clock, replayPolicy: policy, deviceBinding }: AssessTokensDeps,
@@ -37,38 +37,28 @@ export const assessTokens = (
     verified.map(async (token) => {
       const session = await sessions.find(keyOf(token));
       const status = tokenStatus(session, token, { now: clock.now(), policy, evidence });
-      const shows = session === null || status === 'ended' ? 'token' : pointsAt(session, evidence);
-      return { token, session, status, shows };
+      const pointedAtBy = session === null || status === 'ended' ? 'token' : pointsAt(session, evidence);
+      return { token, session, status, pointedAtBy };
     }),
   );
 
-const RANKS: Readonly<Record<TokenStatus, number>> = {
-  recoverable: 0,
-  current: 1,
-  replayable: 2,
-  raced: 3,
-  unproven: 4,
-  reused: 5,
-  ended: 6,
-};
-
-const STRENGTHS: Readonly<Record<AssessedToken['shows'], number>> = { signature: 0, bound: 1, token: 2 };
+const STRENGTHS: Readonly<Record<AssessedToken['pointedAtBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
 /**
- * The token that decides the response when a request has several: of the session whose key the request shows, however good the tokens of
+ * The token that decides the response when a request has several: of the session whose key the request proves, however good the tokens of
  * others are (ADR 0006); among equals, the best one (ADR 0002).
  */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
-    (a, b) => STRENGTHS[a.shows] - STRENGTHS[b.shows] || RANKS[a.status] - RANKS[b.status],
+    (a, b) => STRENGTHS[a.pointedAtBy] - STRENGTHS[b.pointedAtBy] || byFavor(a.status, b.status),
   );
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;
 };
 
 /**
- * Whether a request that can show no key has a token of a session with one. It is not answered by the token of another session: a page has
- * to show the key first.
+ * Whether a request that can prove no key has a token of a session with one. It is not answered by the token of another session: a page has
+ * to prove the key first.
  */
 export const hasUnproven = (assessed: readonly AssessedToken[]): boolean =>
   assessed.some(({ status }) => status === 'unproven');
@@ -78,7 +68,7 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
   const sessions = new Map<string, Session>();
   for (const { session, status } of assessed)
     if (session !== null && status === 'reused') sessions.set(session.id, session);
-  for (const { token, status } of assessed) if (RANKS[status] < RANKS.reused) sessions.delete(token.sessionId);
+  for (const { token, status } of assessed) if (byFavor(status, 'reused') < 0) sessions.delete(token.sessionId);
   return [...sessions.values()];
 };
 

@@ -3,7 +3,7 @@ import { wasRotatedWithin } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type AssessedToken, assessTokens, hasUnproven, mostFavorable, verifiedTokens } from './assess-tokens.ts';
 import { issueAccessToken, type TokenPair } from './issue-tokens.ts';
-import { NOTHING_PRESENTED, shownBy } from './prove-device.ts';
+import { evidenceOf, NOTHING_PRESENTED } from './prove-device.ts';
 import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 
 /** Where a navigation goes on. */
@@ -53,7 +53,7 @@ const assessed = async (
   { presented: device = NOTHING_PRESENTED }: RefreshOptions,
 ): Promise<readonly AssessedToken[]> => {
   const verified = await verifiedTokens(deps, presented);
-  const { browserKey } = (await shownBy(deps, device, verified)).evidence;
+  const { browserKey } = (await evidenceOf(deps, device, verified)).evidence;
   const required = deps.deviceBinding !== 'off';
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };

@@ -73,14 +73,28 @@ export const endPresentedSessions = async (
 ): Promise<void> => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
+  const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   const reused = reusedSessions(assessed);
-  const ids = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
-  const replayed: Session[] = [];
-  for (const id of ids) {
-    const session = reused.find((each) => each.id === id);
-    const ending = { reason: session === undefined ? reason : 'token-replayed', origin } as const;
-    const ended = await endSession(deps, stores, { id, userId }, ending);
-    if (ended && session !== undefined) replayed.push(session);
-  }
-  await notifyOfReplay(deps, stores, { userId, ended: replayed, origin });
+  await endReplayed(deps, stores, { userId, sessions: reused, origin });
+  for (const { id } of reused) live.delete(id);
+  for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin });
+};
+
+type Replayed = {
+  readonly userId: string;
+  /** Of this user. */
+  readonly sessions: readonly Session[];
+  readonly origin: Origin;
+};
+
+/** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
+export const endReplayed = async (
+  deps: NoticeDeps,
+  stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
+  { userId, sessions, origin }: Replayed,
+): Promise<void> => {
+  const ended: Session[] = [];
+  for (const session of sessions)
+    if (await endSession(deps, stores, session, { reason: 'token-replayed', origin })) ended.push(session);
+  await notifyOfReplay(deps, stores, { userId, ended, origin });
 };

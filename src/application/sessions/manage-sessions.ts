@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { SessionKey } from '../../domain/session.ts';
-import type { TokenStatus } from '../../domain/tokens.ts';
+import { isGood } from '../../domain/token-status.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -94,9 +94,6 @@ type EndOtherSessionsInput = Caller & {
   readonly origin?: Origin;
 };
 
-/** The statuses with which a refresh succeeds. */
-const GOOD: readonly TokenStatus[] = ['recoverable', 'current', 'replayable'];
-
 /**
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services have it too, and could
  * get a session with it. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
@@ -129,7 +126,7 @@ const assertHolds = async (
 ): Promise<void> => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
   const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
-  const status = assessed.length === 0 ? 'none' : mostFavorable(assessed).status;
-  if (!GOOD.some((good) => good === status))
-    throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status}` });
+  const status = assessed.length === 0 ? null : mostFavorable(assessed).status;
+  if (status === null || !isGood(status))
+    throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status ?? 'none'}` });
 };

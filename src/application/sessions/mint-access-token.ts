@@ -1,14 +1,11 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { TokenStatus } from '../../domain/tokens.ts';
+import { isGood } from '../../domain/token-status.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type AssessTokensDeps, assessTokens, hasUnproven, mostFavorable, verifiedTokens } from './assess-tokens.ts';
 import { type IssueTokensDeps, issueAccessToken } from './issue-tokens.ts';
 import { unproven } from './prove-device.ts';
 
 export type MintAccessTokenDeps = AssessTokensDeps & IssueTokensDeps & { readonly users: UserRepository };
-
-/** The token of a page that is loading may have been rotated since by the browser itself. */
-const ACCEPTED: ReadonlySet<TokenStatus> = new Set(['current', 'recoverable', 'replayable', 'raced']);
 
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
@@ -24,6 +21,8 @@ export const mintAccessToken =
     if (assessed.length === 0) throw refused('no refresh token verifies');
     const { session, status } = mostFavorable(assessed);
     if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
-    if (session === null || !ACCEPTED.has(status)) throw refused(`the token is not current: ${status}`);
+    // The token of a page that is loading may have been rotated since by the browser itself.
+    if (session === null || !(isGood(status) || status === 'raced'))
+      throw refused(`the token is not current: ${status}`);
     return issueAccessToken(deps, await deps.users.findById(session.userId), session, deps.clock.now());
   };

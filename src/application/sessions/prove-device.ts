@@ -46,18 +46,18 @@ export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented):
   return outcome.proof;
 };
 
-/** What a refresh shows, and why it is refused if that is not enough. */
-export type Shown = { readonly evidence: Evidence; readonly refusal: (keys: DeviceKeys) => AppError };
+/** What a refresh proves of its device, and why it is refused if that is not enough. */
+export type Proven = { readonly evidence: Evidence; readonly refusal: (keys: DeviceKeys) => AppError };
 
 /**
- * What a refresh shows. A proof that does not verify counts as none, since the session may need none.
+ * What a refresh proves. A proof that does not verify counts as none, since the session may need none.
  * @param verified the refresh tokens of the request.
  */
-export const shownBy = async (
+export const evidenceOf = async (
   deps: ProveDeviceDeps,
   presented: Presented,
   verified: readonly RefreshToken[],
-): Promise<Shown> => {
+): Promise<Proven> => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
   return {

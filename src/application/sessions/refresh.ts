@@ -1,8 +1,9 @@
-import { NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
+import { type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
-import { continuesRun, mayHaveTokens, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
+import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/token-status.ts';
+import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
@@ -12,11 +13,11 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { record } from '../record.ts';
 import type { Report } from '../reports.ts';
 import { type AssessedToken, assessTokens, mostFavorable, reusedSessions, verifiedTokens } from './assess-tokens.ts';
-import { endSession } from './end-sessions.ts';
+import { endReplayed, endSession } from './end-sessions.ts';
 import { issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
 import type { PrepareSessionDeps } from './open-session.ts';
-import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Shown, shownBy } from './prove-device.ts';
-import { notifyOfReplay, recordUnprovenDevice } from './theft-notice.ts';
+import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Proven } from './prove-device.ts';
+import { recordUnprovenDevice } from './theft-notice.ts';
 
 export type RefreshDeps = NoticeDeps &
   ProveDeviceDeps &
@@ -36,16 +37,13 @@ export type RefreshOptions = {
   readonly presented?: Presented;
 };
 
-/** A request to refresh, and what it shows of its device. */
-type Request = Shown & {
-  readonly cancellation: Cancellation;
-  readonly client: Cancellation;
-  readonly origin: Origin;
-  /** The presented refresh tokens that verify. */
-  readonly verified: readonly RefreshToken[];
-};
+type Request = Required<Omit<RefreshOptions, 'presented'>> &
+  Proven & {
+    /** The presented refresh tokens that verify. */
+    readonly verified: readonly RefreshToken[];
+  };
 
-const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
+const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
 export class LostRace extends AppError {
@@ -55,12 +53,10 @@ export class LostRace extends AppError {
 }
 
 /**
- * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
- * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0002). A session
- * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0006).
- *
- * If the new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
+ * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2). What happens to a token depends on its state: see `TOKEN_STATES`. If the
+ * new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
  * (ADR 0003).
+ * @param presented the refresh tokens of the request: a browser may send several.
  * @returns the tokens, and whether the browser itself has proven its key.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
@@ -76,56 +72,75 @@ export const refresh =
     }: RefreshOptions = {},
   ): Promise<TokenPair & { readonly provenByBrowser: boolean }> => {
     const verified = await verifiedTokens(deps, presented);
-    const [first] = verified;
-    if (first === undefined)
-      throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    const shown = await shownBy(deps, device, verified);
-    const pair = await refreshTokens(deps, first, { cancellation, client, origin, verified, ...shown });
-    return { ...pair, provenByBrowser: shown.evidence.browserKey !== null };
+    const [token, ...others] = verified;
+    if (token === undefined) throw refused(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
+    const proven = await evidenceOf(deps, device, verified);
+    const request = { cancellation, client, origin, verified, ...proven };
+    // Nearly always the only token is current, and its rotation shows that without a look-up.
+    const isLookedUp = others.length > 0 || mayBeReplayable(deps, token);
+    const atOnce = isLookedUp ? 'stale' : await rotate(deps, request, { token, session: null, status: 'current' });
+    const pair = atOnce === 'stale' ? await refreshAsStored(deps, request) : atOnce;
+    return { ...pair, provenByBrowser: proven.evidence.browserKey !== null };
   };
 
-const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {
-  const { verified, evidence } = request;
-  let [token, session]: [RefreshToken, Session | null] = [first, null];
-  // A single token is rotated without a look-up: the rotation shows whether it was current.
-  if (verified.length > 1 || mayBeReplayable(deps, first)) {
-    const assessed = await assessTokens(deps, verified, evidence);
-    const best = mostFavorable(assessed);
-    if (best.status !== 'current') return handleStaleTokens(deps, assessed, request);
-    await endReused(deps, assessed, request.origin);
-    ({ token, session } = best);
-  }
+/** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
+const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
+  replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
 
-  const pair = await rotate(deps, nextRotation(deps, token, session, request), request);
-  if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified, evidence), request);
-  deps.report?.('refresh', 'rotated');
-  return pair;
+/** How often the sessions of a request are read: after each time, another request may have been first. */
+const ATTEMPTS = 3;
+
+/** Refreshes by the states of the tokens. */
+const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<TokenPair> => {
+  let { evidence } = request;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const assessed = await assessTokens(deps, request.verified, evidence);
+    const best = mostFavorable(assessed);
+    const { session, status } = best;
+    const endedIds = await endReused(deps, assessed, request.origin);
+    if (status === 'current' || status === 'recoverable') {
+      const pair = await rotate(deps, { ...request, evidence }, best);
+      if (pair !== 'stale') return pair;
+      continue;
+    }
+    if (session === null || (status !== 'replayable' && status !== 'unproven')) throw refusal(deps, status, endedIds);
+    if (status === 'replayable' && (await usesProof(deps, session, evidence)))
+      return issueAgain(deps, session, request.origin);
+    deps.report?.('refresh', 'unproven');
+    if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
+    // To observe is to go on as if nothing had to be proven.
+    evidence = NOT_REQUIRED;
+  }
+  throw refused('the session is not refreshed: other requests were first');
 };
 
-/**
- * Rotates a token and issues the next pair. If that or `afterRotation` fails, the caller has timed out or the client has hung up, the rotation
- * is reverted. Not for a client that has hung up where another request may have been given the pair, within the replay window.
- * @param afterRotation is called once the token is rotated
- */
+/** Rotates a token that may be rotated, and issues the next pair. `stale`: it is not the current token any more. */
 const rotate = async (
   deps: RefreshDeps,
-  rotation: Rotation,
   request: Request,
-  afterRotation: () => Promise<void> = async () => undefined,
+  token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Promise<TokenPair | 'stale'> => {
   const { cancellation, origin } = request;
   cancellation.throwIfAborted();
   assertConnected(deps, request);
+  const rotation = nextRotation(deps, request, token);
+  const { sessionId, userId, at } = rotation;
   const rotated = await deps.sessions.rotate(rotation);
   if (rotated === 'stale') return rotated;
   const { user, ...session } = rotated;
-  if (!mayHaveTokens(user)) return refuseUser(deps, { id: rotation.sessionId, userId: rotation.userId }, origin);
+  if (!mayHaveTokens(user)) return endOfRefusedUser(deps, { id: sessionId, userId }, origin);
+  const isRecovered = token.status === 'recoverable';
   try {
-    await afterRotation();
-    const issued = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, rotation.at);
+    if (isRecovered)
+      await deps.unitOfWork.run((stores) =>
+        record(deps, stores, origin, [{ userId, kind: 'session-recovered', sessionId }]),
+      );
+    const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at);
     cancellation.throwIfAborted();
+    // Within a replay window, another request may have been given the pair, so the rotation stays.
     if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
-    return issued;
+    deps.report?.('refresh', isRecovered ? 'recovered' : 'rotated');
+    return pair;
   } catch (error) {
     await deps.sessions.revert(rotation);
     throw error;
@@ -141,16 +156,14 @@ const assertConnected = ({ report }: RefreshDeps, { client }: Request): void => 
   }
 };
 
-/** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
-const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
-  replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
-
-/** @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before. */
+/**
+ * The rotation of a token.
+ * @param token `session` as stored; `null` to expect that the token is the current one, and was not rotated before.
+ */
 const nextRotation = (
   deps: RefreshDeps,
-  token: RefreshToken,
-  session: Session | null,
   { evidence, origin }: Request,
+  { token, session, status }: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Rotation => {
   const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
@@ -165,7 +178,8 @@ const nextRotation = (
     at: now,
     expiresAt: now + deps.refreshLifetime,
     maxAge: deps.sessionMaxLifetime,
-    continuesRun: continuesRun(token, now, deps.replayPolicy),
+    // The times of lost rotations are unknown, so the next one begins a run.
+    continuesRun: status !== 'recoverable' && continuesRun(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
   };
@@ -179,90 +193,44 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Handles a request whose token was not rotated: rotates it as stored, issues the current token again, or rejects the request. */
-const handleStaleTokens = async (
-  deps: RefreshDeps,
-  assessed: readonly AssessedToken[],
-  request: Request,
-): Promise<TokenPair> => {
-  const best = mostFavorable(assessed);
-  const { token, session, status } = best;
-  const ended = await endReused(deps, assessed, request.origin);
-  if (mayRotate(status)) return rotateAsStored(deps, best, request);
-  if (session !== null) {
-    if (status === 'replayable') return issueAgain(deps, token, session, request);
-    if (status === 'unproven') return handleUnproven(deps, token, session, request);
-  }
-  if (status !== 'reused') deps.report?.('refresh', status);
-  if (ended.length === 0)
-    throw status === 'raced' ? new LostRace() : authFailed(`the session is not refreshed: ${status}`);
-  throw new AppError('AUTH_FAILED', {
-    level: 'warn',
-    reason: `refresh token reused; session ${ended.join(', ')} ended`,
-  });
+/** Whether a request need not prove its device, or has proven it with a proof that was not used before and is now. */
+const usesProof = async ({ sessions }: RefreshDeps, session: Session, evidence: Evidence): Promise<boolean> => {
+  const { proof } = evidence;
+  return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-/** Issues the current token of a session again. The proof of its device is used up. */
-const issueAgain = async (
-  deps: RefreshDeps,
-  token: RefreshToken,
-  session: Session,
-  request: Request,
-): Promise<TokenPair> => {
-  const { proof } = request.evidence;
-  if (proof !== null && needsProof(session, request.evidence) && !(await deps.sessions.useProof(session, proof)))
-    return handleUnproven(deps, token, session, request);
+/** Issues the current token of a session again. */
+const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): Promise<TokenPair> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
-  if (!mayHaveTokens(user)) return refuseUser(deps, session, request.origin);
-  return issueTokenPair(deps, user, session, deps.clock.now());
+  return mayHaveTokens(user)
+    ? issueTokenPair(deps, user, session, deps.clock.now())
+    : endOfRefusedUser(deps, session, origin);
 };
 
-/** Refuses a request that does not show the device of its session; `observe` reports it alone. The session lives. */
-const handleUnproven = async (
-  deps: RefreshDeps,
-  token: RefreshToken,
-  session: Session,
-  request: Request,
-): Promise<TokenPair> => {
-  deps.report?.('refresh', 'unproven');
-  if (deps.deviceBinding === 'observe') return refreshTokens(deps, token, { ...request, evidence: NOT_REQUIRED });
+/** The session lives on: its device can refresh it. */
+const refuseUnproven = async (deps: RefreshDeps, session: Session, request: Request): Promise<never> => {
   const refusal = request.refusal(session);
   // The clock of an honest device may be wrong, and a browser may send a request again whose response was lost.
   if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
   throw refusal;
 };
 
-const mayRotate = (status: TokenStatus): status is 'current' | 'recoverable' =>
-  status === 'current' || status === 'recoverable';
-
-/** Rotates a token whose number is not that of the session: an earlier rotation of it was reverted, or the store has forgotten rotations. */
-const rotateAsStored = async (
-  deps: RefreshDeps,
-  { token, session, status }: AssessedToken,
-  request: Request,
-): Promise<TokenPair> => {
-  const isForgotten = status === 'recoverable';
-  const event = { userId: token.claims.sub, kind: 'session-recovered', sessionId: token.sessionId } as const;
-  const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, request.origin, [event]));
-  const next = nextRotation(deps, token, session, request);
-  // The times of rotations that the store has forgotten are unknown, so this one begins a run.
-  const rotation = isForgotten ? { ...next, continuesRun: false } : next;
-  const pair = await rotate(deps, rotation, request, isForgotten ? storeEvent : undefined);
-  if (pair === 'stale') {
-    // Another request was first, so the token may no longer be rotated. If it may, the store cannot do so.
-    const assessed = await assessTokens(deps, [token], request.evidence);
-    const now = mostFavorable(assessed).status;
-    if (mayRotate(now)) throw authFailed(`the session is not refreshed: ${now}`);
-    return handleStaleTokens(deps, assessed, request);
-  }
-  deps.report?.('refresh', isForgotten ? 'recovered' : 'rotated');
-  return pair;
+/** @param endedIds the sessions that have ended since their tokens were reused: operators are to see that. */
+const refusal = ({ report }: RefreshDeps, status: TokenStatus, endedIds: readonly string[]): AppError => {
+  if (status === 'raced' || status === 'ended') report?.('refresh', status);
+  if (endedIds.length > 0)
+    return new AppError('AUTH_FAILED', {
+      level: 'warn',
+      reason: `refresh token reused; session ${endedIds.join(', ')} ended`,
+    });
+  return status === 'raced' ? new LostRace() : refused(`the session is not refreshed: ${status}`);
 };
 
 /**
- * Ends the sessions of reused tokens, and notifies their users once for each.
- * @returns the ids of the sessions of reused tokens.
+ * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could hide a stolen token beside one of
+ * their own. Transactions that lock users in different orders could deadlock, so each user has one.
+ * @returns the ids of these sessions.
  */
 const endReused = async (
   deps: RefreshDeps,
@@ -270,23 +238,17 @@ const endReused = async (
   origin: Origin,
 ): Promise<readonly string[]> => {
   const reused = reusedSessions(assessed);
-  if (reused.length === 0) return [];
-  deps.report?.('refresh', 'reused');
-  const ending = { reason: 'token-replayed', origin } as const;
-  // A unit of work for each user, who is locked first: units that lock in different orders could deadlock.
-  for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId)) {
+  if (reused.length > 0) deps.report?.('refresh', 'reused');
+  for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId))
     await deps.unitOfWork.run(async (stores) => {
       await stores.users.lock(userId);
-      const ended: Session[] = [];
-      for (const session of sessions) if (await endSession(deps, stores, session, ending)) ended.push(session);
-      await notifyOfReplay(deps, stores, { userId, ended, origin });
+      await endReplayed(deps, stores, { userId, sessions, origin });
     });
-  }
   return reused.map(({ id }) => id);
 };
 
-/** Ends a session that was opened while its account was being disabled. */
-const refuseUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
+/** The session was opened while the account was being disabled. */
+const endOfRefusedUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
   throw refusedTokens();
 };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ReplayPolicy } from '../../../src/domain/tokens.ts';
+import type { ReplayPolicy } from '../../../src/domain/token-status.ts';
 import { MINUTE, SECOND } from '../application.ts';
 import type { Fault } from '../rotation/program.ts';
 

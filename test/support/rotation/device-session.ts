@@ -5,7 +5,7 @@ import type { SessionRepository } from '../../../src/application/ports/session-r
 import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { isLive, type Session } from '../../../src/domain/session.ts';
-import type { ReplayPolicy } from '../../../src/domain/tokens.ts';
+import type { ReplayPolicy } from '../../../src/domain/token-status.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
 import { reportsOf } from '../reports.ts';

@@ -1,4 +1,4 @@
-import type { ReplayPolicy } from '../../../src/domain/tokens.ts';
+import type { ReplayPolicy } from '../../../src/domain/token-status.ts';
 import { type Fault, REFRESH_LIFETIME } from './program.ts';
 
 /** A refresh token, by its number within its session. */

@@ -34,9 +34,8 @@ export {
   uniquesOf,
 } from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
-export { outsideOfUnits } from './adapters/records/wrappers.ts';
 export type { Clock } from './application/ports/clock.ts';
-export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
+export type { EventRepository } from './application/ports/event-repository.ts';
 export type { FactorRepository } from './application/ports/factor-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';

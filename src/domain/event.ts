@@ -163,8 +163,8 @@ export const COUNTING_PERIOD = 3_600_000;
 export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
 
 /**
- * The most events of one user. Beyond that, the oldest of the most frequent kind and reason are removed. So an attacker who causes many
- * events of one kind evicts only those.
+ * How many events of one user are kept. When there are a hundred more, the oldest of the most frequent kind and reason are removed. So an attacker
+ * who causes many events of one kind evicts only those.
  */
 export const EVENTS_KEPT = 1_000;
 

@@ -7,6 +7,7 @@ import { type LogSampling, logSampling } from '../adapters/http/logging/log-samp
 import { oneAtATime } from '../adapters/http/routes/service/check.ts';
 import { isReady } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
+import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { onDatabaseFailure } from '../adapters/records/database-failures.ts';
 import type { RedisClient } from '../adapters/redis/open.ts';
@@ -65,11 +66,13 @@ const build = async (
   const { templates, locales: mailLocales } = await openTemplates(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
+  const wakeUp = createWakeUp();
+  const listeners = { onEvents: auditLog(logger, metrics?.observeEvent), onMessages: wakeUp.wake };
   const { storage, checks, clock, connections, close } = await openStorage(
     config,
     logger,
+    listeners,
     overrides.storage,
-    metrics?.observeEvent,
   );
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
@@ -77,13 +80,11 @@ const build = async (
   const watched = redis && (await import('./compose/redis-check.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
-  const wakeUp = createWakeUp();
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
     storage,
     clock,
     redis,
-    wakeUp,
     onFallback: metrics === null ? undefined : () => metrics.observeFallback('log-ins'),
   });
   const { report, reports } = openReports(logger);

@@ -1,5 +1,5 @@
-import { auditedUnitOfWork } from '../../src/adapters/records/wrappers.ts';
-import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { tellingStorage } from '../../src/adapters/records/after-commit.ts';
+import type { Storage, Stores } from '../../src/application/ports/unit-of-work.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { type MessageDraft, NOTICES, type Notice } from '../../src/domain/message.ts';
@@ -83,8 +83,8 @@ export const NOTHING = {
 };
 
 /** Dependencies whose units of work are audited, and the audit. */
-export const audited = <Deps extends { readonly unitOfWork: UnitOfWork }>(deps: Deps) => {
+export const audited = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
-  const unitOfWork = auditedUnitOfWork(deps.unitOfWork, (events) => audit.push(...events));
+  const { unitOfWork } = tellingStorage(deps, { onEvents: (events) => audit.push(...events) });
   return { deps: { ...deps, unitOfWork }, audit };
 };

@@ -11,8 +11,6 @@ export type Failure =
   | { readonly kind: 'conflict' }
   /** Another process writes. Nothing was done. */
   | { readonly kind: 'busy' }
-  /** The server has cancelled the statement, or refused it, and has rolled it back. */
-  | { readonly kind: 'refused' }
   | { readonly kind: 'other' };
 
 /** A field of any thrown value. */
@@ -21,14 +19,11 @@ export const field = (error: unknown, name: string): unknown =>
 
 /** SQLSTATEs (PostgreSQL manual, appendix A): serialization_failure, deadlock_detected. */
 const CONFLICTS: readonly unknown[] = ['40001', '40P01'];
-/** query_canceled, read_only_sql_transaction. */
-const REFUSALS: readonly unknown[] = ['57014', '25006'];
 
 export const postgresqlFailure = (error: unknown): Failure => {
   const code = field(error, 'code');
   if (code === '23505') return { kind: 'violation', index: String(field(error, 'constraint')) };
-  if (CONFLICTS.includes(code)) return { kind: 'conflict' };
-  return { kind: REFUSALS.includes(code) ? 'refused' : 'other' };
+  return { kind: CONFLICTS.includes(code) ? 'conflict' : 'other' };
 };
 
 /** Names the columns of the index: `users.email`. */

@@ -1,22 +1,18 @@
 import { type Compilable, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
-import { notExecuted } from '../records/not-executed.ts';
 import { isStorable } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
 import { toUser } from '../records/users.ts';
 import { builtStatements } from './built-statements.ts';
 import { fromSql } from './columns.ts';
 import { POSTGRESQL, SQLITE } from './dialects.ts';
-import { field, translatedBy } from './failures.ts';
+import { translatedBy } from './failures.ts';
 import type { SqlDialect } from './records.ts';
 import { type Sql, type Statement, sqlTables, toRow } from './statements.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
-
-/** What the pool of node-postgres says when no connection was free in time. */
-const NOT_SENT = 'timeout exceeded when trying to connect';
 
 const [USERS, SESSIONS] = [sqlTables('')('users'), sqlTables('')('sessions')];
 /** @param prefix of the names of tables */
@@ -95,10 +91,7 @@ const oneStatementSessions = (
     try {
       return (await repeated(() => statements.send(kysely(), shape, values, build))).rows[0];
     } catch (error) {
-      const failure = translate(error);
-      // Nothing has happened, as the server or the pool has reported: there is no rotation to revert.
-      if (failureOf(error).kind !== 'other' || field(error, 'message') === NOT_SENT) notExecuted(failure);
-      throw failure;
+      throw translate(error);
     }
   };
   return {

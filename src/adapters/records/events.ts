@@ -16,6 +16,9 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['events'];
 
+/** The most of one user. */
+const MOST_EVENTS = EVENTS_KEPT + 100;
+
 /** Short, since a user agent may be long: 128 bits in base64url. */
 const hashOf = ({ userAgent, address }: Device): string =>
   hash('sha256', JSON.stringify([userAgent, address]), 'base64url').slice(0, 22);
@@ -51,8 +54,9 @@ export const eventRepositoryOver = (
       return isStored || undefined;
     });
   };
+  /** All events are read to choose those that go, so many go at once. */
   const removeSurplus = async (userId: string): Promise<void> => {
-    const surplus = await records.list('events', { equal: { userId }, skip: EVENTS_KEPT, limit: 1 });
+    const surplus = await records.list('events', { equal: { userId }, skip: MOST_EVENTS, limit: 1 });
     if (surplus.length === 0) return;
     await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
   };
@@ -68,10 +72,6 @@ export const eventRepositoryOver = (
 
   return {
     add,
-    addRefusedLogins: (refusals) =>
-      add(
-        refusals.map((refused) => ({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null })),
-      ),
     async list({ userId, before, limit }) {
       const rows = await records.list('events', {
         equal: { userId },

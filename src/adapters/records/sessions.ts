@@ -12,7 +12,6 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 import { changeRow, findRow, removeRows, takeRow, untilDone } from './change.ts';
-import { notExecuted } from './not-executed.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
 import { userRepositoryOver } from './users.ts';
@@ -75,7 +74,7 @@ export const sessionRepositoryOver = (
     },
     async rotate(rotation) {
       const next = await untilDone(async () => {
-        const row = await find({ id: rotation.sessionId, userId: rotation.userId }).catch(notExecuted);
+        const row = await find({ id: rotation.sessionId, userId: rotation.userId });
         const session = row && rotated(toSession(row), rotation);
         if (row === null || session === null) return null;
         return (await records.replace('sessions', row, changed(row, session))) ? session : undefined;

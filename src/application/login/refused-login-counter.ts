@@ -1,5 +1,4 @@
-import { countingPeriodOf, type Origin } from '../../domain/event.ts';
-import type { RefusedLogins } from '../ports/event-repository.ts';
+import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../../domain/event.ts';
 import type { ChangeDeps } from '../record.ts';
 
 export type RefusedLoginCounter = {
@@ -23,32 +22,32 @@ const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
 export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {
-  let counts = new Map<string, RefusedLogins>();
+  let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
   /** @param refused later than what was counted before. */
-  const add = (refused: RefusedLogins) => {
+  const add = (refused: AccountEvent) => {
     const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);
     if (before === undefined && counts.size >= COUNTED_AT_ONCE) lost += refused.count;
     else counts.set(key, { ...refused, count: refused.count + (before?.count ?? 0) });
   };
-  const putBack = (unstored: readonly RefusedLogins[]) => {
+  const putBack = (unstored: readonly AccountEvent[]) => {
     const since = [...counts.values()];
     counts = new Map();
     for (const refused of [...unstored, ...since]) add(refused);
   };
 
   return {
-    count: (userId, { userAgent, address, requestId }) =>
-      add({ id: ids.next(), userId, at: clock.now(), count: 1, requestId, userAgent, address }),
+    count: (userId, origin) =>
+      add(newEvent({ userId, kind: 'login-refused' }, { id: ids.next(), at: clock.now(), origin })),
     async store() {
       // Always in the same order, so that two instances do not deadlock.
       const taken = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));
       counts = new Map();
       for (let at = 0; at < taken.length; at += BATCH_SIZE) {
         try {
-          await unitOfWork.run(({ events }) => events.addRefusedLogins(taken.slice(at, at + BATCH_SIZE)));
+          await unitOfWork.run(({ events }) => events.add(taken.slice(at, at + BATCH_SIZE)));
         } catch (error) {
           putBack(taken.slice(at));
           throw error;

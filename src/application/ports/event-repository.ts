@@ -1,11 +1,5 @@
 import type { AccountEvent, Device, EventKind } from '../../domain/event.ts';
 
-/** Refused log-ins of one user, counted. */
-export type RefusedLogins = Pick<
-  AccountEvent,
-  'id' | 'userId' | 'at' | 'count' | 'requestId' | 'userAgent' | 'address'
->;
-
 export type EventsQuery = {
   readonly userId: string;
   /** The id of the last event of the page before; `null` for the first page. */
@@ -21,8 +15,7 @@ export type EventsQuery = {
  * - ignores an event of an unknown user, and adds those of others
  * - adds refused log-ins of one hour to one event
  * - adds log-ins on one device within an hour to one event
- * - keeps a thousand events of a user, and lets many of one kind push out none of another
- * - ignores refused log-ins of a user who does not exist any more
+ * - keeps a thousand events of a user, or a few more, and lets many of one kind push out none of another
  * - knows whether a user has logged in on a device
  * - counts the events of a kind since a time
  * - purges events from before a time, at most as many as it is asked to, the oldest first
@@ -32,10 +25,11 @@ export type EventsQuery = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface EventRepository {
-  /** Adds events, among them one log-in at most. It is counted in the event of its device and hour, which keeps the last session and request. */
+  /**
+   * Adds events, among them one log-in of a user at most. It is counted in the event of its device and hour, which keeps the last session and request.
+   * Refused log-ins are counted in the event of their user and hour, which keeps the last request and device.
+   */
   add(events: readonly AccountEvent[]): Promise<void>;
-  /** Adds refused log-ins to the event of their user and hour, which keeps the last request and device. */
-  addRefusedLogins(refusals: readonly RefusedLogins[]): Promise<void>;
   list(query: EventsQuery): Promise<AccountEvent[]>;
   /** Whether the user has registered or logged in with this user agent from this network. */
   knowsDevice(userId: string, device: Device): Promise<boolean>;

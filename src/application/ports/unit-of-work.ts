@@ -40,7 +40,7 @@ export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
  * - rejects with DB_QUERY_FAILED alone when its store fails
  *
  * A store may run its units one after the other, which keeps the promises about concurrent units. Reads outside of a unit must not see
- * its changes before its end, and writes outside of it must not be lost. `outsideOfUnits` refuses a unit within another.
+ * its changes before its end, and writes outside of it must not be lost.
  *
  * @example
  * await unitOfWork.run(async ({ users, events }) => {

@@ -8,7 +8,6 @@ import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
-import { watchedOutbox, watchedUnitOfWork } from '../../adapters/records/wrappers.ts';
 import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/redis/login-attempts.ts';
 import { memoryLoginAttempts } from '../../adapters/redis/login-attempts-in-memory.ts';
 import type { RedisClient } from '../../adapters/redis/open.ts';
@@ -20,7 +19,6 @@ import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Report, Reports } from '../../application/reports.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys/keys.ts';
-import type { WakeUp } from '../mail/deliver-mail.ts';
 import { openMailer } from '../mail/delivery.ts';
 import type { Overrides, Ports } from './ports.ts';
 
@@ -33,21 +31,18 @@ type Opened = {
   /** That of the storage. */
   readonly clock: Clock;
   readonly redis: RedisClient | null;
-  /** Signalled when messages are added. */
-  readonly wakeUp: WakeUp;
   /** Called for each count of log-ins that is made in this process because Redis is unavailable. */
   readonly onFallback: (() => void) | undefined;
 };
 
 /** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
-  const { overrides, storage, redis, wakeUp, onFallback } = opened;
+  const { overrides, storage, redis, onFallback } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
-  const { outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
     webauthn: simpleWebAuthn(config.webauthn),
@@ -61,8 +56,6 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     secrets: { ...secretsOf({ signing: signingKey, factors }), ...overrides.secrets },
     ...storage,
     mailer,
-    outbox: mailer === null ? outbox : watchedOutbox(outbox, wakeUp.wake),
-    unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, wakeUp.wake),
   };
   return { ports, keySet, hashing: hasher.load };
 };

@@ -1,41 +1,29 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { recoveringSessionRepository, rotationBudget } from '../../adapters/records/rotation-recovery.ts';
-import { auditedUnitOfWork, auditLog } from '../../adapters/records/wrappers.ts';
+import { type Listeners, tellingStorage } from '../../adapters/records/after-commit.ts';
+import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
-import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 
-type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
+type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart'>;
 
 type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'clock' | 'connections' | 'close'>;
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0003).
- * @param onEvent called for each event that is logged
  * @throws Error that names the setting at fault, and the reason.
  */
 export const openStorage = async (
   config: StorageConfig,
   logger: Logger,
+  listeners: Listeners,
   custom?: Storage,
-  onEvent?: (event: AccountEvent) => void,
 ): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
-  const { unitOfWork, checks, clock, connections, close, ...stores } = opened;
-  const answerBudget = rotationBudget(config.requestTimeout);
-  const sessions = recoveringSessionRepository(stores.sessions, { answerBudget });
-  return {
-    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },
-    checks,
-    clock,
-    connections,
-    close: async () => {
-      sessions.close();
-      await close();
-    },
-  };
+  const { checks, clock, connections, close, ...storage } = opened;
+  const sessions = revertingSessions(storage.sessions);
+  return { storage: tellingStorage({ ...storage, sessions }, listeners), checks, clock, connections, close };
 };
 
 /** A storage whose connection, if it has one, belongs to the caller. */

@@ -5,7 +5,6 @@ import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statemen
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
-import { NotExecutedError } from '../../../src/adapters/records/not-executed.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
@@ -22,7 +21,6 @@ const PREFIX = 'of_auth_';
 /** Updates of sessions that this connection has not reported yet; those that are HOT wrote no index. */
 const UPDATES = `select n_tup_upd as "all", n_tup_hot_upd as hot from pg_stat_xact_user_tables where relname = '${PREFIX}sessions'`;
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-const EACH_WAITING = (call: string) => WAITING.replace('pid', `${call}(pid)`);
 
 const sessionsOver = (kysely: () => Sql): SessionRepository => {
   const plain = sessionRepositoryOver(mikroOrmRecords(kysely, POSTGRESQL, PREFIX));
@@ -152,40 +150,6 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       await unit;
       expect(await waiting).toBe('stale');
       expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
-    });
-
-    const whileLocked = async (end: () => Promise<void>) => {
-      const session = await stored();
-      return inTransaction(opened(other), async (within) => {
-        await within(`select id from ${PREFIX}sessions for update`);
-        const outcome = sessions.rotate(aRotation(session)).catch((error: unknown) => error);
-        await untilWaiting(1);
-        await end();
-        return outcome;
-      });
-    };
-
-    it('a rotation that the server has cancelled has certainly not happened', async () => {
-      const error = await whileLocked(async () => void (await send(EACH_WAITING('pg_cancel_backend'))));
-      expect(error).toBeInstanceOf(NotExecutedError);
-      expect(error).toMatchObject({ code: 'DB_QUERY_FAILED' });
-    });
-
-    it('a rotation that a read-only server has refused has certainly not happened', async () => {
-      const session = await stored();
-      await kysely()
-        .transaction()
-        .setAccessMode('read only')
-        .execute(async (transaction) => {
-          const refused = sessionsOver(() => transaction).rotate(aRotation(session));
-          await expect(refused).rejects.toBeInstanceOf(NotExecutedError);
-        });
-    });
-
-    it('a rotation whose connection was lost may have happened', async () => {
-      const error = await whileLocked(async () => void (await send(EACH_WAITING('pg_terminate_backend'))));
-      expect(error).toMatchObject({ code: 'DB_QUERY_FAILED' });
-      expect(error).not.toBeInstanceOf(NotExecutedError);
     });
   });
 });

@@ -12,7 +12,7 @@ export const failing = ({ it }: Tests<GivenEvents>): void => {
     const store = await hook('failing')();
     const calls = [
       () => store.add([event]),
-      () => store.addRefusedLogins([refusals({ userId: owner })]),
+      () => store.add([refusals({ userId: owner })]),
       () => store.list({ userId: owner, before: event.id, limit: 1 }),
       () => store.knowsDevice(owner, ORIGIN),
       () => store.countSince(owner, 'logged-in', 0),

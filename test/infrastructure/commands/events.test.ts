@@ -35,9 +35,7 @@ describe('the events of a range', () => {
     const { user, stored, listed } = await setUp(series(600, 1_000));
     const at = NOW - 1_000;
     const begun = NOW - 30 * MINUTE;
-    await stored.addRefusedLogins([
-      { id: ulid(begun), userId: user.id, at, count: 7, requestId: null, userAgent: null, address: null },
-    ]);
+    await stored.add([anEvent({ id: ulid(begun), userId: user.id, kind: 'login-refused', at, count: 7 })]);
     const found = timesIn((await listed(at, null)).json);
     expect(found).toStrictEqual([NOW, at, at]);
   });

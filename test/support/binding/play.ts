@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/records/rotation-recovery.ts';
+import { revertingSessions } from '../../../src/adapters/records/reverting-sessions.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NOTICES } from '../../../src/domain/message.ts';
@@ -17,8 +17,6 @@ import { separately } from '../units.ts';
 import type { Attack, Program, Step } from './program.ts';
 import { timedDeviceProof, timedProof } from './timed-proofs.ts';
 
-/** Milliseconds: longer than any call here takes. */
-const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 const BROWSER = 'browser';
 
@@ -74,8 +72,6 @@ export const play = async (store: Store, program: Program, options: Options = {}
     return trace;
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\nafter\n${trace.join('\n')}`, { cause: error });
-  } finally {
-    world.close();
   }
 };
 
@@ -90,9 +86,7 @@ const stage = async (
   const records = memoryStorage();
   const tokens = plainTokenSigner();
   const report = reportsOf('refresh', (outcome) => say(`  ${outcome}`));
-  const stores = [0, 1].map(() =>
-    recoveringSessionRepository(between(uses.sessions), { answerBudget: BUDGET, retryInterval: 1 }),
-  );
+  const stores = [0, 1].map(() => revertingSessions(between(uses.sessions), { retryInterval: 1 }));
   const unitOfWork = separately({ ...records, users, sessions });
   const shared = {
     ...records,
@@ -253,7 +247,7 @@ const stage = async (
     expect.unreachable('the browser is out');
   };
 
-  return { take, check, comeBack, steps, close: () => stores.map((each) => each.close()) };
+  return { take, check, comeBack, steps };
 };
 
 /** A store whose next use of a proof without a rotation can fail. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/records/rotation-recovery.ts';
+import { revertingSessions } from '../../../src/adapters/records/reverting-sessions.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -15,8 +15,6 @@ import type { Fault, Program, Step } from './program.ts';
 
 export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
 
-/** Milliseconds: longer than any call here takes. */
-const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 
 type StepOf<Type extends Step['type']> = Extract<Step, { readonly type: Type }>;
@@ -53,7 +51,7 @@ const ids = sequentialIds();
  */
 export const play = async (store: Store, program: Program) => {
   const trace: string[] = [];
-  const { take, devices, now, close } = await stage(store, program);
+  const { take, devices, now } = await stage(store, program);
   try {
     for (const step of [...program.steps, { type: 'settle' } as const]) {
       trace.push(`${step.type}: ${await take(step)}`);
@@ -63,17 +61,13 @@ export const play = async (store: Store, program: Program) => {
     return trace;
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\nafter\n${trace.join('\n')}`, { cause: error });
-  } finally {
-    close();
   }
 };
 
 const stage = async ({ users, sessions }: Store, { policy }: Program) => {
   const line = faultyLine(sessions);
   const shared = { users, tokens: plainTokenSigner(), ids, replayPolicy: policy };
-  const stores = [0, 1].map(() =>
-    recoveringSessionRepository(line.sessions, { answerBudget: BUDGET, retryInterval: 1 }),
-  );
+  const stores = [0, 1].map(() => revertingSessions(line.sessions, { retryInterval: 1 }));
   // As in the service, a unit of work reads and ends sessions without the memory of unconfirmed rotations.
   const unitOfWork = separately({ ...memoryStorage(), users, sessions: line.sessions });
   const apps = stores.map((each) => application({ ...shared, sessions: each, unitOfWork }));
@@ -150,5 +144,5 @@ const stage = async ({ users, sessions }: Store, { policy }: Program) => {
     setClocks(step.by, now());
     return 'done';
   };
-  return { take, devices, now, close: () => stores.map((each) => each.close()) };
+  return { take, devices, now };
 };

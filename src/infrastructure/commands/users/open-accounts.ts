@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
+import { auditLog } from '../../../adapters/log/audit-log.ts';
 import type { Notice } from '../../../domain/message.ts';
 import { closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
@@ -29,7 +30,8 @@ export const openAccounts = async (
   opened.add(log.close);
   // The service and `npx tandem migrate` change the schema; this command does not.
   const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
-  const stored = await openStorage(withoutChanges, log.logger, given).catch(async (error: unknown) => {
+  const listeners = { onEvents: auditLog(log.logger) };
+  const stored = await openStorage(withoutChanges, log.logger, listeners, given).catch(async (error: unknown) => {
     await opened.closeAll();
     throw error;
   });

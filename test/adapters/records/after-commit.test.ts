@@ -1,0 +1,149 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { auditLog } from '../../../src/adapters/log/audit-log.ts';
+import { tellingStorage } from '../../../src/adapters/records/after-commit.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
+import { REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
+import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
+import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
+import { aMessage, aUser, NOW } from '../../support/builders.ts';
+import { sequentialIds } from '../../support/sequential-ids.ts';
+
+const ids = sequentialIds();
+const user = aUser();
+const disabled = () => newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at: NOW, origin: NO_ORIGIN });
+
+const watched = async (wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
+  const storage = memoryStorage();
+  await storage.users.add(user);
+  const reports: (readonly AccountEvent[])[] = [];
+  const wakings: boolean[] = [];
+  const listeners = {
+    onEvents: (events: readonly AccountEvent[]) => reports.push(events),
+    onMessages: (isForAll: boolean) => wakings.push(isForAll),
+  };
+  const watched = tellingStorage({ ...storage, unitOfWork: wrap(storage.unitOfWork) }, listeners);
+  return { ...watched, reports, wakings };
+};
+const addDisabled = ({ events }: Stores) => events.add([disabled()]);
+
+describe('the events of a unit of work', () => {
+  it('are told once, after they are kept', async () => {
+    const { unitOfWork, reports } = await watched();
+    await unitOfWork.run(async (stores) => {
+      await addDisabled(stores);
+      expect(reports).toStrictEqual([]);
+    });
+    expect(reports).toMatchObject([[{ kind: 'disabled', userId: user.id }]]);
+  });
+
+  it('are not told when they were rolled back', async () => {
+    const { unitOfWork, reports } = await watched();
+    const failing = unitOfWork.run(async (stores) => {
+      await addDisabled(stores);
+      throw new Error('afterwards');
+    });
+    await expect(failing).rejects.toThrow('afterwards');
+    expect(reports).toStrictEqual([]);
+  });
+
+  it('are those of its last run', async () => {
+    const again = (unitOfWork: UnitOfWork): UnitOfWork => ({
+      async run(work) {
+        await unitOfWork
+          .run(async (stores) => {
+            await work(stores);
+            throw new Error('conflict');
+          })
+          .catch(() => undefined);
+        return unitOfWork.run(work);
+      },
+    });
+    const { unitOfWork, reports, events } = await watched(again);
+    await unitOfWork.run(addDisabled);
+    expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
+    expect(reports.flat()).toHaveLength(1);
+  });
+
+  it('are told once if operators caused them in other processes, also to a user who is deleted', async () => {
+    const { unitOfWork, reports, users, events } = await watched();
+    const origin = { ...NO_ORIGIN, actor: 'Una' };
+    const log = logOperated({ unitOfWork });
+    await events.add([newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
+    await users.remove(user.id);
+    reports.length = 0;
+    expect([await log(5), await log(5)]).toEqual([1, 0]);
+    expect(reports.flat()).toMatchObject([{ kind: 'deleted', userId: user.id, actor: 'Una', at: NOW }]);
+  });
+});
+
+describe('the audit log', () => {
+  it('has a line for each event but sessions that have expired, which are counted nevertheless', () => {
+    const lines: { readonly level: number; readonly reason?: string }[] = [];
+    const counted: AccountEvent[] = [];
+    const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+    const ended = (reason: 'expired' | 'logout' | 'token-replayed') => ({
+      ...disabled(),
+      kind: 'session-ended' as const,
+      reason,
+    });
+    auditLog(logger, (event) => counted.push(event))([ended('logout'), ended('expired'), ended('token-replayed')]);
+    expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
+      [30, 'logout'],
+      [40, 'token-replayed'],
+    ]);
+    expect(counted.map(({ reason }) => reason)).toEqual(['logout', 'expired', 'token-replayed']);
+  });
+});
+
+/** Kinds whose work could be seen in the time of a response, and show that an address has an account. */
+const WAITING: readonly MessageKind[] = [
+  'password-reset-request',
+  'email-verification-request',
+  'email-verification',
+  'address-taken',
+];
+
+/** How often the sender is woken when messages of these kinds are added outside of a unit of work, and within one. */
+const wakingsBy = async (...kinds: readonly MessageKind[]) => {
+  const { unitOfWork, outbox, wakings } = await watched();
+  const messages = () => kinds.map((kind) => aMessage({ kind, userId: null }));
+  await outbox.add(messages());
+  await unitOfWork.run(async (stores) => {
+    const before = wakings.length;
+    await stores.outbox.add(messages());
+    expect(wakings).toHaveLength(before);
+  });
+  return wakings.length;
+};
+
+describe('a message that is added', () => {
+  it.each(WAITING)(
+    'waits for the next poll of the sender if the time of a response could reveal it: %s',
+    async (kind) => {
+      expect(await wakingsBy(kind)).toBe(0);
+    },
+  );
+
+  it.each(MESSAGE_KINDS.filter((kind) => !WAITING.includes(kind)))('wakes the sender: %s', async (kind) => {
+    expect(await wakingsBy(kind)).toBe(2);
+    expect(await wakingsBy('password-reset-request', kind)).toBe(2);
+  });
+
+  it('wakes the sender for all messages when half of the requests wait that may', async () => {
+    const { outbox, wakings } = await watched();
+    for (let count = 0; count <= REQUESTS_WAITING / 2; count += 1) {
+      const origin = { ...NO_ORIGIN, address: `network ${count}` };
+      await outbox.add([
+        aMessage({ kind: 'password-reset-request', userId: null, to: `${count}@example.org`, origin }),
+      ]);
+    }
+    expect(wakings).toEqual([true]);
+  });
+
+  it('wakes nobody when there is none', async () => {
+    expect(await wakingsBy()).toBe(0);
+  });
+});

@@ -9,7 +9,7 @@ const CORE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
   'test/contracts/**/*.test.ts',
-  'test/properties/{configuration,device-binding,interleavings,replays,tabs}.test.ts',
+  'test/properties/configuration.test.ts',
 ];
 const HTTP = [
   'test/http/**/*.test.ts',

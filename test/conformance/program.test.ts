@@ -5,8 +5,8 @@ import { ALLOWED_ORIGIN } from '../support/conformance.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { type RunningService, runInMemory, spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
-import { altering, issues, isTo, LOGIN, REGISTER, withCookie, withData, withStatus } from './faults/alterations.ts';
-import { startFaultyServer } from './faults/faulty-server.ts';
+import { altering, issues, isTo, LOGIN, REGISTER, withCookie, withData, withStatus } from './alterations.ts';
+import { startFaultyServer } from './faulty-server.ts';
 
 /** Runs the program, and waits for its end. */
 const conformance = async (...args: string[]) => {

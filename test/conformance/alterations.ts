@@ -3,41 +3,17 @@ import type { Answered, Asked, Behavior } from './faulty-server.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A wrong server, and the check of the suite that has to fail. */
-export type Fault = {
-  readonly what: string;
-  readonly caughtBy: string;
-  /** Words of what that check expected. */
-  readonly expected: string;
-  /** Called for each server, so that a behavior can remember what it has seen. */
-  readonly behavior: () => Behavior;
-};
-
 type When = (asked: Asked, answered: Answered) => boolean;
 
 export const isTo =
   (...ends: string[]): When =>
   ({ method, path }) =>
     ends.includes(`${method} ${path}`);
-export const [REGISTER, LOGIN, REFRESH, CLEAR] = [
-  'POST /auth/register',
-  'POST /auth/login',
-  'POST /auth/refresh-token',
-  'GET /auth/clear-cookie',
-];
+export const [REGISTER, LOGIN, REFRESH] = ['POST /auth/register', 'POST /auth/login', 'POST /auth/refresh-token'];
 /** Requests that issue tokens when they succeed. */
 export const issues: When = (asked, { status }) => isTo(REGISTER, LOGIN, REFRESH)(asked, ANYTHING) && status < 300;
 const ANYTHING: Answered = { status: 0, headers: {}, body: '' };
-export const hasStatus =
-  (expected: number): When =>
-  (_asked, { status }) =>
-    status === expected;
 export const isError: When = (_asked, { status }) => status >= 400;
-export const isSuccess: When = (_asked, { status }) => status < 300;
-export const both =
-  (...all: When[]): When =>
-  (asked, answered) =>
-    all.every((when) => when(asked, answered));
 
 export const parsed = (text: string): Json => {
   try {
@@ -56,13 +32,6 @@ export const altering =
     return when(asked, answered) ? alter(answered, asked) : answered;
   };
 
-/** Alters requests before the service sees them. */
-export const asking =
-  (alter: (asked: Asked) => Asked): (() => Behavior) =>
-  () =>
-  (asked, forward) =>
-    forward(alter(asked));
-
 export const withBody = (alter: (body: Json) => object) => (answered: Answered) => ({
   ...answered,
   body: answered.body === '' ? '' : JSON.stringify(alter(parsed(answered.body))),
@@ -70,7 +39,7 @@ export const withBody = (alter: (body: Json) => object) => (answered: Answered) 
 export const withData = (alter: (data: Json) => unknown) =>
   withBody((body) => ({ ...body, data: alter(body.data as Json) }));
 export const withStatus = (status: number) => (answered: Answered) => ({ ...answered, status });
-export const withHeaders = (alter: (headers: IncomingHttpHeaders) => IncomingHttpHeaders) => (answered: Answered) => ({
+const withHeaders = (alter: (headers: IncomingHttpHeaders) => IncomingHttpHeaders) => (answered: Answered) => ({
   ...answered,
   headers: alter(answered.headers),
 });

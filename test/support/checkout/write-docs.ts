@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { asText, currentDocument, DOCUMENT } from '../openapi/current-document.ts';
 import { ROOT, readText } from './repository.ts';
+import { withRoutes } from './routes.ts';
 import { envExample, withVariables } from './variables.ts';
 
 /** `npm run docs` */
 writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
+writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

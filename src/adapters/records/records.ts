@@ -55,6 +55,10 @@ export type Query<Name extends TableName> = {
  * - repeats a unit that goes on after a violation
  * - rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over
  * - carries out what the work has not waited for before the unit ends
+ * - accepts one of two units that insert the same values of a unique index
+ * - rejects the second of two rows of a unit with the same values of a unique index
+ * - loses no change to a row that a unit and a call outside of it change
+ * - keeps no row of a unit whose user is removed meanwhile
  * - finds nothing by a text that cannot be stored, and rejects a row that has one
  * - is not affected by changes to a row that it was given or has returned
  * - lists what another instance over the same store has written
@@ -81,7 +85,8 @@ export interface Records {
   /** Removes those of the rows that have not changed since they were read. @returns them. */
   remove<Name extends TableName>(table: Name, rows: readonly Stored<Name>[]): Promise<Stored<Name>[]>;
   /**
-   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes. Outside
+   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and
+   * `replace` and `remove` outside of units find that it has changed. Outside
    * of a unit, and in a store that runs units one after the other, it is read only.
    */
   lock<Name extends TableName>(table: Name, key: Equal<Name>): Promise<Stored<Name> | null>;

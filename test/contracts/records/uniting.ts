@@ -3,7 +3,7 @@ import type { Records } from '../../../src/adapters/records/records.ts';
 import { NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { aSessionRow, aUserRow, type GivenDatabase, stored } from './database.ts';
+import { aSessionRow, aUserRow, expectViolation, type GivenDatabase, stored, successes } from './database.ts';
 
 const REFUSAL = new Error('the work failed');
 
@@ -175,5 +175,87 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('usedValues', { order: ['id'] })).toEqual([]);
     await unit(async (inside) => insertAll(inside));
     expect(await records.list('usedValues', { order: ['id'] })).toHaveLength(5);
+  });
+
+  it('accepts one of two units that insert the same values of a unique index', async ({
+    records,
+    database,
+    gate,
+    unit,
+  }) => {
+    const email = 'both@example.org';
+    const [inserted, going] = [gate(), gate()];
+    const first = unit(async (inside) => {
+      await inside.insert('users', aUserRow({ email }));
+      inserted.resolve();
+      await going.promise;
+    });
+    await Promise.race([inserted.promise, first]);
+    const second = unit((inside) => inside.insert('users', aUserRow({ email })));
+    await Promise.race([second.catch(() => undefined), database.untilOneWaits()]);
+    going.resolve();
+    const outcomes = await Promise.allSettled([first, second]);
+    expect(successes(outcomes)).toBe(1);
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expectViolation(outcome.reason, 'users_email');
+    expect(await records.list('users', { equal: { email } })).toHaveLength(1);
+  });
+
+  it('rejects the second of two rows of a unit with the same values of a unique index', async ({ records, unit }) => {
+    const email = 'twice@example.org';
+    const both = unit(async (inside) => {
+      await inside.insert('users', aUserRow({ email }));
+      await inside.insert('users', aUserRow({ email }));
+    });
+    expectViolation(await rejection(both), 'users_email');
+    expect(await records.list('users', { equal: { email } })).toEqual([]);
+  });
+
+  it('loses no change to a row that a unit and a call outside of it change', async ({
+    records,
+    database,
+    user,
+    gate,
+    unit,
+    findUser,
+  }) => {
+    const before = (await findUser(user.id)) ?? expect.unreachable();
+    const [replaced, going] = [gate(), gate()];
+    const changing = unit(async (inside) => {
+      const row = (await inside.lock('users', { id: user.id })) ?? expect.unreachable();
+      expect(await inside.replace('users', row, { ...row, locale: 'de' })).toBe(true);
+      replaced.resolve();
+      await going.promise;
+    });
+    await Promise.race([replaced.promise, changing]);
+    const outside = records.replace('users', before, { ...before, passwordHash: 'another' });
+    await Promise.race([outside, database.untilOneWaits()]);
+    going.resolve();
+    await changing;
+    const { passwordHash } = (await outside) ? { passwordHash: 'another' } : user;
+    expect(await findUser(user.id)).toMatchObject({ locale: 'de', passwordHash });
+  });
+
+  it('keeps no row of a unit whose user is removed meanwhile', async ({
+    records,
+    database,
+    user,
+    gate,
+    unit,
+    findUser,
+  }) => {
+    const before = (await findUser(user.id)) ?? expect.unreachable();
+    const [inserted, going] = [gate(), gate()];
+    const adding = unit(async (inside) => {
+      await inside.insert('sessions', aSessionRow({ userId: user.id }));
+      inserted.resolve();
+      await going.promise;
+    });
+    await Promise.race([inserted.promise, adding]);
+    const removing = records.remove('users', [before]);
+    await Promise.race([removing, database.untilOneWaits()]);
+    going.resolve();
+    await Promise.allSettled([adding, removing]);
+    const kept = await records.list('sessions', { equal: { userId: user.id } });
+    expect(kept).toHaveLength((await findUser(user.id)) === undefined ? 0 : 1);
   });
 };

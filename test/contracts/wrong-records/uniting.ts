@@ -1,5 +1,7 @@
 import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
-import type { Records } from '../../../src/adapters/records/records.ts';
+import { keyOf, type StoredRows } from '../../../src/adapters/records/memory-rows.ts';
+import { firstVersion, type Records } from '../../../src/adapters/records/records.ts';
+import type { Calls, Transact } from '../../../src/adapters/records/units.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Faults } from './database.ts';
 
@@ -18,6 +20,15 @@ const uniting =
   () => ({
     records: (records) => ({ ...records, unit: wrong(records.unit, records) }),
   });
+/** Units that do not take turns, and whose rows are compared when they are inserted only. */
+const overlapping =
+  (stored: StoredRows): Transact =>
+  async (work) => {
+    const changes = stored.begin();
+    const result = await work(callsOver(changes));
+    changes.commit(() => false);
+    return result;
+  };
 /** Runs the work with the calls of everybody, whose changes are kept. */
 const together: Unit = async () => undefined as never;
 
@@ -65,14 +76,7 @@ export const UNITING: Faults = {
     caughtBy: HIDES,
   },
   'lets units overlap': {
-    wrong: ({ stored }) => ({
-      transact: async (work) => {
-        const changes = stored.begin();
-        const result = await work(callsOver(changes));
-        changes.commit(() => false);
-        return result;
-      },
-    }),
+    wrong: ({ stored }) => ({ transact: overlapping(stored) }),
     caughtBy: 'makes other units that lock the same row wait, and shows them its changes',
   },
   'keeps what comes before a violation': {
@@ -139,5 +143,56 @@ export const UNITING: Faults = {
       }),
     }),
     caughtBy: WAITS,
+  },
+  'compares the rows of a unit with none that others insert meanwhile': {
+    wrong: ({ stored }) => ({ transact: overlapping(stored) }),
+    caughtBy: 'accepts one of two units that insert the same values of a unique index',
+  },
+  'compares the rows of a unit with those before it alone': {
+    wrong: ({ stored }) => ({
+      transact: async (work) => {
+        const changes = stored.begin();
+        const insert: Calls['insert'] = async (table, row) => {
+          const version = firstVersion();
+          changes.set(table, keyOf(table, { ...row }), { ...row, version });
+        };
+        const result = await work({ ...callsOver(changes), insert });
+        changes.commit(() => false);
+        return result;
+      },
+    }),
+    caughtBy: 'rejects the second of two rows of a unit with the same values of a unique index',
+  },
+  'writes at the end of a unit over what others have written': {
+    wrong: ({ stored }) => ({
+      transact: async (work) => {
+        const calls = callsOver(stored.begin());
+        const writes: (() => void)[] = [];
+        const replace: Calls['replace'] = (table, before, after) => {
+          writes.push(() => stored.set(table, keyOf(table, { ...after }), { ...after, version: before.version + 1 }));
+          return calls.replace(table, before, after);
+        };
+        const result = await work({ ...calls, replace });
+        for (const write of writes) write();
+        return result;
+      },
+    }),
+    caughtBy: 'loses no change to a row that a unit and a call outside of it change',
+  },
+  'does not look for the user of a row again when a unit ends': {
+    wrong: ({ stored }) => ({
+      transact: async (work) => {
+        const calls = callsOver(stored.begin());
+        const writes: (() => void)[] = [];
+        const insert: Calls['insert'] = async (table, row) => {
+          writes.push(() => stored.set(table, keyOf(table, { ...row }), { ...row, version: firstVersion() }));
+          await calls.insert(table, row);
+        };
+        const result = await work({ ...calls, insert });
+        for (const write of writes) write();
+        return result;
+      },
+    }),
+    caughtBy: 'keeps no row of a unit whose user is removed meanwhile',
   },
 };

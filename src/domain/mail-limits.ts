@@ -1,7 +1,7 @@
 import { RESET_LIFETIME } from './link.ts';
 import type { Message, MessageKind } from './message.ts';
 
-/** How many mails an address gets (ADR 0012 has the table). */
+/** How many mails an address gets (docs/mail-and-pages.md has the table). */
 
 /** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
 const HOSTS = new Map([

@@ -20,5 +20,5 @@ export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly 
   app.context.onerror = lastResort(deps);
   const shared = sharedCount(deps.logger, deps.onFallback);
   app.use(pipeline(routes, rateLimiter(deps, shared), deps));
-  return { request: app.callback(), errorResponse: clientError(deps), limitsDegraded: shared.degraded };
+  return { request: app.callback(), errorResponse: clientError(app, deps), limitsDegraded: shared.degraded };
 };

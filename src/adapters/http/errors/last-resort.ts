@@ -1,4 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
+import type Koa from 'koa';
 import type { Context } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../log/redact-error.ts';
@@ -6,7 +8,7 @@ import { errorEnvelopeOf } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
-import { securityHeaderFields } from '../stages/security-headers.ts';
+import { setHeaders } from '../stages/security-headers.ts';
 import { httpFailure } from './exceptions.ts';
 
 /** A valid ULID, for a request without an id. */
@@ -49,37 +51,46 @@ const isGone = ({ req: { socket } }: Context): boolean => !socket.writable;
 /** Uses few parts of the service, since one of them has failed. */
 const respond = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
   if (res.headersSent) return;
-  const envelope = errorEnvelopeOf(error, { requestId: request.id, version }, { baseUrl, clock: Date });
-  const body = Buffer.from(JSON.stringify(envelope));
+  const { headers, body } = wholeResponse(error, request.id, { version, baseUrl, clock: Date });
   for (const name of ['Content-Encoding', 'Transfer-Encoding', 'Set-Cookie']) res.removeHeader(name);
-  res.writeHead(error.status, STATUS_CODES[error.status], {
-    [REQUEST_ID_HEADER]: request.id,
-    'Cache-Control': 'no-store',
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': body.length,
-  });
+  res.writeHead(error.status, STATUS_CODES[error.status], { ...headers, 'Content-Length': Buffer.byteLength(body) });
   res.end(body);
 };
 
-type Header = readonly [name: string, value: string];
+/** The envelope as text, and the header fields that come with it on a response of any kind. */
+const wholeResponse = (
+  error: AppError,
+  requestId: string,
+  deps: Pick<HttpDeps, 'clock' | 'version' | 'baseUrl'>,
+): { readonly headers: Readonly<Record<string, string>>; readonly body: string } => ({
+  headers: {
+    [REQUEST_ID_HEADER]: requestId,
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json; charset=utf-8',
+  },
+  body: JSON.stringify(errorEnvelopeOf(error, { requestId, version: deps.version }, deps)),
+});
 
 /**
  * The response to input that does not reach the pipeline, because it is not HTTP or did not arrive completely: an error envelope. The
  * `reason` of the parser is only logged.
  */
-export const clientError = (deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl'> & UnreadableDeps) => {
-  const protection = securityHeaderFields();
+export const clientError = (
+  app: Koa,
+  deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl'> & UnreadableDeps,
+) => {
+  const protection = protectionOf(app);
   return async (status: number, reason: string | undefined) => {
     logUnreadable(status, reason, deps);
-    const requestId = deps.ids.next();
-    const failure = httpFailure(status);
-    const headers: readonly Header[] = [
-      ...(await protection),
-      [REQUEST_ID_HEADER, requestId],
-      ['Cache-Control', 'no-store'],
-      ['Content-Type', 'application/json; charset=utf-8'],
-    ];
-    const body = JSON.stringify(errorEnvelopeOf(failure, { requestId, version: deps.version }, deps));
-    return { status, headers, body };
+    const { headers, body } = wholeResponse(httpFailure(status), deps.ids.next(), deps);
+    return { status, headers: [...(await protection), ...Object.entries(headers)], body };
   };
+};
+
+/** What stage 1 sets on any response. */
+const protectionOf = async (app: Koa): Promise<readonly (readonly [name: string, value: string])[]> => {
+  const request = new IncomingMessage(new Socket());
+  const ctx = app.createContext(request, new ServerResponse(request));
+  await setHeaders(ctx, async () => undefined);
+  return Object.entries(ctx.response.headers).map(([name, value]) => [name, String(value)]);
 };

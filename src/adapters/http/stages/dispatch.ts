@@ -61,26 +61,15 @@ export const FALLBACK = route(
   },
 );
 
-/** A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them. */
-const STRICT_PATH = { strict: true };
-
 /** Runs stages 6 to 12 of the request's route. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
-  const router = new Router({ exclusive: true });
-  /** The routes without path parameters, by method and path. */
-  const exact = new Map<string, Middleware>();
-  for (const each of routes) {
-    const enter = entering(each, stagesOf);
-    router.register(each.path, [each.method], enter, STRICT_PATH);
-    if (!each.path.includes(':')) exact.set(`${each.method} ${each.path}`, enter);
-  }
+  // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
+  const router = new Router({ exclusive: true, strict: true });
+  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf));
   const fallback = entering(FALLBACK, stagesOf);
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([router.routes() as Middleware, fallback]);
   return function dispatch(ctx, next) {
-    // Most requests have the exact path of a route. The router would try the patterns of all routes.
-    const enter = exact.get(`${ctx.method} ${ctx.url}`);
-    if (enter !== undefined) return enter(ctx, next);
     return (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };
 };

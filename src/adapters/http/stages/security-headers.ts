@@ -1,8 +1,8 @@
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
 /** A response may load nothing, and nothing may frame it. The pages of the service declare a policy of their own. */
-const setHeaders = helmet({
+export const setHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
@@ -29,23 +29,8 @@ export const scriptedPagePolicy = ({ images, frames }: { readonly images: string
     ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
   ].join('; ');
 
-/** The headers, which are the same in every response. */
-export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {
-  const fields: (readonly [string, string])[] = [];
-  const res = {
-    setHeader: (name: string, value: string) => fields.push([name, value]),
-    removeHeader: () => undefined,
-  };
-  // koa-helmet reads nothing but `req` and `res`, and helmet calls these two methods alone.
-  await setHeaders({ req: {}, res } as unknown as Context, async () => undefined);
-  return fields;
-};
-
 /** Stage 1. */
-export const securityHeaders = (): Middleware => {
-  const fields = securityHeaderFields();
-  return async function securityHeaders({ res }, next) {
-    for (const [name, value] of await fields) res.setHeader(name, value);
-    await next();
+export const securityHeaders = (): Middleware =>
+  function securityHeaders(ctx, next) {
+    return setHeaders(ctx, next);
   };
-};

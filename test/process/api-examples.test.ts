@@ -11,7 +11,7 @@ const blocks = [
   ...(readText('docs/api.md').split('\n### Examples\n')[1] ?? '').matchAll(/```(sh|json)\n([\s\S]*?)```/g),
 ].map(([, language = '', text = '']) => ({ language, text }));
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-/** The response below each command on the page; `null` where there is none. */
+/** What the page prints below each command: the payload of a success, or else the response; `null` where there is none. */
 const printed = blocks.flatMap(({ language }, index) => {
   const next = blocks[index + 1];
   return language === 'sh' ? [next?.language === 'json' ? JSON.parse(next.text) : null] : [];
@@ -23,6 +23,9 @@ const shapeOf = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
 };
+
+type Answer = { readonly success?: boolean; readonly code?: string; readonly data?: Answer };
+const printedOf = (answer: Answer): Answer | undefined => (answer.success === true ? answer.data : answer);
 
 describe('the examples of docs/api.md', () => {
   const directory = temporaryDirectory();
@@ -42,12 +45,12 @@ describe('the examples of docs/api.md', () => {
     const { stdout } = await promisify(execFile)('sh', ['-ec', `export TMPDIR="$PWD"\n${script}`], {
       cwd: directory.path,
     });
-    const responses = stdout.split('\0').map((text) => (text === '' ? null : JSON.parse(text)));
+    const responses = stdout.split('\0').map((text) => (text === '' ? null : printedOf(JSON.parse(text))));
     expect(responses.length).toBeGreaterThan(10);
     expect(responses.map(shapeOf)).toEqual(printed.map(shapeOf));
     expect(proxy.deviations).toEqual([]);
     expect(proxy.documented.length).toBeGreaterThan(10);
-    const codes = (all: readonly { readonly code?: string }[]) => all.map((answer) => answer?.code);
+    const codes = (all: readonly (Answer | null | undefined)[]) => all.map((answer) => answer?.code);
     expect(codes(responses)).toEqual(codes(printed));
   });
 });

@@ -26,7 +26,7 @@ export type DeviceProof = {
   readonly number: number;
 };
 
-/** What a request shows of its device. */
+/** What a request proves of its device. */
 export type Evidence = {
   /** Whether a session with a key needs a proof. */
   readonly required: boolean;
@@ -40,7 +40,7 @@ export type Evidence = {
 /** For sessions that are judged by their tokens alone. */
 export const NOT_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
 
-/** What a request without a proof shows. */
+/** What a request without a proof proves: nothing. */
 export const noEvidence = (binding: DeviceBinding): Evidence =>
   binding === 'enforce' ? { ...NOT_REQUIRED, required: true } : NOT_REQUIRED;
 
@@ -68,7 +68,7 @@ export const withProof = <Keys extends DeviceKeys>(keys: Keys, { key, number }: 
     ? { ...keys, proofs: [number, ...keys.proofs].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT) }
     : null;
 
-/** Whether a request shows the device of a session. `unbound`: it need not. */
+/** Whether a request proves the device of a session. `unbound`: it need not. */
 export const deviceStatus = (
   keys: DeviceKeys,
   { required, proof, browserKey }: Evidence,

@@ -68,9 +68,9 @@ export type Rotation = {
   readonly userId: string;
   /** `jti` of the token that is rotated. */
   readonly from: string;
-  /** `jti` of the token that has to be the session's current one: `from`, unless the store has forgotten the rotation that issued `from`. */
+  /** `jti` of the token that has to be the session's current one: `from`, unless the database has lost the rotation that issued `from`. */
   readonly expected: string;
-  /** The number that the session has to have: that of `from`, unless the store has forgotten rotations, or an earlier rotation of `from` was reverted. */
+  /** The number that the session has to have: that of `from`, unless the database has lost rotations, or an earlier rotation of `from` was reverted. */
   readonly expectedNumber: number;
   /** The number of `from`. */
   readonly number: number;
@@ -88,7 +88,7 @@ export type Rotation = {
   readonly continuesRun: boolean;
   /** Where the request comes from. */
   readonly device: Device;
-  /** What it shows of the device that holds the session's key. */
+  /** What it proves of the device that holds the session's key. */
   readonly evidence: Evidence;
 };
 
@@ -124,7 +124,7 @@ export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): 
 const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
   !continuesRun || number === runFirst;
 
-/** The number of the token that replaces `from`. No token of the session has had it, unless the store has forgotten that. */
+/** The number of the token that replaces `from`. No token of the session has had it, unless the database has lost that. */
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 

@@ -87,7 +87,7 @@ export const tokenStatus = (
   return statusByTime(session, token, now, policy);
 };
 
-/** The status of a token that the store has not forgotten, by the time since its rotation. */
+/** The status of a token whose rotation is stored, by the time since its rotation. */
 const statusByTime = (session: Session, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {
   // Never negative: the clock of the instance that rotated the token may be ahead.
   const age = (time: number) => Math.max(0, now - time);

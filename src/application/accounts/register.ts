@@ -9,14 +9,8 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type ChangeDeps, enqueue, record } from '../record.ts';
-import {
-  keysOf,
-  type OpenedSession,
-  type PrepareSessionDeps,
-  prepareSession,
-  storeSession,
-} from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
+import { type OpenedSession, type PrepareSessionDeps, prepareSession, storeSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenKeys } from '../sessions/prove-device.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
 import { assertNotReserved } from './links.ts';
 
@@ -54,7 +48,7 @@ export const register =
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     assertPasswordAllowed(deps, input, 'password');
-    const keys = keysOf(await provenDevice(deps, presented));
+    const keys = await provenKeys(deps, presented);
     const user = await userOf(deps, input);
     cancellation.throwIfAborted();
     const now = user.createdAt;

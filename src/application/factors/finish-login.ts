@@ -15,8 +15,8 @@ import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '..
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
-import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';
 import {
@@ -127,7 +127,7 @@ export const finishLogin =
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
     const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const { remember = false, rememberedDevices: texts = [] } = input;
-    const keys = keysOf(await provenDevice(deps, presented));
+    const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, refreshTokens);
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
@@ -165,7 +165,6 @@ const store = (
   deps.unitOfWork.run(async (stores) => {
     const { session, origin } = login;
     const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
-    assertMayLogIn(deps, user);
     if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);

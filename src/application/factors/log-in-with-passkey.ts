@@ -3,8 +3,8 @@ import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
-import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import {
   type ChallengeDeps,
   type NewChallenge,
@@ -39,7 +39,7 @@ export const logInWithPasskey =
   (deps: PasskeyLoginDeps) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const keys = keysOf(await provenDevice(deps, presented));
+    const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, refreshTokens);
     const shown = await shownPasskey(deps, credential);
     const user = await deps.users.findById(shown.passkey.userId);
@@ -53,7 +53,6 @@ export const logInWithPasskey =
     await deps.unitOfWork.run(async (stores) => {
       const locked = await stores.users.lock(user.id);
       if (locked === null) throw unknownPasskey();
-      assertMayLogIn(deps, locked);
       await usePasskey(deps, stores, shown, { user: locked, origin });
       await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
     });

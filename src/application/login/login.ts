@@ -9,8 +9,8 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { verifiedTokens } from '../sessions/assess-tokens.ts';
-import { keysOf, type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { comparePassword, loginAttempts } from './compare-password.ts';
 import { keyedMutex } from './keyed-mutex.ts';
@@ -59,7 +59,7 @@ export const login = (deps: LoginDeps) => {
   const oneAtATime = keyedMutex();
   return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const keys = keysOf(await provenDevice(deps, presented));
+    const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
     const { networks } = source;
@@ -96,15 +96,11 @@ type LogIn = Admitted & {
   readonly rememberedDeviceId: string | null;
 };
 
-/**
- * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. Locks the user, and checks
- * them again: a change of the password, or an operator who disables the account, has ended only the sessions that were stored before.
- */
+/** Locks the user, and compares the password again: a change of it has ended only the sessions that were stored before. */
 const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
-    assertMayLogIn(deps, locked);
     assertSamePassword(user, locked);
     await storeLogin(deps, stores, { user: locked, ...login });
   });

@@ -43,22 +43,22 @@ export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): Ref
       add(newEvent({ userId, kind: 'login-refused' }, { id: ids.next(), at: clock.now(), origin })),
     async store() {
       // Always in the same order, so that two instances do not deadlock.
-      const taken = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));
+      const pending = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));
       counts = new Map();
-      for (let at = 0; at < taken.length; at += BATCH_SIZE) {
+      for (let at = 0; at < pending.length; at += BATCH_SIZE) {
         try {
-          await unitOfWork.run(({ events }) => events.add(taken.slice(at, at + BATCH_SIZE)));
+          await unitOfWork.run(({ events }) => events.add(pending.slice(at, at + BATCH_SIZE)));
         } catch (error) {
-          putBack(taken.slice(at));
+          putBack(pending.slice(at));
           throw error;
         }
       }
     },
     waiting: () => counts.size,
     takeLost() {
-      const taken = lost;
+      const since = lost;
       lost = 0;
-      return taken;
+      return since;
     },
   };
 };

@@ -58,14 +58,16 @@ type Login = {
 };
 
 /**
- * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual.
- * @throws AppError AUTH_SECOND_FACTOR_REQUIRED
+ * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. The user may have been
+ * disabled since the log-in began, which has ended only the sessions that were stored before.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, AUTH_SECOND_FACTOR_REQUIRED
  */
 export const storeLogin = async (
-  deps: EndPresentedDeps & SecondFactorPolicy,
+  deps: EndPresentedDeps & SecondFactorPolicy & MayLogInDeps,
   stores: Stores,
   { user, session, verified, isOwnDevice, origin, rememberedDeviceId = null }: Login,
 ): Promise<void> => {
+  assertMayLogIn(deps, user);
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
   await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });

@@ -5,7 +5,7 @@ import {
   lacksSecondFactor,
   type SecondFactorPolicy,
 } from '../../domain/assurance.ts';
-import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-binding.ts';
+import type { DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
@@ -29,10 +29,6 @@ export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly se
 
 /** A session that is not stored yet, and the result of the log-in. */
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
-
-/** The keys of a session that is opened with a proof. */
-export const keysOf = (proof: DeviceProof | null): DeviceKeys =>
-  proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 
 type NewSession = {
   readonly user: User;

@@ -1,4 +1,10 @@
-import type { DeviceBinding, DeviceKeys, DeviceProof, Evidence } from '../../domain/device-binding.ts';
+import {
+  type DeviceBinding,
+  type DeviceKeys,
+  type DeviceProof,
+  type Evidence,
+  NO_KEYS,
+} from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ProofOutcome, Proofs, ProofTarget } from '../ports/proofs.ts';
@@ -36,7 +42,7 @@ const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED',
 const isUntimely = 'the time of the proof is more than a minute off';
 
 /**
- * The key that a session is opened with; `null` without a proof.
+ * The key that a request proves; `null` without a proof.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
  */
 export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented): Promise<DeviceProof | null> => {
@@ -44,6 +50,12 @@ export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented):
   if (outcome === null) return null;
   if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(isUntimely) : unproven('the proof is not valid');
   return outcome.proof;
+};
+
+/** The keys of the session that a request opens. @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED */
+export const provenKeys = async (deps: ProveDeviceDeps, presented: Presented): Promise<DeviceKeys> => {
+  const proof = await provenDevice(deps, presented);
+  return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 };
 
 /** What a refresh proves of its device, and why it is refused if that is not enough. */

@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
@@ -12,18 +11,19 @@ import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prome
 import { onDatabaseFailure } from '../adapters/records/database-failures.ts';
 import type { RedisClient } from '../adapters/redis/open.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
-import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
+import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
-import { openPorts, openReports } from './compose/open-ports.ts';
+import { openPorts } from './compose/open-ports.ts';
 import type { Overrides, Ports } from './compose/ports.ts';
 import type { WatchedRedis } from './compose/redis-check.ts';
 import { storeRefusedLogins } from './compose/refused-logins.ts';
+import { openReports } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
-import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
+import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
@@ -43,8 +43,6 @@ export type Service = {
 
 /** `serve` closes the caller's own storage. */
 type ServiceOverrides = Omit<Overrides, 'close'>;
-
-type AppDeps = Parameters<typeof createApp>[1];
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
 export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}): Promise<Service> => {
@@ -87,14 +85,13 @@ const build = async (
     redis,
     onFallback: metrics === null ? undefined : () => metrics.observeFallback('log-ins'),
   });
-  const { report, reports } = openReports(logger);
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
   const { mailer } = ports;
-  listen(reports, { logger, metrics, count: refusals.count });
+  const report = openReports({ logger, metrics, countRefusal: refusals.count });
   const parts = { logger, wakeUp, report, templates, isWatched: metrics !== null };
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, parts);
-  const deps = { ...useCaseDeps(config, ports, report), mailLocales };
+  const deps: UseCaseDeps = { ...config, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   let isStopping = false;
   const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])].map(
@@ -108,8 +105,21 @@ const build = async (
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
-  const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
+  const http = createApp(routes, {
+    ...config,
+    allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
+    logger,
+    sampling,
+    redis,
+    clock: ports.clock,
+    ids: ports.ids,
+    authenticate: authenticate(ports),
+    assertSteppedUp: assertSteppedUp(ports),
+    version: VERSION,
+    onFallback: metrics === null ? undefined : () => metrics.observeFallback('requests'),
+    onRequest: metrics?.observeRequest,
+    onUnreadable: metrics?.observeUnreadable,
+  });
   metrics?.watch({
     passwordHashes: hashing,
     databaseConnections: connections,
@@ -132,17 +142,18 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error when addresses have to be verified, but there is no mail. */
-const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
-  if (mailer !== null) return emailVerification;
-  if (emailVerification !== 'required') return 'off';
-  throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
-};
-
-/** @throws Error when log-ins need a second factor, but nobody can add one. */
-const secondFactorOf = ({ secondFactor }: Config, { secrets }: Ports): Config['secondFactor'] => {
-  if (secondFactor !== 'required' || secrets.factors !== null) return secondFactor;
-  throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
+/** @throws Error when addresses have to be verified without mail, or second factors are required that nobody can add. */
+const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
+  const { emailVerification, secondFactor, raceWindow, replayWindow } = config;
+  if (mailer === null && emailVerification === 'required')
+    throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
+  if (secrets.factors === null && secondFactor === 'required')
+    throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
+  return {
+    notices: mailer === null ? new Set<Notice>() : config.notices,
+    emailVerification: mailer === null ? ('off' as const) : emailVerification,
+    replayPolicy: { raceWindow, replayWindow },
+  };
 };
 
 /** Imported only with REDIS_URL: its library has some 50 modules. */
@@ -152,72 +163,6 @@ const openRedis = async (urls: readonly string[], logger: Logger): Promise<Redis
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
   (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
-
-type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
-
-type Listeners = Observers & Pick<ReturnType<typeof storeRefusedLogins>, 'count'>;
-
-/** Passes the reports of use cases to the log and to the metrics. */
-const listen = (reports: EventEmitter<Reports>, { logger, metrics, count }: Listeners): void => {
-  reports.on('login-refused', count);
-  reports.on('rehash-failed', (error) => logger.warn({ err: error }, 'a password hash could not be renewed'));
-  reports.on('mail', logOfMail(logger));
-  if (metrics === null) return;
-  reports.on('refresh', metrics.observeRefresh);
-  reports.on('mail', (outcome) => {
-    if (outcome !== 'dropped') metrics.observeMail(outcome);
-  });
-};
-
-const useCaseDeps = (config: Config, ports: Ports, report: Report): UseCaseDeps => ({
-  ...ports,
-  accessLifetime: config.accessLifetime,
-  refreshLifetime: config.refreshLifetime,
-  sessionMaxLifetime: config.sessionMaxLifetime,
-  authenticationClaims: config.authenticationClaims,
-  notices: ports.mailer === null ? new Set() : config.notices,
-  emailVerification: emailVerificationOf(config, ports),
-  secondFactor: secondFactorOf(config, ports),
-  replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
-  pause,
-  deviceBinding: config.deviceBinding,
-  report,
-});
-
-const httpDeps = (
-  config: Config,
-  ports: Ports,
-  {
-    logger,
-    metrics,
-    sampling,
-    redis,
-    allowedOrigins,
-  }: Observers & Pick<AppDeps, 'sampling' | 'redis' | 'allowedOrigins'>,
-): AppDeps => ({
-  environment: config.environment,
-  baseUrl: config.baseUrl,
-  trustProxy: config.trustProxy,
-  brand: config.brand,
-  defaultLocale: config.defaultLocale,
-  allowedOriginsSetting: config.allowedOriginsSetting,
-  allowedHeaders: config.allowedHeaders,
-  rateLimits: config.rateLimits,
-  requestTimeout: config.requestTimeout,
-  slowRequest: config.slowRequest,
-  logger,
-  sampling,
-  redis,
-  allowedOrigins,
-  clock: ports.clock,
-  ids: ports.ids,
-  authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
-  assertSteppedUp: assertSteppedUp(ports),
-  version: VERSION,
-  onFallback: metrics === null ? undefined : () => metrics.observeFallback('requests'),
-  onRequest: metrics?.observeRequest,
-  onUnreadable: metrics?.observeUnreadable,
-});
 
 const rateLimitMode = (redis: WatchedRedis | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
   if (redis === null) return 'process';

@@ -27,7 +27,7 @@ import {
 } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
-export type PreviewEmailChangeDeps = LinkDeps &
+type PreviewEmailChangeDeps = LinkDeps &
   Pick<NoticeDeps, 'notices'> & { readonly links: LinkRepository; readonly users: UserRepository };
 
 type Preview = {

@@ -9,7 +9,7 @@ import {
 import type { ChangeDeps } from '../record.ts';
 import { removeAccount } from './remove-account.ts';
 
-export type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
+type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
 
 type Deletion = RequestWithPassword & { readonly origin?: Origin };
 

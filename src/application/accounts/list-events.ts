@@ -2,7 +2,7 @@ import { withoutName } from '../../domain/event.ts';
 import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../sessions/live-user.ts';
 
-export type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
+type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 
 /**
  * A page of the events of an account, the latest first.

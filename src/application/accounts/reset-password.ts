@@ -15,7 +15,7 @@ import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-
 import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
-export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
+type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
 
 /**
  * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
@@ -36,7 +36,7 @@ export type ResetPasswordDeps = ChangeDeps &
     readonly hasher: PasswordHasher;
   };
 
-export type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'secrets' | 'clock'>;
+type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'secrets' | 'clock'>;
 
 /** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
 export const previewPasswordReset =

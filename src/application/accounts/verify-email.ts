@@ -11,7 +11,7 @@ import { findLink, invalidLink, type LinkDeps, takeLink } from './links.ts';
 import { removeAccount } from './remove-account.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
-export type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
+type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
 
 /** Requests another link that verifies an address. Whether the address has an account is looked up only when the link is sent. */
 export const requestEmailVerification =
@@ -80,7 +80,7 @@ const assertVerified = async (users: UserRepository, { userId, email }: Link): P
   if (!isVerified) throw invalidLink('the address is not that of the user any more');
 };
 
-export type RemoveUnverifiedAccountDeps = LinkDeps & ChangeDeps;
+type RemoveUnverifiedAccountDeps = LinkDeps & ChangeDeps;
 
 /**
  * "I did not register": removes an account that was registered with somebody else's address. Not one whose address is verified, and not a

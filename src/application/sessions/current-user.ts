@@ -24,6 +24,8 @@ export type CurrentUser = PublicUser &
 
 type PasskeyDeps = { readonly passkeys: Pick<PasskeyRepository, 'listByUser'> };
 
+export type CurrentUserDeps = LiveUserDeps & PasskeyDeps;
+
 export const currentUser = async ({ passkeys }: PasskeyDeps, user: User): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
@@ -38,6 +40,6 @@ export const currentUser = async ({ passkeys }: PasskeyDeps, user: User): Promis
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const getCurrentUser =
-  (deps: LiveUserDeps & PasskeyDeps) =>
+  (deps: CurrentUserDeps) =>
   async (caller: Caller): Promise<CurrentUser> =>
     currentUser(deps, await liveUser(deps, caller));

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { bcryptPasswordHasher } from '../../adapters/crypto/bcrypt.ts';
 import { verifyBrowserProof } from '../../adapters/crypto/browser-proofs.ts';
@@ -16,7 +15,6 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
-import type { Report, Reports } from '../../application/reports.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys/keys.ts';
 import { openMailer } from '../mail/delivery.ts';
@@ -92,19 +90,4 @@ const countLoginAttempts = (
 ): LoginAttempts => {
   const own = memoryLoginAttempts();
   return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger, onFallback);
-};
-
-/** The emitter of reports. A listener that throws only causes a line in the log. */
-export const openReports = (logger: Logger): { readonly reports: EventEmitter<Reports>; readonly report: Report } => {
-  const reports = new EventEmitter<Reports>();
-  // Its type allows names that are not declared as well.
-  const emit = reports.emit.bind(reports) as Report;
-  const report: Report = (name, ...details) => {
-    try {
-      emit(name, ...details);
-    } catch (error) {
-      logger.error({ err: error }, 'a report could not be recorded');
-    }
-  };
-  return { reports, report };
 };

@@ -29,22 +29,15 @@ import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
+import type { AccountsDeps } from '../../application/accounts/deps.ts';
+import type { FactorsDeps } from '../../application/factors/deps.ts';
+import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
+import type { SessionsDeps } from '../../application/sessions/deps.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 
-export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
-  Parameters<typeof sessionRoutes>[0] &
-  Parameters<typeof passkeyRoutes>[0] &
-  Parameters<typeof factorRoutes>[0] &
-  Parameters<typeof secondFactorRoutes>[0] &
-  Parameters<typeof stepUpRoutes>[0] &
-  Parameters<typeof browserRoutes>[0] &
-  Parameters<typeof userRoutes>[0] &
-  Parameters<typeof eventRoutes>[0] &
-  Parameters<typeof passwordResetRoutes>[0] &
-  Parameters<typeof accountRoutes>[0] &
-  Parameters<typeof emailRoutes>[0];
+export type UseCaseDeps = SessionsDeps & LoginDeps & FactorsDeps & AccountsDeps;
 
 /** What routes need besides the use cases and the configuration. */
 type Parts = {

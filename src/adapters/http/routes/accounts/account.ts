@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { changeUsername } from '../../../../application/accounts/change-username.ts';
-import { type DeleteAccountDeps, deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import { type ExportAccountDeps, exportAccount } from '../../../../application/accounts/export-account.ts';
-import type { ChangeDeps } from '../../../../application/record.ts';
+import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
+import { exportAccount } from '../../../../application/accounts/export-account.ts';
 import { AMR_VALUES } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
@@ -13,8 +13,6 @@ import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ChangeUsernameBody, DeleteAccountBody } from '../../routing/schemas.ts';
 import { StoredEventJson } from './events.ts';
-
-type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;
 
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
@@ -126,14 +124,14 @@ export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([E
 const EXPORT_MAX_WAIT = 5_000;
 
 /** One export at a time: it is the largest response. */
-const exportOneAtATime = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
+const exportOneAtATime = (deps: AccountsDeps): ReturnType<typeof exportAccount> => {
   const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
   const run = exportAccount(deps);
   return (...input) => enqueue(() => run(...input));
 };
 
 /** Users change their names, leave, and get what is stored about them. ADR 0010. */
-export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[] => {
+export const accountRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     changeUsername: changeUsername(deps),
     deleteAccount: deleteAccount(deps),

@@ -1,21 +1,11 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import { confirmEmailChange, previewEmailChange } from '../../../../application/accounts/confirm-email-change.ts';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
+import { requestEmailChange } from '../../../../application/accounts/request-email-change.ts';
+import { takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
 import {
-  type ConfirmEmailChangeDeps,
-  confirmEmailChange,
-  type PreviewEmailChangeDeps,
-  previewEmailChange,
-} from '../../../../application/accounts/confirm-email-change.ts';
-import {
-  type RequestEmailChangeDeps,
-  requestEmailChange,
-} from '../../../../application/accounts/request-email-change.ts';
-import { type TakeAccountBackDeps, takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
-import {
-  type ConfirmEmailDeps,
   confirmEmail,
-  type RemoveUnverifiedAccountDeps,
-  type RequestEmailVerificationDeps,
   removeUnverifiedAccount,
   requestEmailVerification,
 } from '../../../../application/accounts/verify-email.ts';
@@ -28,14 +18,6 @@ import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../../routing/schemas.ts';
 import { RefreshResult } from '../login/auth.ts';
-
-type EmailDeps = RequestEmailVerificationDeps &
-  ConfirmEmailDeps &
-  RemoveUnverifiedAccountDeps &
-  RequestEmailChangeDeps &
-  PreviewEmailChangeDeps &
-  ConfirmEmailChangeDeps &
-  TakeAccountBackDeps;
 
 export const EmailChangePreviewJson = v.pipe(
   v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
@@ -73,7 +55,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
   );
 
 /** Verifying and changing email addresses. They need mail. ADR 0010. */
-export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] => {
+export const emailRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),
     confirmEmail: confirmEmail(deps),

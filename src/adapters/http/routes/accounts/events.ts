@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type ListEventsDeps, listEvents } from '../../../../application/accounts/list-events.ts';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
+import { listEvents } from '../../../../application/accounts/list-events.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../../domain/event.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';
@@ -60,7 +61,7 @@ export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.opt
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
 
 /** What happened to the account of the user. ADR 0011. */
-export const eventRoutes = (deps: ListEventsDeps): Route[] => {
+export const eventRoutes = (deps: AccountsDeps): Route[] => {
   const list = listEvents(deps);
   return [
     route(

@@ -1,21 +1,17 @@
 import * as v from 'valibot';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
 import {
   previewPasswordReset,
-  type RequestPasswordResetDeps,
-  type ResetPasswordDeps,
   requestPasswordReset,
   resetPassword,
 } from '../../../../application/accounts/reset-password.ts';
-import type { Mailer } from '../../../../application/ports/mailer.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AddressBody, ConfirmPasswordResetBody, LinkBody } from '../../routing/schemas.ts';
 
 /** For users who do not know their password any more (ADR 0010). */
-export const passwordResetRoutes = (
-  deps: RequestPasswordResetDeps & ResetPasswordDeps & { readonly mailer: Mailer | null },
-): Route[] => [
+export const passwordResetRoutes = (deps: AccountsDeps): Route[] => [
   // Without mail, an operator can still make a link.
   ...(deps.mailer === null ? [] : [requestRoute(requestPasswordReset(deps))]),
   previewRoute(previewPasswordReset(deps)),

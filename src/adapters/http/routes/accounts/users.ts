@@ -1,7 +1,8 @@
 import { changeLocale } from '../../../../application/accounts/change-locale.ts';
-import { type ChangePasswordDeps, changePassword } from '../../../../application/accounts/change-password.ts';
+import { changePassword } from '../../../../application/accounts/change-password.ts';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
-import type { LiveUserDeps } from '../../../../application/sessions/live-user.ts';
+import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
 import { CurrentUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
@@ -9,9 +10,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { ChangePasswordBody, LocaleBody } from '../../routing/schemas.ts';
 import { RefreshResult } from '../login/auth.ts';
 
-type UserDeps = LiveUserDeps & ChangePasswordDeps & Parameters<typeof getCurrentUser>[0];
-
-export const userRoutes = (deps: UserDeps, cookie: SessionCookies): Route[] => {
+export const userRoutes = (deps: AccountsDeps & SessionsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),
     changeLocale: changeLocale(deps),

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
+import type { FactorsDeps } from '../../../../application/factors/deps.ts';
 import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
 import {
   confirmApp,
   listFactors,
-  type ManageFactorsDeps,
   makeRecoveryCodes,
   removeApp,
   startApp,
 } from '../../../../application/factors/manage-factors.ts';
-import { listPasskeys, type ManagePasskeysDeps } from '../../../../application/factors/manage-passkeys.ts';
+import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/totp.ts';
 import { Timestamp } from '../../../json/public-user.ts';
@@ -18,8 +18,6 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { PasskeyJson } from '../../routing/passkey-schemas.ts';
 import { ConfirmAppBody, IdParams } from '../../routing/schemas.ts';
 import { shownPasskey } from './passkeys.ts';
-
-type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
 
 export const FactorsJson = v.pipe(
   v.object({
@@ -60,7 +58,7 @@ export const RecoveryCodesJson = v.object({
 });
 
 /** The second factors of a user. ADR 0009. @param brand its name is that of the service in authenticator apps. */
-export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Brand }): Route[] => {
+export const factorRoutes = (deps: FactorsDeps, { brand }: { readonly brand: Brand }): Route[] => {
   const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
   return [
     route(
@@ -85,7 +83,7 @@ export const factorRoutes = (deps: FactorDeps, { brand }: { readonly brand: Bran
 };
 
 /** Without the keys of secrets, there are none. */
-const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
+const enrolmentRoutes = (deps: FactorsDeps, service: string): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
@@ -125,7 +123,7 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
   ];
 };
 
-const ownFactorRoutes = (deps: FactorDeps): Route[] => {
+const ownFactorRoutes = (deps: FactorsDeps): Route[] => {
   const useCases = { makeRecoveryCodes: makeRecoveryCodes(deps), removeApp: removeApp(deps) };
   return [
     route(

@@ -1,14 +1,10 @@
 import * as v from 'valibot';
-import {
-  logInWithPasskey,
-  type PasskeyLoginDeps,
-  passkeyChallenge,
-} from '../../../../application/factors/log-in-with-passkey.ts';
+import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/log-in-with-passkey.ts';
 import {
   addPasskey,
   invitePasskey,
   type ListedPasskey,
-  type ManagePasskeysDeps,
   removePasskey,
   renamePasskey,
 } from '../../../../application/factors/manage-passkeys.ts';
@@ -30,8 +26,6 @@ import {
 import { IdParams, PasskeyLoginBody } from '../../routing/schemas.ts';
 import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from '../login/auth.ts';
 
-export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
-
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 
 export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
@@ -41,13 +35,13 @@ export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passke
 });
 
 /** Users register passkeys, and log in with them. ADR 0009. */
-export const passkeyRoutes = (deps: PasskeyDeps, access: DeviceAccess, { brand }: UserSite): Route[] => [
+export const passkeyRoutes = (deps: FactorsDeps, access: DeviceAccess, { brand }: UserSite): Route[] => [
   ...ownPasskeyRoutes(deps, brand.name),
   ...passkeyLoginRoutes(deps, access),
   relatedOriginsRoute(deps),
 ];
 
-const ownPasskeyRoutes = (deps: PasskeyDeps, name: string): Route[] => {
+const ownPasskeyRoutes = (deps: FactorsDeps, name: string): Route[] => {
   const useCases = {
     invitePasskey: invitePasskey(deps),
     addPasskey: addPasskey(deps),
@@ -114,7 +108,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps, name: string): Route[] => {
   ];
 };
 
-const passkeyLoginRoutes = (deps: PasskeyDeps, access: DeviceAccess): Route[] => {
+const passkeyLoginRoutes = (deps: FactorsDeps, access: DeviceAccess): Route[] => {
   const useCases = { passkeyChallenge: passkeyChallenge(deps), logInWithPasskey: logInWithPasskey(deps) };
   return [
     route(
@@ -158,7 +152,7 @@ const passkeyLoginRoutes = (deps: PasskeyDeps, access: DeviceAccess): Route[] =>
 };
 
 /** Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11). */
-const relatedOriginsRoute = ({ webauthn }: Pick<PasskeyDeps, 'webauthn'>): Route =>
+const relatedOriginsRoute = ({ webauthn }: Pick<FactorsDeps, 'webauthn'>): Route =>
   route(
     {
       name: 'related-origins',

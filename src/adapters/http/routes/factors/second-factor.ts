@@ -1,11 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import {
-  type FinishLoginDeps,
-  finishLogin,
-  showPendingLogin,
-  startPendingApp,
-} from '../../../../application/factors/finish-login.ts';
+import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import { finishLogin, showPendingLogin, startPendingApp } from '../../../../application/factors/finish-login.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
@@ -31,7 +27,7 @@ const FinishedLoginJson = v.object({
 
 /** The second half of a log-in whose user needs a second factor. ADR 0009. @param brand its name is that of the service in authenticator apps. */
 export const secondFactorRoutes = (
-  deps: FinishLoginDeps,
+  deps: FactorsDeps,
   access: DeviceAccess,
   { brand }: { readonly brand: Brand },
 ): Route[] => {
@@ -101,7 +97,7 @@ const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAcce
 };
 
 /** Without the keys of secrets, there is none. */
-const enrolmentRoutes = (deps: FinishLoginDeps, access: DeviceAccess, service: string): Route[] => {
+const enrolmentRoutes = (deps: FactorsDeps, access: DeviceAccess, service: string): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const start = startPendingApp(deps, factorSecrets);

@@ -1,4 +1,5 @@
-import { type StepUpDeps, stepUp } from '../../../../application/factors/step-up.ts';
+import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import { stepUp } from '../../../../application/factors/step-up.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { assertOneMember, presentedFactor } from '../../request/presented-factor.ts';
@@ -7,7 +8,7 @@ import { StepUpBody } from '../../routing/schemas.ts';
 import { PROOF_ERRORS, RefreshResult } from '../login/auth.ts';
 
 /** The user of a session shows something again. RFC 9470, ADR 0009. */
-export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
+export const stepUpRoutes = (deps: FactorsDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
   const useCases = { stepUp: stepUp(deps) };
   return [
     route(

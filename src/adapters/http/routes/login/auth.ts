@@ -1,14 +1,13 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { type RegisterPendingDeps, register, registerPending } from '../../../../application/accounts/register.ts';
-import {
-  type RegisterUnverifiedDeps,
-  registerUnverified,
-} from '../../../../application/accounts/register-unverified.ts';
+import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
+import { register, registerPending } from '../../../../application/accounts/register.ts';
+import { registerUnverified } from '../../../../application/accounts/register-unverified.ts';
 import { type LoginDeps, login } from '../../../../application/login/login.ts';
-import { type LogoutDeps, logout } from '../../../../application/sessions/logout.ts';
+import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
+import { logout } from '../../../../application/sessions/logout.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
-import { type RefreshDeps, refresh } from '../../../../application/sessions/refresh.ts';
+import { refresh } from '../../../../application/sessions/refresh.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
 import type { BrowserSession } from '../../request/browser-session.ts';
@@ -18,10 +17,6 @@ import { clientOf } from '../../request/hang-up.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../../routing/schemas.ts';
-
-type RegisterRouteDeps = RegisterUnverifiedDeps & RegisterPendingDeps;
-
-type AuthDeps = RegisterRouteDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 /** How the routes see the device of a request, and what they send it. */
 export type DeviceAccess = {
@@ -57,14 +52,14 @@ export const handOver = (ctx: Context, { cookie, browser }: DeviceAccess, opened
 const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
   locale === undefined ? acceptedLocales(ctx) : [locale];
 
-const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnverifiedDeps): boolean =>
+const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | AccountsDeps): boolean =>
   emailVerification === 'required';
 
 /**
  * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010). If they need a second
  * factor, the user adds it in a pending log-in (ADR 0009).
  */
-const registerRoute = (deps: RegisterRouteDeps, access: DeviceAccess): Route => {
+const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -115,7 +110,7 @@ const registerRoute = (deps: RegisterRouteDeps, access: DeviceAccess): Route => 
 };
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
+export const authRoutes = (deps: AccountsDeps & LoginDeps & SessionsDeps, access: DeviceAccess): Route[] => {
   const { cookie, pendingLogin, rememberedDevice, device, browser } = access;
   const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
   return [

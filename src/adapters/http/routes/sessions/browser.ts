@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
+import { registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
+import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { type BrowserSession, browserText, challengeHeader } from '../../request/browser-session.ts';
 import { originOf } from '../../request/client.ts';
@@ -48,11 +49,7 @@ const Instructions = v.pipe(
 );
 
 /** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
-export const browserRoutes = (
-  deps: Omit<BindBrowserDeps, 'boundCookieLifetime'>,
-  refreshCookie: SessionCookies,
-  browser: BrowserSession,
-): Route[] => {
+export const browserRoutes = (deps: SessionsDeps, refreshCookie: SessionCookies, browser: BrowserSession): Route[] => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
   const useCases = { register: registerBrowser(bindDeps), renew: renewBrowser(bindDeps) };
   return [

@@ -2,8 +2,8 @@ import querystring from 'node:querystring';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { continueNavigation } from '../../../../application/sessions/continue-navigation.ts';
-import { type MintAccessTokenDeps, mintAccessToken } from '../../../../application/sessions/mint-access-token.ts';
-import type { RefreshDeps } from '../../../../application/sessions/refresh.ts';
+import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
+import { mintAccessToken } from '../../../../application/sessions/mint-access-token.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { textRule } from '../../../json/text-rule.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
@@ -88,7 +88,7 @@ const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string 
 
 /** Renews the session of a browser that navigates, and sends it to the page. @param script of the page for devices with a key. */
 export const continueRoutes = (
-  deps: RefreshDeps,
+  deps: SessionsDeps,
   { cookie, device }: DeviceAccess,
   settings: NavigationSettings,
   script: string,
@@ -153,7 +153,7 @@ export const continueRoutes = (
 
 /** Access tokens for servers that were handed the refresh cookie of a visitor. */
 export const accessTokenRoutes = (
-  deps: MintAccessTokenDeps,
+  deps: SessionsDeps,
   { cookie }: Pick<DeviceAccess, 'cookie'>,
   pageServers: readonly PageServer[],
 ): Route[] => {

@@ -1,11 +1,9 @@
 import * as v from 'valibot';
-import type { ChangeDeps } from '../../../../application/record.ts';
+import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
 import {
-  type EndOtherSessionsDeps,
   endAllSessions,
   endOtherSessions,
   endOwnSession,
-  type ListSessionsDeps,
   listSessions,
 } from '../../../../application/sessions/manage-sessions.ts';
 import { deviceNames } from '../../../json/device-names.ts';
@@ -15,8 +13,6 @@ import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { IdParams } from '../../routing/schemas.ts';
 import { RefreshResult } from '../login/auth.ts';
-
-type SessionDeps = ListSessionsDeps & ChangeDeps & EndOtherSessionsDeps;
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
@@ -50,7 +46,7 @@ export const SessionJson = v.pipe(
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0005. */
-export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[] => {
+export const sessionRoutes = (deps: SessionsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     listSessions: listSessions(deps),
     endOwnSession: endOwnSession(deps),

@@ -25,20 +25,15 @@ export const repeatedAfter =
 
 /** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
 const IDLE_LIMIT = 10_000;
-/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0019). */
-const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
+/**
+ * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The limit holds for this transaction
+ * only: behind a pooler, the session goes to other clients afterwards (ADR 0019).
+ */
+const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`;
 
-/** READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. */
 export const POSTGRESQL: SqlDialect = {
   repeated: repeatedAfter(postgresqlFailure),
-  transact: (db, work) =>
-    db
-      .transaction()
-      .setIsolationLevel('read committed')
-      .execute(async (transaction) => {
-        await transaction.executeQuery(LIMIT_IDLE_TIME);
-        return work(transaction);
-      }),
+  transact: (db, work) => inTransaction(db, BEGIN, work),
   rowLock: 'no key update',
   returnsDeleted: true,
   booleans: (value) => value,
@@ -61,21 +56,21 @@ const untilFree: SqlDialect['repeated'] = async (send) => {
 };
 
 /** Takes the lock for writing at the beginning, so that what the work reads is still true when it writes. */
-const BEGIN = CompiledQuery.raw('begin immediate');
+const BEGIN_IMMEDIATE = 'begin immediate';
 
 export const SQLITE: SqlDialect = {
   repeated: untilFree,
-  transact: (db, work) => untilFree(() => inTransaction(db, work)),
+  transact: (db, work) => untilFree(() => inTransaction(db, BEGIN_IMMEDIATE, work)),
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
   failureOf: sqliteFailure,
 };
 
-/** While another process writes, `BEGIN` fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
-const inTransaction = <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
+/** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
+const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
   db.connection().execute(async (connection) => {
-    await connection.executeQuery(BEGIN);
+    await connection.executeQuery(CompiledQuery.raw(begin));
     try {
       const result = await work(connection);
       await connection.executeQuery(CompiledQuery.raw('commit'));

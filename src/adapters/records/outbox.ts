@@ -1,4 +1,9 @@
-import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import {
+  COUNTED_AT_MOST,
+  type Outbox,
+  REQUESTS_PER_NETWORK,
+  REQUESTS_WAITING,
+} from '../../application/ports/outbox.ts';
 import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
 import { changeRow, findRow, insertUnlessTaken, purgeRows, takeRow, untilDone } from './change.ts';
 import type { Equal, Query, Records, Stored } from './records.ts';
@@ -113,21 +118,8 @@ export const outboxOver = (records: Records): Outbox => {
       }),
     purge: (now, limit) => purgeRows(records, 'mailboxes', { time: 'refilledAt', until: now, limit }),
     async waiting() {
-      const [oldest] = await records.list('outbox', { order: ['id'], limit: 1 });
-      const count = await countOf((least) => hasAtLeast(least, { order: ['id'] }));
-      return { count, since: oldest?.createdAt ?? null };
+      const oldest = await records.list('outbox', { order: ['id'], limit: COUNTED_AT_MOST });
+      return { count: oldest.length, since: oldest[0]?.createdAt ?? null };
     },
   };
-};
-
-/** How many there are, in some twenty questions for a thousand. @param hasAtLeast whether there are so many. */
-const countOf = async (hasAtLeast: (count: number) => Promise<boolean>): Promise<number> => {
-  let [known, missing] = [0, 1];
-  while (await hasAtLeast(missing)) [known, missing] = [missing, 2 * missing];
-  while (missing - known > 1) {
-    const middle = Math.floor((known + missing) / 2);
-    if (await hasAtLeast(middle)) known = middle;
-    else missing = middle;
-  }
-  return known;
 };

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { ConflictError, type Records } from './records.ts';
+import { ConflictError, type Equal, type Records, type Stored } from './records.ts';
+import type { TableName } from './tables.ts';
 
 /** The calls of `Records`, outside of units or within one. */
 export type Calls = Omit<Records, 'unit'>;
@@ -86,7 +87,7 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 
 /** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
 const insideOf = (inside: Calls, run: Run): Records => ({
-  ...eachCall(inside, async (call) => {
+  ...eachCall(lockingOnce(inside), async (call) => {
     if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work that is over' });
     if (run.failure !== undefined) {
       run.hasConflict ||= run.failure.code === 'DB_UNIQUE_VIOLATION';
@@ -108,6 +109,25 @@ const insideOf = (inside: Calls, run: Run): Records => ({
     throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
   },
 });
+
+/** The same calls of a unit, which does not read again what it has locked and not changed since. */
+const lockingOnce = (inside: Calls): Calls => {
+  const locked = new Map<TableName, Map<string, unknown>>();
+  // Other rows go with a user.
+  const forget = (table: TableName) => (table === 'users' ? locked.clear() : locked.delete(table));
+  return {
+    ...inside,
+    replace: (table, ...given) => inside.replace(table, ...given).finally(() => forget(table)),
+    remove: (table, ...given) => inside.remove(table, ...given).finally(() => forget(table)),
+    async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
+      const place = JSON.stringify(key);
+      const known = locked.get(table)?.get(place) as Stored<Name> | undefined;
+      const row = known ?? (await inside.lock(table, key));
+      if (row !== null) locked.set(table, (locked.get(table) ?? new Map()).set(place, row));
+      return structuredClone(row);
+    },
+  };
+};
 
 /** The same calls, each made by `make`. */
 const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({

@@ -4,6 +4,8 @@ import type { Message } from '../../domain/message.ts';
 export const REQUESTS_WAITING = 1_000;
 /** How many of them one network (`origin.address`) may have, so that it cannot crowd out the others. */
 export const REQUESTS_PER_NETWORK = 100;
+/** How many waiting messages are counted: as many as are read for it. */
+export const COUNTED_AT_MOST = 2_000;
 
 type Claim = {
   readonly now: number;
@@ -75,6 +77,6 @@ export interface Outbox {
   admit(admission: Admission): Promise<boolean>;
   /** Deletes counts of mailboxes. @returns how many. */
   purge(now: number, limit: number): Promise<number>;
-  /** How many wait, and since when the oldest of them does; `null` when none waits. Epoch milliseconds. */
+  /** How many wait, up to `COUNTED_AT_MOST`, and since when the oldest of them does; `null` when none waits. Epoch milliseconds. */
   waiting(): Promise<{ readonly count: number; readonly since: number | null }>;
 }

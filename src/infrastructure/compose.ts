@@ -91,7 +91,8 @@ const build = async (
   const report = openReports({ logger, metrics, countRefusal: refusals.count });
   const parts = { logger, wakeUp, report, templates, isWatched: metrics !== null };
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, parts);
-  const deps: UseCaseDeps = { ...config, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
+  const settings = withoutSecrets(config);
+  const deps: UseCaseDeps = { ...settings, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   let isStopping = false;
   const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])].map(
@@ -106,7 +107,7 @@ const build = async (
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
   const http = createApp(routes, {
-    ...config,
+    ...settings,
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
     logger,
     sampling,
@@ -135,6 +136,9 @@ const build = async (
   };
   return { http, routes, ports, metrics, mail, announceStop, close: opened.closeAll };
 };
+
+/** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
+const withoutSecrets = ({ keys, factorKeys, mail, redisUrls, database, ...settings }: Config) => settings;
 
 /** The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: they send an Origin then as well. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {

@@ -83,12 +83,16 @@ describe('an unreadable request', () => {
   });
 
   it('is ignored when the client has closed the connection', async () => {
-    const { url, http, logs } = await stageApp(routes);
-    const socket = openSocket(url);
-    await new Promise<void>((resolve) => socket.write('GET / HTT', () => resolve()));
-    socket.resetAndDestroy();
-    await http.get('/probe').expect(200);
+    const seen: number[] = [];
+    const { url, http, logs } = await stageApp(routes, { onUnreadable: (status) => seen.push(status) });
+    for (const begun of ['GET / HTT', '']) {
+      const socket = openSocket(url);
+      await new Promise<void>((resolve) => socket.write(begun, () => resolve()));
+      socket.resetAndDestroy();
+      await http.get('/probe').expect(200);
+    }
     expect(logs.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))).toEqual([]);
+    expect(seen).toEqual([]);
   });
 
   it('has its connection closed, even if the client keeps it open', async () => {
@@ -245,21 +249,14 @@ describe('a request with too many headers', () => {
 describe('a request to upgrade to another protocol', () => {
   const UPGRADE = { Connection: 'Upgrade', Upgrade: 'h2c' };
 
-  it('is answered in HTTP/1.1, and its connection stays open', async () => {
-    const { url } = await stageApp(routes);
-    const socket = openSocket(url);
-    socket.write(head('GET /probe', UPGRADE));
-    const [first] = await once(socket, 'data');
-    expect(parseAnswer(String(first))).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
-    const text = readToEnd(socket);
-    socket.end(head('GET /probe', { Connection: 'close' }));
-    expect(parseAnswer(await text).status).toBe(200);
-  });
-
-  it('closes its connection when it has a body', async () => {
+  it.each([
+    ['without a body', head('GET /probe', UPGRADE)],
+    ['with a body', `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`],
+  ])('is answered in HTTP/1.1, and is the last of its connection: %s', async (_what, request) => {
     const { url } = await stageApp([...routes, upload()]);
-    const response = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
-    expect(response).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    const responses = parseAnswers(await readUntilClosed(url, `${request}${head('GET /probe', {})}`));
+    expect(responses).toEqual([expect.objectContaining({ status: 200 })]);
+    expect(responses[0]?.headers.connection).toBe('close');
   });
 });
 

@@ -70,13 +70,13 @@ export const SQLITE: SqlDialect = {
 /** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
 const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
   db.connection().execute(async (connection) => {
-    await connection.executeQuery(CompiledQuery.raw(begin));
     try {
+      await connection.executeQuery(CompiledQuery.raw(begin));
       const result = await work(connection);
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
-      // SQLite has ended the transaction by itself if, for example, the disk is full.
+      // There may be none: it has not begun, or SQLite has ended it by itself, for example when the disk is full.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }

@@ -6,7 +6,7 @@ import { withMethods } from './with-methods.ts';
 
 /** Milliseconds after which a rotation is no longer reverted: longer than a fail-over of the database. */
 const PATIENCE = 60_000;
-/** How many rotations are remembered: further ones are not reverted. */
+/** How many rotations are remembered. For a further one, the oldest is no longer reverted. */
 const CAPACITY = 5_000;
 /** How many are reverted at once: a row that somebody has locked must not delay the others, nor they every request. */
 const AT_ONCE = 5;
@@ -25,8 +25,8 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     unconfirmed.delete(rotation);
   };
   const keepReverting = async (rotation: Rotation): Promise<void> => {
-    if (unconfirmed.size >= CAPACITY) return;
     unconfirmed.add(rotation);
+    for (const oldest of unconfirmed) if (unconfirmed.size > CAPACITY) unconfirmed.delete(oldest);
     const end = performance.now() + PATIENCE;
     const isWaiting = () => unconfirmed.has(rotation) && performance.now() < end;
     const attempt = async () => {

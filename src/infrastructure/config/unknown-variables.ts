@@ -4,7 +4,7 @@ import { VARIABLE_NAMES } from './variables.ts';
 
 /** Prefixes of the service's variables. An unknown name with one of them is probably a mistake. */
 const PREFIX =
-  /^(?:ALLOWED_ORIGINS|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
+  /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
 /** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{5,63}$/;

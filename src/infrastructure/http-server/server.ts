@@ -38,7 +38,7 @@ type ListenOptions = {
 };
 
 export type ServerOptions = ListenOptions & {
-  /** Milliseconds in which a request must arrive completely. A connection on which nothing moves for twice as long is closed. */
+  /** Milliseconds in which a request must arrive completely. A connection on which nothing moves is closed within four times as long. */
   readonly requestTimeout: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
@@ -141,9 +141,10 @@ const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, c
       ?.refuse(text)
       .catch(() => socket.destroy());
   };
-  server.on('clientError', (error: ParserError, socket) =>
-    refuse(socket, statusOf(error), error.code, error.rawPacket),
-  );
+  server.on('clientError', (error: ParserError, socket) => {
+    // The client has gone: there is nobody to refuse.
+    if (error.code !== 'ECONNRESET' && socket.writable) refuse(socket, statusOf(error), error.code, error.rawPacket);
+  });
   // Without a listener, Node closes the connection without a response.
   server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };

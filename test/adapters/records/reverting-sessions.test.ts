@@ -155,3 +155,9 @@ it('a revert that was asked for, and failed, is tried again', async () => {
   set('up');
   await expect.poll(() => stored.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
 });
+
+it('takes a repository that is frozen', async () => {
+  const { stored, session } = await setUp();
+  const reverting = revertingSessions(Object.freeze({ ...stored }));
+  expect(await reverting.find(session)).toMatchObject({ id: session.id });
+});

@@ -164,6 +164,9 @@ describe('a name that nothing reads', () => {
       JWT_SECRET: 'x',
       REDIS_TLS_CERTIFICATE: 'x',
       MAIL_SENDER: 'x',
+      RATE_LIMIT: 'x',
+      SECOND_FACTR: 'x',
+      TRUST_PROXI: 'x',
     };
     expect(warningsOf(unknown)).toEqual([`Not variables of this service: ${Object.keys(unknown).join(', ')}`]);
   });

@@ -36,7 +36,10 @@ export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting, allowedHead
   };
   return function crossOrigin(ctx, next) {
     return setHeaders(ctx, async () => {
-      if (ctx.method === 'OPTIONS' || ctx.get('Origin') !== '') ctx.set(ofEveryAllowed);
+      const origin = ctx.get('Origin');
+      if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(ofEveryAllowed);
+      // The library leaves it out where an OPTIONS is no preflight.
+      if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
       if (ctx.method === 'OPTIONS') ctx.status = 204;
       else await next();
     });

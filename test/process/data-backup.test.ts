@@ -222,7 +222,7 @@ describe('data', () => {
     const { status, stdout, stderr } = await runData(args, {});
     expect([status, JSON.parse(stdout).error.code]).toEqual([2, 'arguments']);
     for (const command of ['backup FILE', 'restore FILE', 'move'])
-      expect(stderr).toContain(`npm run data -- ${command}`);
+      expect(stderr).toContain(`npx tandem data ${command}`);
   });
 
   it('prints its usage with --help, which says that a backup is secret', async () => {

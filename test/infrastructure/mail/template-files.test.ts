@@ -54,7 +54,7 @@ describe('MAIL_TEMPLATES', () => {
         'The templates of mails are invalid.',
         'MAIL_TEMPLATES: de/password-reset.txt: {{nam}} is unknown here; there are {{brand}}, {{link}}, {{validFor}}',
         'MAIL_TEMPLATES: de/password-reset.txt: {{link}} is missing: the mail needs its link',
-        'MAIL_TEMPLATES: en/other.txt: there is no mail of this name: npm run mail lists them',
+        'MAIL_TEMPLATES: en/other.txt: there is no mail of this name: npx tandem mail lists them',
       ].join('\n'),
     );
   });
@@ -130,7 +130,7 @@ describe('npm run mail', () => {
     [['render', 'none'], 'There is no mail none.'],
     [['render', 'new-device', '--locale', 'de_AT'], '--locale: expected a language tag'],
     [['copy', 'a', 'b'], 'Unknown command of mail.'],
-    [['--other'], 'npm run mail -- render'],
+    [['--other'], 'npx tandem mail render'],
   ])('refuses %j', async (args, message) => {
     await expect(showMail(args, {})).rejects.toThrow(message);
   });

@@ -35,7 +35,11 @@ it('a start loads no package that only some services, or later requests, use', a
 
 it('a start loads neither pages, mail templates and the OpenAPI document, nor other commands and storages', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
-  for (const needed of ['adapters/http/routes/service/pages', 'application/mail/send-messages', 'infrastructure/open-sql'])
+  for (const needed of [
+    'adapters/http/routes/service/pages',
+    'application/mail/send-messages',
+    'infrastructure/open-sql',
+  ])
     expect(stdout).toContain(`/${needed}.ts`);
   expect(stdout).not.toMatch(/\/src\/adapters\/http\/(pages|openapi)\//);
   expect(stdout).not.toMatch(/\/src\/application\/mail\/(?:write-mail|mail-of-message|check-templates)/);

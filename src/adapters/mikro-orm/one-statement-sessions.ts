@@ -26,8 +26,8 @@ const PART = (['expiresAt', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as co
   return { member, column, alias: `session_${column.name}` };
 });
 
-/** What is read of `session`, and of `auth_user`, its user. */
 const USER_COLUMNS = USERS.columns.map(({ name }) => name);
+/** What is read of `session`, and of `auth_user`, its user. */
 const READ = [
   ...USER_COLUMNS.map((name) => `auth_user.${name}`),
   ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),

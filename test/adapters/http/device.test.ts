@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { deviceOf } from '../../src/adapters/http/request/client.ts';
+import { deviceOf } from '../../../src/adapters/http/request/client.ts';
 
 const deviceAt = (ip: string, userAgent = '') =>
   // `deviceOf` reads nothing else of a context.

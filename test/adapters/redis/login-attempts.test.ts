@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { redisLoginAttempts, sharedLoginAttempts } from '../../src/adapters/redis/login-attempts.ts';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
-import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
-import { deviceClient, type LoginClient } from '../../src/domain/login-throttle.ts';
-import { absent } from '../contracts/hooks.ts';
-import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
-import { fixedClock } from '../support/fixed-clock.ts';
-import { stageDeps } from '../support/http/stage-app.ts';
-import { holds } from '../support/properties/properties.ts';
-import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
-import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
+import { redisLoginAttempts, sharedLoginAttempts } from '../../../src/adapters/redis/login-attempts.ts';
+import { memoryLoginAttempts } from '../../../src/adapters/redis/login-attempts-in-memory.ts';
+import type { Attempt, LoginAttempts } from '../../../src/application/ports/login-attempts.ts';
+import { deviceClient, type LoginClient } from '../../../src/domain/login-throttle.ts';
+import { absent } from '../../contracts/hooks.ts';
+import { describeLoginAttempts } from '../../contracts/login-attempts.contract.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
+import { stageDeps } from '../../support/http/stage-app.ts';
+import { holds } from '../../support/properties/properties.ts';
+import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
+import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 const HOUR = 3_600_000;
 const FREE = 50;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { PublicUserFromJson, PublicUserJson, Timestamp } from '../../src/adapters/json/public-user.ts';
-import type { PublicUser } from '../../src/domain/user.ts';
+import { PublicUserFromJson, PublicUserJson, Timestamp } from '../../../src/adapters/json/public-user.ts';
+import type { PublicUser } from '../../../src/domain/user.ts';
 
 const USER: PublicUser = {
   id: 'u1',

@@ -1,4 +1,0 @@
-import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
-import { describeWebAuthn } from '../contracts/webauthn.contract.ts';
-
-describeWebAuthn('simpleWebAuthn', simpleWebAuthn);

@@ -1,0 +1,4 @@
+import { simpleWebAuthn } from '../../../src/adapters/webauthn/simplewebauthn.ts';
+import { describeWebAuthn } from '../../contracts/webauthn.contract.ts';
+
+describeWebAuthn('simpleWebAuthn', simpleWebAuthn);

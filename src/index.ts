@@ -55,7 +55,7 @@ export type {
   TokenSigner,
   Verified,
 } from './application/ports/token-signer.ts';
-export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
+export type { Storage, Stores, Transactions } from './application/ports/transactions.ts';
 export type { UsedValues } from './application/ports/used-values.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export type {

@@ -2,14 +2,14 @@ import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { Clock } from './ports/clock.ts';
 import type { IdGenerator } from './ports/id-generator.ts';
-import type { Stores, UnitOfWork } from './ports/unit-of-work.ts';
+import type { Stores, Transactions } from './ports/transactions.ts';
 
 export type RecordDeps = { readonly clock: Clock; readonly ids: IdGenerator };
 
 /** The dependencies of a use case that changes something and records it. */
-export type ChangeDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type ChangeDeps = RecordDeps & { readonly transactions: Transactions };
 
-/** Stores events, in the unit of work of the change. */
+/** Stores events, in the transaction of the change. */
 export const record = (
   { clock, ids }: RecordDeps,
   { events }: Pick<Stores, 'events'>,
@@ -20,7 +20,7 @@ export const record = (
   return events.add(domainEvents.map((event) => newEvent(event, { id: ids.next(), at, origin })));
 };
 
-/** Puts messages into the outbox, in the unit of work of the change that they report. */
+/** Puts messages into the outbox, in the transaction of the change that they report. */
 export const enqueue = async (
   { clock, ids }: RecordDeps,
   { outbox }: Pick<Stores, 'outbox'>,

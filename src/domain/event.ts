@@ -124,7 +124,7 @@ export const SESSION_ENDINGS = [
 ] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
-/** Something that happened to an account, stored in the unit of work of the change. */
+/** Something that happened to an account, stored in the transaction of the change. */
 export type AccountEvent = Origin & {
   /** ULID; later events have greater ids. */
   readonly id: string;

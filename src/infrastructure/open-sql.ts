@@ -6,7 +6,7 @@ import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
 import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts';
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock.ts';
-import type { Storage } from '../application/ports/unit-of-work.ts';
+import type { Storage } from '../application/ports/transactions.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];

@@ -4,7 +4,7 @@ import type { Round } from '../adapters/metrics/prometheus.ts';
 import { logOperated } from '../application/accounts/operate-accounts.ts';
 import { type PurgeDeps, purges } from '../application/sessions/purge.ts';
 
-/** Rows of one unit of work: few, so that others do not wait for what it has locked. */
+/** Rows of one transaction: few, so that others do not wait for what it has locked. */
 const BATCH_SIZE = 100;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;

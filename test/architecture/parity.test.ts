@@ -41,9 +41,9 @@ describe.each(ports)('the port %s', (port) => {
   });
 });
 
-/** What a unit of work changes, and itself: written once, over records. */
+/** What a transaction changes, and itself: written once, over records. */
 const ofStorage = ports.filter(
-  (port) => port === 'unit-of-work' || readText('src/application/ports/unit-of-work.ts').includes(`'./${port}.ts'`),
+  (port) => port === 'transactions' || readText('src/application/ports/transactions.ts').includes(`'./${port}.ts'`),
 );
 
 describe.each(ofStorage)('the port %s, over records', (port) => {

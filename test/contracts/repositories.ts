@@ -1,4 +1,4 @@
-import type { Stores } from '../../src/application/ports/unit-of-work.ts';
+import type { Stores } from '../../src/application/ports/transactions.ts';
 import { describeEventRepository } from './event-repository.contract.ts';
 import { describeFactorRepository } from './factor-repository.contract.ts';
 import { describeLinkRepository } from './link-repository.contract.ts';

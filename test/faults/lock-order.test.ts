@@ -6,7 +6,7 @@ import { storageOver } from '../../src/adapters/records/storage.ts';
 import { withdrawLinks } from '../../src/application/accounts/links.ts';
 import { resetPassword } from '../../src/application/accounts/reset-password.ts';
 import { loadWriting, prepareMail } from '../../src/application/mail/send-messages.ts';
-import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../../src/application/ports/transactions.ts';
 import { endSession, endSessionsOf } from '../../src/application/sessions/end-sessions.ts';
 import { logout } from '../../src/application/sessions/logout.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
@@ -47,15 +47,15 @@ const writing = await loadWriting(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;
 
-/** Stores on PostgreSQL with a user, and units of work that count how often they are run: again after a deadlock. */
+/** Stores on PostgreSQL with a user, and transactions that count how often they are run: again after a deadlock. */
 const setUp = async () => {
   const database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
   onTestFinished(database.close);
-  const { unitOfWork: unit, ...stores } = storageOver(database.records);
+  const { transactions: unit, ...stores } = storageOver(database.records);
   const user = aUser();
   await stores.users.add(user);
   let runs = 0;
-  const unitOfWork: UnitOfWork = {
+  const transactions: Transactions = {
     run: (work) =>
       unit.run((inside) => {
         runs += 1;
@@ -77,14 +77,14 @@ const setUp = async () => {
     going.resolve();
     return Promise.all([begun, later]);
   };
-  return { stores, user, unitOfWork, interleave, runs: () => runs };
+  return { stores, user, transactions, interleave, runs: () => runs };
 };
 
 describe.runIf(TEST_DATABASE_URL !== undefined)(
-  'two units of work about one user, neither of which blocks the other',
+  'two transactions about one user, neither of which blocks the other',
   () => {
     it('end one session, and all', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       const [one, other] = [aSession({ userId: user.id }), aSession({ userId: user.id })];
       for (const session of [one, other]) await stores.sessions.add(session);
       const endOne =
@@ -98,15 +98,15 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           return endSession(RECORDING, { ...inside, sessions: { ...inside.sessions, end } }, one, ENDING);
         };
       const results = await interleave(
-        (stop) => unitOfWork.run(endOne(stop)),
-        () => unitOfWork.run((inside) => endSessionsOf(RECORDING, inside, user.id, ENDING)),
+        (stop) => transactions.run(endOne(stop)),
+        () => transactions.run((inside) => endSessionsOf(RECORDING, inside, user.id, ENDING)),
       );
       expect(results).toEqual([true, 1]);
       expect(runs()).toBe(2);
     });
 
     it('log out with the same tokens in another order', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       const sessions = [aSession({ userId: user.id }), aSession({ userId: user.id })];
       for (const session of sessions) await stores.sessions.add(session);
       const tokens = plainTokenSigner();
@@ -121,23 +121,23 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
         deviceBinding: 'enforce' as const,
       };
-      const stoppingAfterAnEnd = (stop: () => Promise<void>): UnitOfWork => ({
+      const stoppingAfterAnEnd = (stop: () => Promise<void>): Transactions => ({
         run: (work) =>
-          unitOfWork.run((inside) => {
+          transactions.run((inside) => {
             const end: typeof inside.sessions.end = (key) => inside.sessions.end(key).finally(stop);
             return work({ ...inside, sessions: { ...inside.sessions, end } });
           }),
       });
       await interleave(
-        (stop) => logout({ ...deps, unitOfWork: stoppingAfterAnEnd(stop) })(presented),
-        () => logout({ ...deps, unitOfWork })(presented.toReversed()),
+        (stop) => logout({ ...deps, transactions: stoppingAfterAnEnd(stop) })(presented),
+        () => logout({ ...deps, transactions })(presented.toReversed()),
       );
       expect(runs()).toBe(2);
       expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);
     });
 
     it('change the password and end all sessions, and log in beside many sessions', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       for (let count = 1; count < SESSIONS_PER_USER; count += 1)
         await stores.sessions.add(aSession({ userId: user.id }));
       // The event locks the user a little, as the first of several sessions does; the one beside many others locks more.
@@ -153,15 +153,15 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         return endSessionsOf(RECORDING, inside, user.id, ENDING);
       };
       const [, ended] = await interleave(
-        (stop) => unitOfWork.run(logIn(stop)),
-        () => unitOfWork.run(change),
+        (stop) => transactions.run(logIn(stop)),
+        () => transactions.run(change),
       );
       expect(ended).toBe(SESSIONS_PER_USER);
       expect(runs()).toBe(2);
     });
 
     it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       const token = secrets.random();
       await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
       const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
@@ -179,12 +179,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const reset = resetPassword({
         ...stores,
         ...PREPARING,
-        unitOfWork,
+        transactions,
         hasher: plainPasswordHasher(),
         isCommonPassword: null,
       });
       const [mail] = await interleave(
-        (stop) => unitOfWork.run(prepare(stop)),
+        (stop) => transactions.run(prepare(stop)),
         () => reset({ token, newPassword: 'a new correct horse' }),
       );
       expect(mail).toMatchObject({ to: 'new@example.org' });
@@ -193,7 +193,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
 
     it('change the address, and answer a request for a link to the former one, with nothing', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
       await stores.outbox.add([request]);
       const change =
@@ -203,8 +203,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           await stop();
         };
       const [, mail] = await interleave(
-        (stop) => unitOfWork.run(change(stop)),
-        () => unitOfWork.run((inside) => prepareMail(PREPARING, inside, request, writing)),
+        (stop) => transactions.run(change(stop)),
+        () => transactions.run((inside) => prepareMail(PREPARING, inside, request, writing)),
       );
       expect(mail).toBeNull();
       expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
@@ -212,12 +212,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
 
     it('reset the password, and withdraw the link that does', async () => {
-      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const { stores, user, transactions, interleave, runs } = await setUp();
       const token = secrets.random();
       await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
-      const stopping = (stop: () => Promise<void>): UnitOfWork => ({
+      const stopping = (stop: () => Promise<void>): Transactions => ({
         run: (work) =>
-          unitOfWork.run((inside) => {
+          transactions.run((inside) => {
             const take: Stores['links']['take'] = async (...given) => {
               const taken = await inside.links.take(...given);
               await stop();
@@ -228,9 +228,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       });
       const deps = { ...stores, ...PREPARING, hasher: plainPasswordHasher(), isCommonPassword: null };
       await interleave(
-        (stop) => resetPassword({ ...deps, unitOfWork: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
+        (stop) =>
+          resetPassword({ ...deps, transactions: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
         () =>
-          unitOfWork.run(async (inside) => {
+          transactions.run(async (inside) => {
             await inside.users.lock(user.id);
             await withdrawLinks(inside, user.id, ['password-reset']);
           }),

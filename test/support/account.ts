@@ -1,5 +1,5 @@
 import { tellingStorage } from '../../src/adapters/records/after-commit.ts';
-import type { Storage, Stores } from '../../src/application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { type MessageDraft, NOTICES, type Notice } from '../../src/domain/message.ts';
@@ -82,9 +82,9 @@ export const NOTHING = {
   devices: [],
 };
 
-/** Dependencies whose units of work are audited, and the audit. */
+/** Dependencies whose transactions are audited, and the audit. */
 export const audited = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
-  const { unitOfWork } = tellingStorage(deps, { onEvents: (events) => audit.push(...events) });
-  return { deps: { ...deps, unitOfWork }, audit };
+  const { transactions } = tellingStorage(deps, { onEvents: (events) => audit.push(...events) });
+  return { deps: { ...deps, transactions }, audit };
 };

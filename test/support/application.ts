@@ -40,7 +40,7 @@ export const application = (
 ) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
-  const { unitOfWork, ...stores } = memoryStorage();
+  const { transactions, ...stores } = memoryStorage();
   const isGiven = given.users !== undefined || given.sessions !== undefined;
   const deps = {
     ...stores,
@@ -57,7 +57,7 @@ export const application = (
     authenticationClaims: false,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
-    unitOfWork: given.unitOfWork ?? (isGiven ? separately({ ...stores, ...given }) : unitOfWork),
+    transactions: given.transactions ?? (isGiven ? separately({ ...stores, ...given }) : transactions),
     secrets: SECRETS,
     clock,
     hasher,

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import type { Storage } from '../../src/application/ports/unit-of-work.ts';
+import type { Storage } from '../../src/application/ports/transactions.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';

@@ -1,32 +1,32 @@
 import { expect } from 'vitest';
-import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../../src/application/ports/transactions.ts';
 import { eachStore } from './storage/changed-storage.ts';
 
 /** Changes that are kept one by one, also when the work fails later. */
-export const separately = (stores: Stores): UnitOfWork => ({ run: (work) => work(stores) });
+export const separately = (stores: Stores): Transactions => ({ run: (work) => work(stores) });
 
-type WithUnits = { readonly unitOfWork: UnitOfWork };
+type WithUnits = { readonly transactions: Transactions };
 
-/** What others do just before the next unit of work begins. */
-export const beforeNextUnit = ({ unitOfWork }: WithUnits, act: () => Promise<unknown>): void => {
-  const { run } = unitOfWork;
-  unitOfWork.run = async (work) => {
-    unitOfWork.run = run;
+/** What others do just before the next transaction begins. */
+export const beforeNextUnit = ({ transactions }: WithUnits, act: () => Promise<unknown>): void => {
+  const { run } = transactions;
+  transactions.run = async (work) => {
+    transactions.run = run;
     await act();
     return run(work);
   };
 };
 
 /**
- * Makes each call of a store within the unit of work of `act` fail in turn, after the store has done it, and compares what `look` sees
+ * Makes each call of a store within the transaction of `act` fail in turn, after the store has done it, and compares what `look` sees
  * with what it saw before. In the end nothing fails, and there is a change.
  */
 export const expectAllOrNothing = async (
-  { unitOfWork }: WithUnits,
+  { transactions }: WithUnits,
   look: () => Promise<unknown>,
   act: () => Promise<unknown>,
 ): Promise<void> => {
-  const { run } = unitOfWork;
+  const { run } = transactions;
   const before = await look();
   let calls = 0;
   let failing = 0;
@@ -34,7 +34,7 @@ export const expectAllOrNothing = async (
     calls += 1;
     if (calls === failing) throw new Error('down');
   };
-  unitOfWork.run = (work) => run((stores) => work(failingStores(stores, failInTurn)));
+  transactions.run = (work) => run((stores) => work(failingStores(stores, failInTurn)));
   do {
     calls = 0;
     failing += 1;
@@ -48,7 +48,7 @@ export const expectAllOrNothing = async (
       expect(await look(), `after a failure of call ${failing}`).toStrictEqual(before);
     }
   } while (calls >= failing);
-  unitOfWork.run = run;
+  transactions.run = run;
   expect(await look()).not.toStrictEqual(before);
 };
 

@@ -23,7 +23,7 @@ export const repeatedAfter =
     }
   };
 
-/** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
+/** Milliseconds between two statements of a transaction. A transaction never waits that long. */
 const IDLE_LIMIT = 10_000;
 /**
  * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The limit holds for this transaction

@@ -62,7 +62,7 @@ export const translatedBy =
     if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
     const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
     publishDatabaseFailure(reason);
-    // Not one that is busy: what waits for it has waited long enough, and a unit of work would wait as long again each time.
+    // Not one that is busy: what waits for it has waited long enough, and a transaction would wait as long again each time.
     const isConflict = failure.kind === 'conflict';
     return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
   };

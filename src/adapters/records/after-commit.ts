@@ -1,11 +1,11 @@
-import type { Storage, Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import type { Storage, Stores, Transactions } from '../../application/ports/transactions.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
 import { withMethods } from './with-methods.ts';
 
 /** Called when something was added, after it was committed. */
 export type Listeners = {
-  /** With the events that were stored, or taken: once, also if their unit of work ran twice. */
+  /** With the events that were stored, or taken: once, also if their transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
   /**
    * When there are messages to send at once, not those alone that wait for a poll.
@@ -15,15 +15,15 @@ export type Listeners = {
 };
 
 /** The same storage, which tells what was added. */
-export const tellingStorage = ({ unitOfWork, ...stores }: Storage, listeners: Listeners): Storage => ({
+export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
   ...telling(stores, listeners, (tell) => tell()),
-  unitOfWork: tellingUnitOfWork(unitOfWork, listeners),
+  transactions: tellingTransactions(transactions, listeners),
 });
 
-const tellingUnitOfWork = (unitOfWork: UnitOfWork, listeners: Listeners): UnitOfWork => ({
+const tellingTransactions = (transactions: Transactions, listeners: Listeners): Transactions => ({
   async run(work) {
     let waiting: (() => void)[] = [];
-    const result = await unitOfWork.run((stores) => {
+    const result = await transactions.run((stores) => {
       // A unit that runs again begins anew.
       waiting = [];
       return work(telling(stores, listeners, (tell) => waiting.push(tell)));

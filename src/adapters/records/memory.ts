@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { Storage } from '../../application/ports/transactions.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { keyOf, memoryRows, type Row, type Rows, type StoredRows } from './memory-rows.ts';
 import {
@@ -37,7 +37,7 @@ export const transactOver = (stored: StoredRows, calls = callsOver): Transact =>
       const changes = stored.begin();
       const result = await work(calls(changes));
       if (!changes.commit((table, row) => refusal(changes, table, row) !== undefined))
-        throw new ConflictError('what a unit of work has read was changed meanwhile');
+        throw new ConflictError('what a transaction has read was changed meanwhile');
       return result;
     });
 };

@@ -1,4 +1,4 @@
-import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../application/ports/transactions.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { eventRepositoryOver } from './events.ts';
 import { factorRepositoryOver } from './factors.ts';
@@ -36,5 +36,5 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
  */
 export const storageOver = (records: Records, open: (records: Records) => Stores = storesOver): Storage => ({
   ...open(records),
-  unitOfWork: { run: (work) => records.unit((inside) => work(open(inside))) },
+  transactions: { run: (work) => records.unit((inside) => work(open(inside))) },
 });

@@ -44,7 +44,7 @@ export const recordsOver = (calls: Calls, transact: Transact): Records => ({
     return call();
   }),
   async unit(work) {
-    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
+    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
     for (let runs = 1; ; runs += 1) {
       const run: Run = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined, sent: new Set() };
       try {
@@ -88,10 +88,10 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 /** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
 const insideOf = (inside: Calls, run: Run): Records => ({
   ...eachCall(lockingOnce(inside), async (call) => {
-    if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work that is over' });
+    if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction that is over' });
     if (run.failure !== undefined) {
       run.hasConflict ||= run.failure.code === 'DB_UNIQUE_VIOLATION';
-      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the unit of work was refused' });
+      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
     }
     const answer = call();
     run.sent.add(answer);
@@ -106,7 +106,7 @@ const insideOf = (inside: Calls, run: Run): Records => ({
     }
   }),
   unit: async () => {
-    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
+    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
   },
 });
 

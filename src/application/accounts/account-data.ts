@@ -2,7 +2,7 @@ import { bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of

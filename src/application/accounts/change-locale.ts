@@ -17,7 +17,7 @@ import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
 export const changeLocale =
   (deps: ChangeDeps & NoticeDeps) =>
   (caller: Caller, locale: string, origin = NO_ORIGIN): Promise<CurrentUser> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
       const { id: userId, locale: former } = before;

@@ -73,7 +73,7 @@ const storePassword = async (
   const { id: userId } = user;
   const isOfNewPassword = true;
   try {
-    return await deps.unitOfWork.run(async (stores) => {
+    return await deps.transactions.run(async (stores) => {
       await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword, now: deps.clock.now() });
       await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);

@@ -12,7 +12,7 @@ import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
 export const changeUsername =
   (deps: ChangeDeps) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.username === username) return publicUser(before);
       const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });

@@ -9,7 +9,7 @@ import type { UserWithPasswordDeps } from '../login/user-with-password.ts';
 import { notifiesFormerAddress } from '../mail/change-notice.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type ChangeDeps, enqueue, record } from '../record.ts';
 import type { TokenPair } from '../sessions/issue-tokens.ts';
@@ -86,7 +86,7 @@ export const confirmEmailChange =
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const sessionId = await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
     cancellation.throwIfAborted();
-    return deps.unitOfWork.run(async (stores) => {
+    return deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, 'email-change', token);
       const { userId, email } = link;
       const before = await stores.users.findById(userId);

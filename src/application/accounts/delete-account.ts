@@ -23,7 +23,7 @@ export const deleteAccount =
     const { origin = NO_ORIGIN } = input;
     const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       await lockedUserWithPassword(deps, stores, input, user);
       await removeAccount(deps, stores, user.id, origin);
     });

@@ -1,7 +1,7 @@
 import { withoutName } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type Caller, liveUser } from '../sessions/live-user.ts';
 import { accountData, eventsData } from './account-data.ts';
 

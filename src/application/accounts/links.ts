@@ -4,7 +4,7 @@ import type { MessageKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 
 export type LinkDeps = { readonly secrets: RandomSecrets; readonly clock: Clock };
 
@@ -13,7 +13,7 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 const NOT_LIVE = 'there is no such link any more';
 
 /**
- * Finds the link of a token, without using it up. Units of work change the user before they take the link: units that lock the same rows
+ * Finds the link of a token, without using it up. Transactions change the user before they take the link: transactions that lock the same rows
  * in different orders would deadlock.
  * @throws AppError AUTH_LINK_INVALID
  */
@@ -76,7 +76,7 @@ export const isReserved = async (
 };
 
 /**
- * Called after the user has taken the address, in the same unit of work: a former user who gives it up at the same time has reserved it
+ * Called after the user has taken the address, in the same transaction: a former user who gives it up at the same time has reserved it
  * by then.
  * @throws AppError AUTH_USER_DUPLICATE
  */

@@ -19,7 +19,7 @@ import { type RemovedFactors, removeFactors } from './remove-added.ts';
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Origin) =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     const now = deps.clock.now();
     const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
     const changed = disabled !== null;
@@ -37,7 +37,7 @@ export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Ori
 export const enableAccount =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<boolean> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await stores.users.findById(userId);
       if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
       const { disabledAt } = user;
@@ -55,7 +55,7 @@ export const enableAccount =
 export const setAttributes =
   (deps: ChangeDeps) =>
   (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await stores.users.lock(userId);
       if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
       if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
@@ -68,7 +68,7 @@ export const setAttributes =
 export const endSessionsAsOperator =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<number> =>
-    deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
+    deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
 
 /**
  * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. The password alone
@@ -78,7 +78,7 @@ export const endSessionsAsOperator =
 export const removeFactorsAsOperator =
   (deps: ChangeDeps & NoticeDeps) =>
   (userId: string, origin: Origin): Promise<RemovedFactors> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await stores.users.lock(userId);
       if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
       const removed = await removeFactors(deps, stores, user, { since: 0, origin });
@@ -103,7 +103,7 @@ export const makeResetLink =
     const expiresAt = createdAt + RESET_LIFETIME;
     const token = deps.secrets.random();
     const tokenHash = deps.secrets.hashOf(token);
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       await stores.users.lock(userId);
       await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
       await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
@@ -111,14 +111,14 @@ export const makeResetLink =
     return { token, expiresAt };
   };
 
-/** Takes what operators did in other processes: the audit log has the events of every unit of work. @returns how many events. */
+/** Takes what operators did in other processes: the audit log has the events of every transaction. @returns how many events. */
 export const logOperated =
-  ({ unitOfWork }: Pick<ChangeDeps, 'unitOfWork'>) =>
+  ({ transactions }: Pick<ChangeDeps, 'transactions'>) =>
   (limit: number): Promise<number> =>
-    unitOfWork.run(async ({ events }) => (await events.takeOperated(limit)).length);
+    transactions.run(async ({ events }) => (await events.takeOperated(limit)).length);
 
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<boolean> =>
-    deps.unitOfWork.run((stores) => removeAccount(deps, stores, userId, origin));
+    deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));

@@ -4,7 +4,7 @@ import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { enqueue, record } from '../record.ts';
 import { assertPasswordAllowed } from './assert-password-allowed.ts';
 import { assertNotReserved, isReserved } from './links.ts';
@@ -53,7 +53,7 @@ const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Regist
 class ConcurrentRegistration extends Error {}
 
 const store = (deps: RegisterUnverifiedDeps, { user, randomHash, origin }: Registration): Promise<void> =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
     if (owner !== null) await notifyOwner(deps, stores, { owner, randomHash, origin });

@@ -6,7 +6,7 @@ import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type ChangeDeps, enqueue, record } from '../record.ts';
 import { type OpenedSession, type PrepareSessionDeps, prepareSession, storeSession } from '../sessions/open-session.ts';
@@ -89,16 +89,16 @@ export const userOf = async (
 
 type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };
 
-/** @param complete stores what belongs to the registration, in its unit of work. */
+/** @param complete stores what belongs to the registration, in its transaction. */
 const store = async (
   deps: RegisterDeps,
   { user, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
 ): Promise<void> => {
-  const { users, unitOfWork, emailVerification = 'off' } = deps;
+  const { users, transactions, emailVerification = 'off' } = deps;
   cancellation.throwIfAborted();
   try {
-    await unitOfWork.run(async (stores) => {
+    await transactions.run(async (stores) => {
       await stores.users.add(user);
       cancellation.throwIfAborted();
       await assertNotReserved(deps, stores, user);

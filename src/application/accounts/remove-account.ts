@@ -1,10 +1,10 @@
 import type { Origin } from '../../domain/event.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 
 /**
- * Removes a user with everything that is stored about them, in a unit of work. The events are removed as well: only the audit log keeps
+ * Removes a user with everything that is stored about them, in a transaction. The events are removed as well: only the audit log keeps
  * that the account was deleted.
  * @returns whether there was such a user. One of several concurrent callers removes the user.
  */

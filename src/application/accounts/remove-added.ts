@@ -2,7 +2,7 @@ import type { Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import type { User } from '../../domain/user.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../record.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
@@ -22,7 +22,7 @@ type Removal = {
 
 /**
  * Removes the passkeys and authenticator apps that were added to an account since a time, and the recovery codes that were made since. Without an app,
- * log-ins need no second factor any more. In a unit of work that has locked the user. Every new kind of factor belongs here.
+ * log-ins need no second factor any more. In a transaction that has locked the user. Every new kind of factor belongs here.
  */
 export const removeFactors = async (
   deps: RecordDeps,
@@ -73,7 +73,7 @@ type FirstProof = Ending & {
 
 /**
  * Removes what was added to an account before its address was proven for the first time: anybody can register with it. Factors, sessions,
- * remembered devices, the language and links go; the name, the password and what operators have stated stay. In a unit of work that has
+ * remembered devices, the language and links go; the name, the password and what operators have stated stay. In a transaction that has
  * changed the user.
  */
 export const removeUnproven = async (

@@ -32,7 +32,7 @@ export const requestEmailChange =
     const userId = user.id;
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
       await lockedUserWithPassword(deps, stores, input, user);
       const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);

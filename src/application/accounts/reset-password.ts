@@ -7,7 +7,7 @@ import type { NoticeDeps } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type ChangeDeps, enqueue, type RecordDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
@@ -69,7 +69,7 @@ export const resetPassword =
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       await replacePassword(deps, stores, { token, passwordHash, locales, origin });
       cancellation.throwIfAborted();
     });
@@ -87,7 +87,7 @@ type Replacement = Required<Pick<ResetPasswordInput, 'token' | 'locales' | 'orig
   readonly passwordHash: string;
 };
 
-/** Changes the user first, which locks the user: what is read afterwards does not change before the end of the unit of work. */
+/** Changes the user first, which locks the user: what is read afterwards does not change before the end of the transaction. */
 const replacePassword = async (
   deps: ResetPasswordDeps,
   stores: Stores,

@@ -3,7 +3,7 @@ import { LINK_PURPOSES, type Link, type UndoPurpose } from '../../domain/link.ts
 import type { User } from '../../domain/user.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, enqueue, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { findLink, invalidLink, type LinkDeps, removeUndos, takeLink, undosOf, withdrawLinks } from './links.ts';
@@ -38,7 +38,7 @@ export const takeAccountBack =
     // A stranger without a link must not cause a hash.
     await findLink(deps, deps, purpose, token);
     const passwordHash = await deps.hasher.hash(deps.secrets.random());
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, purpose, token);
       const { userId, email, since } = link;
       const before = await stores.users.lock(userId);

@@ -3,7 +3,7 @@ import type { Link } from '../../domain/link.ts';
 import { canonicalEmail } from '../../domain/user.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type ChangeDeps, enqueue, type RecordDeps, record } from '../record.ts';
 import { type AssessTokensDeps, assessTokens, verifiedTokens } from '../sessions/assess-tokens.ts';
@@ -42,7 +42,7 @@ type EmailConfirmation = {
 export const confirmEmail =
   (deps: ConfirmEmailDeps) =>
   async ({ token, refreshTokens = [], locales = [], origin = NO_ORIGIN }: EmailConfirmation): Promise<void> => {
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, 'email-verification', token);
       const { userId, email } = link;
       const now = deps.clock.now();
@@ -90,7 +90,7 @@ type RemoveUnverifiedAccountDeps = LinkDeps & ChangeDeps;
 export const removeUnverifiedAccount =
   (deps: RemoveUnverifiedAccountDeps) =>
   (token: string, origin = NO_ORIGIN): Promise<void> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, 'not-me', token);
       const { userId, email } = link;
       const now = deps.clock.now();

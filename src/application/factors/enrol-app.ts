@@ -9,7 +9,7 @@ import type { NoticeDeps } from '../notices.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { FactorSecrets, Secrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { record } from '../record.ts';
 
 export type EnrolAppDeps = NoticeDeps & {
@@ -22,7 +22,7 @@ export type EnrolAppDeps = NoticeDeps & {
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
 
 /**
- * Makes the secret of an authenticator app, in place of one that was never confirmed, in a unit of work that has locked the user.
+ * Makes the secret of an authenticator app, in place of one that was never confirmed, in a transaction that has locked the user.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be.
  */
 export const addApp = async (
@@ -43,7 +43,7 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** As stored in this unit of work, which has locked the user and used the first code. */
+  /** As stored in this transaction, which has locked the user and used the first code. */
   readonly user: User;
   readonly sessionId: string;
   readonly origin: Origin;
@@ -63,7 +63,7 @@ export const enrol = async (
   return (await stores.factors.countCodes(user.id)) > 0 ? [] : replaceCodes(deps, stores, user.id);
 };
 
-/** In a unit of work that has locked the user. @returns the new recovery codes. */
+/** In a transaction that has locked the user. @returns the new recovery codes. */
 export const replaceCodes = async (
   { secrets }: Pick<EnrolAppDeps, 'secrets'>,
   { factors }: Pick<Stores, 'factors'>,

@@ -88,7 +88,7 @@ export const startPendingApp =
   (deps: FinishLoginDeps, factorSecrets: FactorSecrets) =>
   async (pendingLogins: readonly string[]): Promise<StartedApp> => {
     const { pending } = await openPendingLogin(deps, pendingLogins);
-    return deps.unitOfWork.run(async (stores) => {
+    return deps.transactions.run(async (stores) => {
       const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
       if (!(await mayEnrol(deps, stores.passkeys, user)))
         throw invalidSecondFactor('the user has a factor, or log-ins need none');
@@ -162,7 +162,7 @@ const store = (
   deps: FinishLoginDeps,
   { pending, shown, enrols, login, texts }: Finishing,
 ): Promise<Omit<FinishedLogin, 'opened'>> =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     const { session, origin } = login;
     const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
     if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))

@@ -50,7 +50,7 @@ export const logInWithPasskey =
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
     cancellation.throwIfAborted();
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const locked = await stores.users.lock(user.id);
       if (locked === null) throw unknownPasskey();
       await usePasskey(deps, stores, shown, { user: locked, origin });

@@ -5,7 +5,7 @@ import { type Factor, isConfirmed } from '../../domain/factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { notifyOfChange } from '../mail/change-notice.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import {
   type Caller,
@@ -48,7 +48,7 @@ export const listFactors =
 export const startApp =
   (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
   (caller: Caller): Promise<StartedApp> =>
-    deps.unitOfWork.run(async (stores) =>
+    deps.transactions.run(async (stores) =>
       addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
     );
 
@@ -72,7 +72,7 @@ export const confirmApp =
     if (factor === undefined) throw noSuchFactor();
     const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
     const use = await compareCode(deps, code, [factor], [device]);
-    return deps.unitOfWork.run(async (stores) => {
+    return deps.transactions.run(async (stores) => {
       const locked = await lockedFactorOwner(deps, stores, caller);
       await use(stores);
       const { sessionId } = caller;
@@ -89,7 +89,7 @@ export const confirmApp =
 export const makeRecoveryCodes =
   (deps: ManageFactorsDeps) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null) throw noSuchFactor();
       // The link in the mail undoes what happened from then on, by the event, which must not be earlier.
@@ -108,7 +108,7 @@ export const makeRecoveryCodes =
 export const removeApp =
   (deps: ManageFactorsDeps) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
       const factors = await stores.factors.listByUser(userId);

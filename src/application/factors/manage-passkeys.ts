@@ -73,7 +73,7 @@ export const addPasskey =
       createdAt: deps.clock.now(),
       lastUsedAt: null,
     };
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       assertFits(passkey, await stores.passkeys.listByUser(userId));
       await useChallenge(stores, challenge);
@@ -119,7 +119,7 @@ export const listPasskeys =
 export const renamePasskey =
   (deps: ManagePasskeysDeps) =>
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedFactorOwner(deps, stores, caller);
       const renamed = await stores.passkeys.rename({ id, userId }, name);
       if (renamed === null) throw noSuchPasskey();
@@ -136,7 +136,7 @@ export type AcceptedPasskeys = { readonly userHandle: string; readonly credentia
 export const removePasskey =
   (deps: ManagePasskeysDeps) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>
-    deps.unitOfWork.run(async (stores) => {
+    deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
       const removed = await stores.passkeys.remove({ id, userId });

@@ -12,7 +12,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { record } from '../record.ts';
 import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
@@ -36,7 +36,7 @@ export type ShowFactorDeps = CompareCodeDeps & ShowPasskeyDeps & NoticeDeps;
 export type ShownFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
   /**
-   * Uses it up, in a unit of work that has locked the user.
+   * Uses it up, in a transaction that has locked the user.
    * @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used.
    */
   readonly use: (stores: Stores) => Promise<void>;

@@ -14,7 +14,7 @@ import type { User } from '../../domain/user.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../login/user-with-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../record.ts';
 import { type IssueTokensDeps, issueAccessToken } from '../sessions/issue-tokens.ts';
 import {
@@ -62,7 +62,7 @@ export const stepUp =
     const { method, use } = await shownAgain(deps, input);
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
-    const { user, authenticated } = await deps.unitOfWork.run(async (stores) => {
+    const { user, authenticated } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) await bindPage(deps, stores, key, proof, origin);
@@ -73,7 +73,7 @@ export const stepUp =
 
 type ShownAgain = {
   readonly method: Method;
-  /** Uses it up, or checks it again, in a unit of work that has locked the user. */
+  /** Uses it up, or checks it again, in a transaction that has locked the user. */
   readonly use: (stores: Stores, locked: User) => Promise<void>;
 };
 
@@ -102,7 +102,7 @@ const bindPage = async (
 };
 
 /**
- * Adds what a user has shown to their session, in a unit of work that has locked the user.
+ * Adds what a user has shown to their session, in a transaction that has locked the user.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (

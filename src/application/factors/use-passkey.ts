@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { Secrets, SignedValue } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
 import { record } from '../record.ts';
 
@@ -56,7 +56,7 @@ export const openChallenge = (
 };
 
 /**
- * Uses a challenge up, in the unit of work of what it allows: if that is undone, so is this.
+ * Uses a challenge up, in the transaction of what it allows: if that is undone, so is this.
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
 export const useChallenge = async (
@@ -94,7 +94,7 @@ export const unknownPasskey = (): AppError =>
   new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Uses a shown passkey up, in a unit of work that has locked its user. If its counter went back, it is still good: only one of two devices
+ * Uses a shown passkey up, in a transaction that has locked its user. If its counter went back, it is still good: only one of two devices
  * can be the owner's, and nobody knows which (WebAuthn Level 3 §7.2). The owner is notified.
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */

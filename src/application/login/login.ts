@@ -98,7 +98,7 @@ type LogIn = Admitted & {
 
 /** Locks the user, and compares the password again: a change of it has ended only the sessions that were stored before. */
 const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
     assertSamePassword(user, locked);

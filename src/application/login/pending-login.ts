@@ -3,7 +3,7 @@ import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 
 /** Milliseconds in which a user has to show the second factor after the password. */
@@ -72,7 +72,7 @@ export const assertSamePassword = ({ passwordChangedAt }: PendingLogin, user: Us
 };
 
 /**
- * Ends a pending log-in, in the unit of work that stores its session: if that is undone, so is this.
+ * Ends a pending log-in, in the transaction that stores its session: if that is undone, so is this.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when it has ended.
  */
 export const usePendingLogin = async (

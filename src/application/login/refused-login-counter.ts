@@ -17,11 +17,11 @@ export type RefusedLoginCounter = {
 
 /** The capacity of the counter: pairs of a user and an hour, about a kilobyte each. */
 export const COUNTED_AT_ONCE = 5_000;
-/** Events in one unit of work: few, so that others do not wait for it for long. */
+/** Events in one transaction: few, so that others do not wait for it for long. */
 const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
-export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {
+export const refusedLoginCounter = ({ transactions, clock, ids }: ChangeDeps): RefusedLoginCounter => {
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
@@ -47,7 +47,7 @@ export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): Ref
       counts = new Map();
       for (let at = 0; at < pending.length; at += BATCH_SIZE) {
         try {
-          await unitOfWork.run(({ events }) => events.add(pending.slice(at, at + BATCH_SIZE)));
+          await transactions.run(({ events }) => events.add(pending.slice(at, at + BATCH_SIZE)));
         } catch (error) {
           putBack(pending.slice(at));
           throw error;

@@ -4,7 +4,7 @@ import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { type EndPresentedDeps, endPresentedSessions } from '../sessions/end-sessions.ts';
@@ -23,7 +23,7 @@ export type AnyLoginDeps = EndPresentedDeps &
   PrepareSessionDeps &
   MayLogInDeps & {
     readonly users: UserRepository;
-    readonly unitOfWork: UnitOfWork;
+    readonly transactions: Transactions;
     readonly report?: Report;
   };
 
@@ -45,7 +45,7 @@ export const reportRefusal =
   };
 
 type Login = {
-  /** As stored in this unit of work, which has locked the user. */
+  /** As stored in this transaction, which has locked the user. */
   readonly user: User;
   readonly session: Session;
   /** The verified refresh tokens of the request. */

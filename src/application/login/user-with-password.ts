@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import {
   type Caller,
   type CallerWithToken,
@@ -35,7 +35,7 @@ export const userWithPassword = async (
 };
 
 /**
- * Locks the user in a unit of work, and checks that the password is still the one that was compared. Another hash of it does not matter.
+ * Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedUserWithPassword = async (

@@ -2,7 +2,7 @@ import type { Origin } from '../../domain/event.ts';
 import type { MessageKind, Notice } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import { HOUR, NOTICES_PER_HOUR, type NoticeDeps, sendsNotice } from '../notices.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { enqueue } from '../record.ts';
 
 /** The notices about factors, each with the event that it follows. */

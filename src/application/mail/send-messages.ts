@@ -7,7 +7,7 @@ import type { User } from '../../domain/user.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type RecordDeps, record } from '../record.ts';
 import type { Report } from '../reports.ts';
@@ -35,7 +35,7 @@ const REQUESTS = {
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
 } as const satisfies Record<RequestKind, { kind: LinkPurpose & SentMessage['kind']; event: EventKind }>;
 
-/** Loads what writes mail, before a unit of work, which must not wait for it. No start needs it (ADR 0021). */
+/** Loads what writes mail, before a transaction, which must not wait for it. No start needs it (ADR 0021). */
 export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
   const { mailOfMessage } = await import('./mail-of-message.ts');
   const { writeMail } = await import('./write-mail.ts');
@@ -47,7 +47,7 @@ export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
 type Writing = Awaited<ReturnType<typeof loadWriting>>;
 
 /**
- * Makes the mail of a message, and stores its links, in a unit of work. Links of an earlier attempt are replaced.
+ * Makes the mail of a message, and stores its links, in a transaction. Links of an earlier attempt are replaced.
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
 export const prepareMail = async (
@@ -150,7 +150,7 @@ const storeLinks = async (
 
 export type SendMessagesDeps = PrepareMailDeps & {
   readonly outbox: Outbox;
-  readonly unitOfWork: UnitOfWork;
+  readonly transactions: Transactions;
   readonly mailer: Mailer;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -175,10 +175,10 @@ export const sendMessages =
   };
 
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
-  const { outbox, unitOfWork, mailer, report } = deps;
+  const { outbox, transactions, mailer, report } = deps;
   try {
     const writing = await loadWriting(deps);
-    const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message, writing));
+    const mail = await transactions.run((stores) => prepareMail(deps, stores, message, writing));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
     await outbox.remove([message.id]);
     report?.('mail', outcome, message);

@@ -26,7 +26,7 @@ export interface FactorRepository {
   useStep(key: FactorKey, step: number, now: number): Promise<boolean>;
   /** @returns whether the user had such a factor. */
   remove(key: FactorKey): Promise<boolean>;
-  /** In a unit of work that has locked the user. */
+  /** In a transaction that has locked the user. */
   replaceCodes(userId: string, hashes: readonly string[]): Promise<void>;
   /** @returns whether the user had such a code. */
   useCode(userId: string, hash: string): Promise<boolean>;

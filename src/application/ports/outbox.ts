@@ -27,7 +27,7 @@ type Admission = {
 };
 
 /**
- * The messages that are still to be sent: a transactional outbox. A message is added in the unit of work of the change that it reports,
+ * The messages that are still to be sent: a transactional outbox. A message is added in the transaction of the change that it reports,
  * and removed when it was sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
  * - claims messages that may wait only if they were due at the last poll

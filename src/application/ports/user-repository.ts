@@ -73,10 +73,10 @@ export interface UserRepository {
    */
   update(id: string, change: UserChange, onlyIf?: Partial<ComparableFields>): Promise<User | null>;
   /**
-   * Reads a user, and locks them until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store one of
+   * Reads a user, and locks them until the end of the transaction, as a change of the user does. Other transactions that lock or change the user, or store one of
    * the user's events or sessions, wait, and then see the changes. For example, a log-in with the old password cannot add a session after a
-   * change of the password has ended them all. Other reads do not wait. Only reads outside of a unit of work, and in a store that runs
-   * units one after the other.
+   * change of the password has ended them all. Other reads do not wait. Only reads outside of a transaction, and in a store that runs
+   * transactions one after the other.
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;

@@ -152,7 +152,7 @@ const isChallenged = ({ secrets, clock }: SigningDeps, { id, rotation }: Session
 };
 
 const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     await stores.users.lock(userId);
     const session = await stores.sessions.find({ id, userId });
     if (session === null) throw ended();

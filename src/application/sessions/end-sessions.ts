@@ -2,7 +2,7 @@ import type { DomainEvent, Origin, SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../record.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
 import { forgetDevices } from './remember-device.ts';
@@ -33,7 +33,7 @@ type EndingOfAll = Ending & {
 
 /**
  * Locks a user, ends their sessions, and forgets their remembered devices. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
- * then sees the changes of this unit of work.
+ * then sees the changes of this transaction.
  * @returns how many sessions.
  */
 export const endSessionsOf = async (
@@ -64,7 +64,7 @@ export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
  * tokens, and could not show any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
- * notified. The caller has locked the user: two units that lock the sessions in different orders would deadlock.
+ * notified. The caller has locked the user: two transactions that lock the sessions in different orders would deadlock.
  */
 export const endPresentedSessions = async (
   deps: EndPresentedDeps,

@@ -5,7 +5,7 @@ import { isLive } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository, UserInSession } from '../ports/session-repository.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 
 export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
 
@@ -41,8 +41,8 @@ export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User
   (await liveSession(deps, caller)).user;
 
 /**
- * The same in a unit of work that changes something. Locks the user first, so that the session cannot end, and the account cannot be
- * disabled, before the unit does.
+ * The same in a transaction that changes something. Locks the user first, so that the session cannot end, and the account cannot be
+ * disabled, before the transaction does.
  */
 export const lockedLiveUser = async (
   { clock }: Pick<LiveUserDeps, 'clock'>,
@@ -54,7 +54,7 @@ export const lockedLiveUser = async (
 };
 
 /**
- * The same in a unit of work that changes factors. Two have to have been shown recently, if the user has a second factor, or a passkey that log-ins
+ * The same in a transaction that changes factors. Two have to have been shown recently, if the user has a second factor, or a passkey that log-ins
  * need: the guard has read it before the body of the request, and the user may have got the factor since.
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */

@@ -1,7 +1,7 @@
 import { type AccountEvent, isSameDevice, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { HOUR, LATEST_EVENTS, NOTICES_PER_HOUR, type NoticeDeps, sendsNotice } from '../notices.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { enqueue } from '../record.ts';
 
 type Owner = Pick<User, 'id' | 'email'>;
@@ -20,7 +20,7 @@ export const isUsualLogin = async (
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
 /**
- * Notifies a user of an unusual log-in, after it is stored in the same unit of work. No notice is sent when a recent log-in differs only
+ * Notifies a user of an unusual log-in, after it is stored in the same transaction. No notice is sent when a recent log-in differs only
  * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
  */
 export const notifyOfLogin = async (

@@ -7,7 +7,7 @@ import { isGood } from '../../domain/token-status.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { ChangeDeps } from '../record.ts';
 import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from './assess-tokens.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
@@ -62,7 +62,7 @@ const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
 export const endOwnSession =
   (deps: ChangeDeps) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
-    const ended = await deps.unitOfWork.run(async (stores) => {
+    const ended = await deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
       const key = { id, userId };
       const ending = { reason: 'ended-by-user', origin } as const;
@@ -78,7 +78,7 @@ export const endOwnSession =
 export const endAllSessions =
   (deps: ChangeDeps) =>
   async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin });
     });
@@ -86,7 +86,7 @@ export const endAllSessions =
 
 export type EndOtherSessionsDeps = NoticeDeps &
   PrepareSessionDeps &
-  Omit<AssessTokensDeps, 'sessions'> & { readonly unitOfWork: UnitOfWork };
+  Omit<AssessTokensDeps, 'sessions'> & { readonly transactions: Transactions };
 
 type EndOtherSessionsInput = Caller & {
   /** The refresh tokens of the request. */
@@ -105,7 +105,7 @@ export const endOtherSessions =
   async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
-    return deps.unitOfWork.run(async (stores) => {
+    return deps.transactions.run(async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
       const session = await stores.sessions.find(key);

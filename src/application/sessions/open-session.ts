@@ -11,7 +11,7 @@ import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../record.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
@@ -68,7 +68,7 @@ const prepare = async (
 
 type Opening = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
-  /** As stored in this unit of work, which has locked the user: nobody adds a second factor meanwhile. */
+  /** As stored in this transaction, which has locked the user: nobody adds a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
   /** `null`: the device is not remembered. */
@@ -76,7 +76,7 @@ type Opening = {
 };
 
 /**
- * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
+ * Stores a session in a transaction, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
  * no way in can skip a second factor.
  * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not shown it, and
  *   the device is not remembered.
@@ -97,7 +97,7 @@ export const storeSession = async (
 };
 
 type SessionReplacement = {
-  /** As stored in this unit of work, for the claims of the access token. */
+  /** As stored in this transaction, for the claims of the access token. */
   readonly user: User;
   /** The session of the request. */
   readonly sessionId: string;
@@ -107,7 +107,7 @@ type SessionReplacement = {
 };
 
 /**
- * Opens a session in place of that of the request, in the unit of work of the request's change: a copy of a token of the former session
+ * Opens a session in place of that of the request, in the transaction of the request's change: a copy of a token of the former session
  * becomes useless. The device keeps its keys, and the session what its user has shown.
  * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not shown it; AUTH_TOKEN_INVALID when the former session has ended.
  */

@@ -1,5 +1,5 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, record } from '../record.ts';
 import { endings } from './end-sessions.ts';
 
@@ -20,7 +20,7 @@ export const purges = (deps: PurgeDeps) => {
   const { devices, links, outbox, used, events, clock, eventsRetention } = deps;
   return {
     sessions: (limit) =>
-      deps.unitOfWork.run(async (stores) => {
+      deps.transactions.run(async (stores) => {
         const purged = await stores.sessions.purge(clock.now(), limit);
         const expired = purged.flatMap(({ id, userId }) => endings(userId, [id], 'expired'));
         await record(deps, stores, NO_ORIGIN, expired);

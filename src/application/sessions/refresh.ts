@@ -8,7 +8,7 @@ import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { record } from '../record.ts';
 import type { Report } from '../reports.ts';
@@ -24,7 +24,7 @@ export type RefreshDeps = NoticeDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly sessions: SessionRepository;
-    readonly unitOfWork: UnitOfWork;
+    readonly transactions: Transactions;
     readonly replayPolicy: ReplayPolicy;
     readonly report?: Report;
   };
@@ -132,7 +132,7 @@ const rotate = async (
   const isRecovered = token.status === 'recoverable';
   try {
     if (isRecovered)
-      await deps.unitOfWork.run((stores) =>
+      await deps.transactions.run((stores) =>
         record(deps, stores, origin, [{ userId, kind: 'session-recovered', sessionId }]),
       );
     const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at);
@@ -240,7 +240,7 @@ const endReused = async (
   const reused = reusedSessions(assessed);
   if (reused.length > 0) deps.report?.('refresh', 'reused');
   for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId))
-    await deps.unitOfWork.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       await stores.users.lock(userId);
       await endReplayed(deps, stores, { userId, sessions, origin });
     });
@@ -249,6 +249,6 @@ const endReused = async (
 
 /** The session was opened while the account was being disabled. */
 const endOfRefusedUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
-  await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
+  await deps.transactions.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
   throw refusedTokens();
 };

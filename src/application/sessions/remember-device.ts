@@ -11,7 +11,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../record.ts';
 
 export type RememberedDeviceDeps = { readonly secrets: Secrets; readonly clock: Clock };
@@ -62,7 +62,7 @@ type Remembering = {
 };
 
 /**
- * Remembers the device of a request, in a unit of work that has locked the user.
+ * Remembers the device of a request, in a transaction that has locked the user.
  * @returns a text for the browser, which presents it when it logs in.
  */
 export const rememberDevice = async (
@@ -101,7 +101,7 @@ export const forgetDevice = async (
   return forgotten;
 };
 
-/** Forgets all devices of a user, in a unit of work that has locked the user. */
+/** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'devices' | 'events'>,

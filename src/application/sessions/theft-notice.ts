@@ -1,14 +1,14 @@
 import { type AccountEvent, type Device, isSameDevice, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import { HOUR, LATEST_EVENTS, NOTICES_PER_HOUR, type NoticeDeps, sendsNotice } from '../notices.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, enqueue, record } from '../record.ts';
 
 type NoticeStores = Pick<Stores, 'users' | 'events' | 'outbox'>;
 
 type Replay = {
   readonly userId: string;
-  /** The sessions of replayed tokens that this unit of work has ended. */
+  /** The sessions of replayed tokens that this transaction has ended. */
   readonly ended: readonly Device[];
   readonly origin: Origin;
 };
@@ -40,7 +40,7 @@ export const recordUnprovenDevice = (
   session: SessionKey & Device,
   origin: Origin,
 ): Promise<void> =>
-  deps.unitOfWork.run(async (stores) => {
+  deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isOften = async () =>
       (await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;

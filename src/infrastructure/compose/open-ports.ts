@@ -14,7 +14,7 @@ import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
-import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys/keys.ts';
 import { openMailer } from '../mail/delivery.ts';

@@ -8,7 +8,7 @@ import type { PasswordHasher } from '../../application/ports/password-hasher.ts'
 import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
-import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { Storage } from '../../application/ports/transactions.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
 
 export type Ports = Storage &

@@ -5,7 +5,7 @@ import { tellingStorage } from '../../../src/adapters/records/after-commit.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
 import { REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
-import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../../../src/application/ports/transactions.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, aUser, NOW } from '../../support/builders.ts';
@@ -15,7 +15,7 @@ const ids = sequentialIds();
 const user = aUser();
 const disabled = () => newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at: NOW, origin: NO_ORIGIN });
 
-const watched = async (wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
+const watched = async (wrap = (transactions: Transactions) => transactions) => {
   const storage = memoryStorage();
   await storage.users.add(user);
   const reports: (readonly AccountEvent[])[] = [];
@@ -24,15 +24,15 @@ const watched = async (wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
     onEvents: (events: readonly AccountEvent[]) => reports.push(events),
     onMessages: (isForAll: boolean) => wakings.push(isForAll),
   };
-  const watched = tellingStorage({ ...storage, unitOfWork: wrap(storage.unitOfWork) }, listeners);
+  const watched = tellingStorage({ ...storage, transactions: wrap(storage.transactions) }, listeners);
   return { ...watched, reports, wakings };
 };
 const addDisabled = ({ events }: Stores) => events.add([disabled()]);
 
-describe('the events of a unit of work', () => {
+describe('the events of a transaction', () => {
   it('are told once, after they are kept', async () => {
-    const { unitOfWork, reports } = await watched();
-    await unitOfWork.run(async (stores) => {
+    const { transactions, reports } = await watched();
+    await transactions.run(async (stores) => {
       await addDisabled(stores);
       expect(reports).toStrictEqual([]);
     });
@@ -40,8 +40,8 @@ describe('the events of a unit of work', () => {
   });
 
   it('are not told when they were rolled back', async () => {
-    const { unitOfWork, reports } = await watched();
-    const failing = unitOfWork.run(async (stores) => {
+    const { transactions, reports } = await watched();
+    const failing = transactions.run(async (stores) => {
       await addDisabled(stores);
       throw new Error('afterwards');
     });
@@ -50,27 +50,27 @@ describe('the events of a unit of work', () => {
   });
 
   it('are those of its last run', async () => {
-    const again = (unitOfWork: UnitOfWork): UnitOfWork => ({
+    const again = (transactions: Transactions): Transactions => ({
       async run(work) {
-        await unitOfWork
+        await transactions
           .run(async (stores) => {
             await work(stores);
             throw new Error('conflict');
           })
           .catch(() => undefined);
-        return unitOfWork.run(work);
+        return transactions.run(work);
       },
     });
-    const { unitOfWork, reports, events } = await watched(again);
-    await unitOfWork.run(addDisabled);
+    const { transactions, reports, events } = await watched(again);
+    await transactions.run(addDisabled);
     expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
     expect(reports.flat()).toHaveLength(1);
   });
 
   it('are told once if operators caused them in other processes, also to a user who is deleted', async () => {
-    const { unitOfWork, reports, users, events } = await watched();
+    const { transactions, reports, users, events } = await watched();
     const origin = { ...NO_ORIGIN, actor: 'Una' };
-    const log = logOperated({ unitOfWork });
+    const log = logOperated({ transactions });
     await events.add([newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
     await users.remove(user.id);
     reports.length = 0;
@@ -106,12 +106,12 @@ const WAITING: readonly MessageKind[] = [
   'address-taken',
 ];
 
-/** How often the sender is woken when messages of these kinds are added outside of a unit of work, and within one. */
+/** How often the sender is woken when messages of these kinds are added outside of a transaction, and within one. */
 const wakingsBy = async (...kinds: readonly MessageKind[]) => {
-  const { unitOfWork, outbox, wakings } = await watched();
+  const { transactions, outbox, wakings } = await watched();
   const messages = () => kinds.map((kind) => aMessage({ kind, userId: null }));
   await outbox.add(messages());
-  await unitOfWork.run(async (stores) => {
+  await transactions.run(async (stores) => {
     const before = wakings.length;
     await stores.outbox.add(messages());
     expect(wakings).toHaveLength(before);

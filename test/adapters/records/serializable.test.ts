@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage } from '../../../src/application/ports/transactions.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anEvent, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
@@ -26,9 +26,9 @@ const openSerializable = async () => {
   return storageOver(records);
 };
 
-const logIn = ({ unitOfWork }: Storage, userId: string): Promise<Session> => {
+const logIn = ({ transactions }: Storage, userId: string): Promise<Session> => {
   const session = aSession({ userId });
-  return unitOfWork.run(async ({ users, sessions, events }) => {
+  return transactions.run(async ({ users, sessions, events }) => {
     await users.lock(userId);
     await sessions.add(session);
     await events.add([anEvent({ userId, kind: 'logged-in', sessionId: session.id, address: '192.0.2.0/24' })]);
@@ -42,7 +42,7 @@ describe.runIf(server !== undefined)('where transactions are serializable', () =
     const people = Array.from({ length: CLIENTS }, () => aUser());
     await Promise.all(
       people.map((user) =>
-        storage.unitOfWork.run(async ({ users, events }) => {
+        storage.transactions.run(async ({ users, events }) => {
           await users.add(user);
           await events.add([anEvent({ userId: user.id, kind: 'registered' })]);
         }),
@@ -55,7 +55,7 @@ describe.runIf(server !== undefined)('where transactions are serializable', () =
     expect(rotations.map(outcomeOf)).toEqual(sessions.map(() => 'rotated'));
     await Promise.all(
       sessions.map(({ id, userId }) =>
-        storage.unitOfWork.run(async (stores) => {
+        storage.transactions.run(async (stores) => {
           const hash = { passwordHash: `hash ${id}`, isOfNewPassword: true, now: NOW };
           await stores.users.setPasswordHash(userId, hash);
           await stores.sessions.endByUser(userId, id);

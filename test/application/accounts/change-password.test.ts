@@ -242,10 +242,10 @@ describe('a log-in with the old password, under way while the password is change
   /** @param when the change happens: just before the log-in stores its session, or just after. */
   const race = async (when: 'before' | 'after') => {
     const { app, user, change, logIn } = await setUp();
-    const { run } = app.unitOfWork;
+    const { run } = app.transactions;
     let pair: TokenPair | undefined;
-    app.unitOfWork.run = async (work) => {
-      app.unitOfWork.run = run;
+    app.transactions.run = async (work) => {
+      app.transactions.run = run;
       if (when === 'before') pair = await change();
       const result = await run(work);
       if (when === 'after') pair = await change();

@@ -35,11 +35,11 @@ describe('disabling an account', () => {
 
   it('refuses a log-in that had compared the password before', async () => {
     const app = await registered();
-    const { run } = app.unitOfWork;
+    const { run } = app.transactions;
     const ended: unknown[] = [];
     // The account is disabled after the log-in has read it, and before its session is stored.
-    app.unitOfWork.run = async (work) => {
-      app.unitOfWork.run = run;
+    app.transactions.run = async (work) => {
+      app.transactions.run = run;
       await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
       ended.push(...(await app.sessions.endByUser(app.user.id, null)));
       return run(work);
@@ -58,9 +58,9 @@ describe('disabling an account', () => {
 
   it('changes nothing when the sessions cannot be ended', async () => {
     const app = await registered();
-    const { run } = app.unitOfWork;
+    const { run } = app.transactions;
     const endByUser = () => Promise.reject(new Error('down'));
-    app.unitOfWork.run = (work) => run((stores) => work({ ...stores, sessions: { ...stores.sessions, endByUser } }));
+    app.transactions.run = (work) => run((stores) => work({ ...stores, sessions: { ...stores.sessions, endByUser } }));
     await expect(app.disable()).rejects.toThrow('down');
     expect(await app.users.findById(app.user.id)).toMatchObject({ disabledAt: null });
     expect(await app.kinds()).toStrictEqual(['registered']);

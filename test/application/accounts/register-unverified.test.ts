@@ -160,11 +160,11 @@ describe('registerUnverified', () => {
     };
     const { deps } = await setUp({ pause });
     const stored = Promise.withResolvers<void>();
-    const unitOfWork: typeof deps.unitOfWork = {
-      run: (work) => deps.unitOfWork.run(work).finally(stored.resolve),
+    const transactions: typeof deps.transactions = {
+      run: (work) => deps.transactions.run(work).finally(stored.resolve),
     };
     let isOver = false;
-    const registration = registerUnverified({ ...deps, unitOfWork })({ ...EVE, ...given })
+    const registration = registerUnverified({ ...deps, transactions })({ ...EVE, ...given })
       .then(
         () => undefined,
         ({ code }) => code,

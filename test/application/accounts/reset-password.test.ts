@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reserveAddress } from '../../../src/application/accounts/links.ts';
-import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { Transactions } from '../../../src/application/ports/transactions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';
@@ -218,18 +218,18 @@ describe('resetPassword', () => {
     expect(mail?.text).not.toMatch(/passkey|authenticator/i);
   });
 
-  it('changes nothing when the unit of work fails, so that the link can be used again', async () => {
+  it('changes nothing when the transaction fails, so that the link can be used again', async () => {
     const { app, held, ask, logIn } = await setUp();
     const token = await ask();
-    const failing: UnitOfWork = {
+    const failing: Transactions = {
       run: (work) =>
-        app.unitOfWork.run(async (stores) => {
+        app.transactions.run(async (stores) => {
           await work(stores);
           throw new Error('down');
         }),
     };
     const { resetPassword } = await import('../../../src/application/accounts/reset-password.ts');
-    const reset = resetPassword({ ...app, unitOfWork: failing });
+    const reset = resetPassword({ ...app, transactions: failing });
     await expect(reset({ token, newPassword: NEW_PASSWORD, origin: NO_ORIGIN })).rejects.toThrow('down');
     expect(await app.refresh([held.refreshToken])).toHaveProperty('accessToken');
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');

@@ -83,8 +83,8 @@ describe('a session', () => {
   });
 
   it('is not refreshed beyond an age that was lowered since', async () => {
-    const { sessions, users, unitOfWork } = memoryStorage();
-    const stores = { sessions, users, unitOfWork };
+    const { sessions, users, transactions } = memoryStorage();
+    const stores = { sessions, users, transactions };
     const { app, refreshToken } = await setUp(stores);
     app.clock.advance(2 * DAY);
     const lowered = application({ ...stores, tokens: app.tokens, sessionMaxLifetime: DAY });
@@ -186,7 +186,7 @@ describe('assertSteppedUp', () => {
     expect(raised.claims).toMatchObject({ acr: 'aal2', auth_time: shownAt });
     const change = async () => {
       const caller = { userId: key.userId, sessionId: key.id };
-      return app.unitOfWork.run((stores) => lockedFactorOwner(app, stores, caller));
+      return app.transactions.run((stores) => lockedFactorOwner(app, stores, caller));
     };
     await expect(change()).rejects.toMatchObject(missing({ acr: 'aal2' }));
     await app.sessions.authenticate(key, authenticatedBy([{ method: 'totp', at: app.clock.now() }], await session()));
@@ -216,7 +216,7 @@ describe('for a user who has a second factor', () => {
       authentications: [first ?? expect.unreachable(), ...others],
     });
     const opening = { kind: 'logged-in', user: stored, origin: NO_ORIGIN } as const;
-    await app.unitOfWork.run((stores) => storeSession(app, stores, session, opening));
+    await app.transactions.run((stores) => storeSession(app, stores, session, opening));
     return app.sessions.find(session);
   };
 
@@ -241,7 +241,7 @@ describe('for a user who has a second factor', () => {
     const { app, user, key, enrol } = await setUp();
     const stored = (await enrol()) ?? expect.unreachable();
     const replace = (sessionId: string) =>
-      app.unitOfWork.run((stores) => replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN }));
+      app.transactions.run((stores) => replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN }));
     await expect(replace(key.id)).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } });
     expect(await app.sessions.find(key)).not.toBeNull();
     const shown = twoFactorsAt(app.clock.now() - MINUTE);

@@ -54,19 +54,19 @@ describe('a refused log-in', () => {
   });
 });
 
-/** Counts over stores in memory, whose unit of work fails while `isDown`. */
+/** Counts over stores in memory, whose transaction fails while `isDown`. */
 const counting = async () => {
-  const { unitOfWork, ...stores } = memoryStorage();
+  const { transactions, ...stores } = memoryStorage();
   const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30));
   const state = { isDown: false, units: 0 };
   const counts = refusedLoginCounter({
     clock,
     ids: sequentialIds(),
-    unitOfWork: {
+    transactions: {
       run: async (work) => {
         state.units += 1;
         if (state.isDown) throw new AppError('DB_QUERY_FAILED');
-        return unitOfWork.run(work);
+        return transactions.run(work);
       },
     },
   });

@@ -66,9 +66,9 @@ describe('a notice of a log-in', () => {
 
   it('is not sent when the log-in is not kept', async () => {
     const app = await registered();
-    const { run } = app.unitOfWork;
+    const { run } = app.transactions;
     let toldWithin = 0;
-    app.unitOfWork.run = (work) =>
+    app.transactions.run = (work) =>
       run(async (inside) => {
         await work(inside);
         toldWithin = (await inside.outbox.listByUser(app.user.id)).length;

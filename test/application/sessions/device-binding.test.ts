@@ -247,8 +247,8 @@ describe('a session with a key of its device', () => {
       for (let time = 0; time < NOTICES_PER_HOUR; time += 1)
         await app.refresh([first]).catch((error) => expect(error).toMatchObject(UNPROVEN));
       let locks = 0;
-      const { run } = app.unitOfWork;
-      app.unitOfWork.run = (work) =>
+      const { run } = app.transactions;
+      app.transactions.run = (work) =>
         run((stores) => {
           const lock: typeof stores.users.lock = (id) => {
             locks += 1;

@@ -209,7 +209,7 @@ describe('refresh', () => {
     /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
     const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];
-      const { unitOfWork: _unitOfWork, ...all } = memoryStorage();
+      const { transactions: _transactions, ...all } = memoryStorage();
       const add = unreliable(all.events.add);
       const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
       const stores = { ...all, sessions, events: { ...all.events, add } };

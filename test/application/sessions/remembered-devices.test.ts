@@ -18,7 +18,7 @@ const setUp = async () => {
   /** @returns the text for the browser. */
   const remember = () => {
     app.clock.advance(SECOND);
-    return app.unitOfWork.run((stores) => rememberDevice(app, stores, { user, texts: [], origin: ORIGIN }));
+    return app.transactions.run((stores) => rememberDevice(app, stores, { user, texts: [], origin: ORIGIN }));
   };
   const logInOn = (...rememberedDevices: string[]) =>
     app.login({ account: ADA.username, password: ADA.password, rememberedDevices });

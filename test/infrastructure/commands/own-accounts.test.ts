@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage } from '../../../src/application/ports/transactions.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
 import type { Ask } from '../../../src/infrastructure/commands/users/act.ts';
 import { runUsers } from '../../../src/infrastructure/commands/users.ts';

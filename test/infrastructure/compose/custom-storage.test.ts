@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage, Stores, Transactions } from '../../../src/application/ports/transactions.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
@@ -25,12 +25,12 @@ const asInstance = <Port extends object>(port: Port): Port => {
   return Object.create(Object.create(null, Object.fromEntries(methods)), { port: { value: port } });
 };
 
-/** Stores and their unit of work, all of them instances of classes. */
+/** Stores and their transaction, all of them instances of classes. */
 const instances = (): Storage => {
-  const { unitOfWork, ...stores } = memoryStorage();
+  const { transactions, ...stores } = memoryStorage();
   const all = (stores: Stores) => eachStore(stores, asInstance);
-  const unit: UnitOfWork = { run: (work) => unitOfWork.run((inside) => work(all(inside))) };
-  return { ...all(stores), unitOfWork: asInstance(unit) };
+  const unit: Transactions = { run: (work) => transactions.run((inside) => work(all(inside))) };
+  return { ...all(stores), transactions: asInstance(unit) };
 };
 
 const start = async (storage: Storage) => {

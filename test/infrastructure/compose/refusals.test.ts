@@ -14,15 +14,18 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const opened = async () => {
-  const { unitOfWork, users, events } = memoryStorage();
+  const { transactions, users, events } = memoryStorage();
   await users.add(user);
   const messages: string[] = [];
   const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });
   const database = { isDown: false };
-  const failing: typeof unitOfWork = {
-    run: (work) => (database.isDown ? Promise.reject(new AppError('DB_QUERY_FAILED')) : unitOfWork.run(work)),
+  const failing: typeof transactions = {
+    run: (work) => (database.isDown ? Promise.reject(new AppError('DB_QUERY_FAILED')) : transactions.run(work)),
   };
-  const refusals = storeRefusedLogins({ unitOfWork: failing, clock: { now: () => NOW }, ids: sequentialIds() }, logger);
+  const refusals = storeRefusedLogins(
+    { transactions: failing, clock: { now: () => NOW }, ids: sequentialIds() },
+    logger,
+  );
   const count = async () => (await events.list({ userId: user.id, before: null, limit: 1 }))[0]?.count ?? 0;
   return { ...refusals, refuse: () => refusals.count(user.id, NO_ORIGIN), database, messages, stored: count };
 };

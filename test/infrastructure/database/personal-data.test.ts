@@ -4,7 +4,7 @@ import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/export-account.ts';
 import { removeAccount } from '../../../src/application/accounts/remove-account.ts';
-import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import {
   aLink,

@@ -42,7 +42,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     const atFirst = await others.em.execute(before);
     const service = await openDatabase(onPostgresql(url), { migrate: true });
     onTestFinished(() => Promise.all([others.close(), service.close()]).then(() => undefined));
-    await storageOver(service.records).unitOfWork.run(({ sessions }) => sessions.purge(Date.now(), 10));
+    await storageOver(service.records).transactions.run(({ sessions }) => sessions.purge(Date.now(), 10));
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
   });

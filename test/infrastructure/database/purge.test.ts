@@ -14,7 +14,7 @@ const user = aUser();
 
 /** Stores with 900 old events, an event that is kept, an expired link, 2,500 values that were used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
 const filled = async () => {
-  const { unitOfWork, ...stores } = memoryStorage();
+  const { transactions, ...stores } = memoryStorage();
   await stores.users.add(user);
   const event = (at: number) =>
     newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });
@@ -28,7 +28,7 @@ const filled = async () => {
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
-  return { ...stores, unitOfWork, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
+  return { ...stores, transactions, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
 };
 
 const listed = ({ events }: Awaited<ReturnType<typeof filled>>) =>
@@ -79,8 +79,8 @@ describe('the purge', () => {
       throw new AppError('DB_QUERY_FAILED');
     };
     stores.links.purge = fail;
-    const { run } = stores.unitOfWork;
-    stores.unitOfWork.run = (work) =>
+    const { run } = stores.transactions;
+    stores.transactions.run = (work) =>
       run((inside) => work({ ...inside, sessions: { ...inside.sessions, purge: fail } }));
     const done: string[] = [];
     const isDone = async () => {

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
-import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Stores } from '../../../src/application/ports/transactions.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';
@@ -17,7 +17,7 @@ const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /**
  * Services with one database for a test file, all closed at its end.
- * @returns `start`, whose second argument may replace stores of that database, within units of work too, and other ports.
+ * @returns `start`, whose second argument may replace stores of that database, within transactions too, and other ports.
  */
 export const servicesOverOneDatabase = () => {
   let database: TestStorage;

@@ -1,13 +1,13 @@
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { aSession, type aUser } from '../builders.ts';
 
-/** A process that stops in the middle of a unit of work, and says so. @param argv the database, and the user to add. */
+/** A process that stops in the middle of a transaction, and says so. @param argv the database, and the user to add. */
 const [options, user] = process.argv.slice(2).map((text) => JSON.parse(text)) as [
   Parameters<typeof openSql>[0],
   ReturnType<typeof aUser>,
 ];
-const { unitOfWork } = await openSql(options, { migrate: false });
-await unitOfWork.run(async ({ users, sessions }) => {
+const { transactions } = await openSql(options, { migrate: false });
+await transactions.run(async ({ users, sessions }) => {
   await users.add(user);
   await sessions.add(aSession({ userId: user.id }));
   process.stdout.write('in the middle\n');

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../../src/application/ports/transactions.ts';
 import { type Absent, absent } from '../../contracts/hooks.ts';
 import { describeRepositories } from '../../contracts/repositories.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
-import type { UnitOfWorkStore } from '../../contracts/unit-of-work/store.ts';
-import { describeUnitOfWork } from '../../contracts/unit-of-work.contract.ts';
+import type { TransactionsStore } from '../../contracts/transactions/store.ts';
+import { describeTransactions } from '../../contracts/transactions.contract.ts';
 import { describeUserRepository } from '../../contracts/user-repository.contract.ts';
 import { aUser, NOW } from '../builders.ts';
 
@@ -13,8 +13,8 @@ export type OpenedStorage = {
   readonly storage: Storage;
   readonly another: (() => Promise<Stores>) | Absent;
   readonly failing: (() => Promise<Storage>) | Absent;
-  readonly interfere?: UnitOfWorkStore['interfere'];
-  readonly untilOneWaits?: UnitOfWorkStore['untilOneWaits'];
+  readonly interfere?: TransactionsStore['interfere'];
+  readonly untilOneWaits?: TransactionsStore['untilOneWaits'];
   readonly close?: () => Promise<void>;
 };
 
@@ -23,7 +23,7 @@ const of = <Opened extends Stores, Name extends keyof Opened>(
   part: Name,
 ): (() => Promise<Opened[Name]>) | Absent => (typeof open === 'function' ? async () => (await open())[part] : open);
 
-/** Registers the contracts of all repositories, and of the unit of work, for the storage over some records. */
+/** Registers the contracts of all repositories, and of the transaction, for the storage over some records. */
 export const describeStorage = (name: string, open: () => Promise<OpenedStorage>): void => {
   const opened = async () => {
     const { storage, another, failing, close, ...rest } = await open();
@@ -65,13 +65,13 @@ export const describeStorage = (name: string, open: () => Promise<OpenedStorage>
       ...(close && { close }),
     };
   });
-  describeUnitOfWork(name, async () => {
+  describeTransactions(name, async () => {
     const { storage, failing, rest, close } = await opened();
-    const { unitOfWork, ...stores } = storage;
+    const { transactions, ...stores } = storage;
     return {
-      unitOfWork,
+      transactions,
       stores,
-      failing: of(failing, 'unitOfWork'),
+      failing: of(failing, 'transactions'),
       interfere: absent('units take turns'),
       untilOneWaits: setImmediate,
       ...rest,
@@ -80,9 +80,9 @@ export const describeStorage = (name: string, open: () => Promise<OpenedStorage>
   });
 };
 
-/** A change outside of a unit of what it has changed. */
+/** A change outside of a transaction of what it has changed. */
 export const interfereWith =
-  ({ users }: Storage): UnitOfWorkStore['interfere'] =>
+  ({ users }: Storage): TransactionsStore['interfere'] =>
   async ({ id }) => {
     await users.update(id, { emailVerifiedAt: NOW, now: NOW });
     return { over: Promise.resolve() };

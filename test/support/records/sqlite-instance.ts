@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../../src/application/ports/transactions.ts';
 import { inThread } from '../../contracts/in-thread.ts';
 
 /** What another process has over a file: the records, and the stores over them. */
@@ -14,7 +14,7 @@ export const open = async (path: string): Promise<Methods> => {
   // Not `onSqlite`: a module that needs vitest cannot be loaded in a thread.
   const options = { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' } as const;
   const { records } = await openDatabase(options, { migrate: true });
-  const { unitOfWork: _unit, ...stores } = storageOver(records) satisfies Storage;
+  const { transactions: _unit, ...stores } = storageOver(records) satisfies Storage;
   const parts = Object.entries({ records, ...stores } satisfies Instance);
   return Object.fromEntries(
     parts.flatMap(([part, methods]) => Object.entries(methods).map(([name, method]) => [`${part}.${name}`, method])),

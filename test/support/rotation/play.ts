@@ -68,9 +68,9 @@ const stage = async ({ users, sessions }: Store, { policy }: Program) => {
   const line = faultyLine(sessions);
   const shared = { users, tokens: plainTokenSigner(), ids, replayPolicy: policy };
   const stores = [0, 1].map(() => revertingSessions(line.sessions, { retryInterval: 1 }));
-  // As in the service, a unit of work reads and ends sessions without the memory of unconfirmed rotations.
-  const unitOfWork = separately({ ...memoryStorage(), users, sessions: line.sessions });
-  const apps = stores.map((each) => application({ ...shared, sessions: each, unitOfWork }));
+  // As in the service, a transaction reads and ends sessions without the memory of unconfirmed rotations.
+  const transactions = separately({ ...memoryStorage(), users, sessions: line.sessions });
+  const apps = stores.map((each) => application({ ...shared, sessions: each, transactions }));
   const setClocks = (by: number, from: number) => {
     for (const { clock } of apps) clock.set(from + by);
   };

@@ -1,13 +1,13 @@
-import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../../src/application/ports/transactions.ts';
 
-/** The same storage, some of whose stores are replaced, within units of work too. @param change is called anew for each unit. */
+/** The same storage, some of whose stores are replaced, within transactions too. @param change is called anew for each unit. */
 export const changedStorage = (
-  { unitOfWork, ...stores }: Storage,
+  { transactions, ...stores }: Storage,
   change: (stores: Stores) => Partial<Stores>,
 ): Storage => ({
   ...stores,
   ...change(stores),
-  unitOfWork: { run: (work) => unitOfWork.run((inside) => work({ ...inside, ...change(inside) })) },
+  transactions: { run: (work) => transactions.run((inside) => work({ ...inside, ...change(inside) })) },
 });
 
 /** The same stores, each replaced by what `change` makes of it. */

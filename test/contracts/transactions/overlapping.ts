@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
 import { offered } from '../hooks.ts';
@@ -9,12 +9,12 @@ import { changeAll, eventsOf, type GivenUnits, REFUSAL } from './store.ts';
 export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   /** Runs a unit that stops before its end, and meanwhile something else. */
   const during = async (
-    { unitOfWork, gate }: GivenUnits,
+    { transactions, gate }: GivenUnits,
     work: (stores: Stores) => Promise<unknown>,
     other: () => unknown,
   ) => {
     const [reached, going] = [gate(), gate()];
-    const ended = unitOfWork.run(async (stores) => {
+    const ended = transactions.run(async (stores) => {
       await work(stores);
       reached.resolve();
       await going.promise;
@@ -54,13 +54,13 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
 
   /** Runs a unit that changes the first user and then the second, and meanwhile something that is in the way of its first run. */
   const disturbed = async <Result>(
-    { unitOfWork, user, other, store, run, gate, begun }: GivenUnits,
+    { transactions, user, other, store, run, gate, begun }: GivenUnits,
     work: (stores: Stores, untilDisturbed: () => Promise<void>) => Promise<Result>,
   ) => {
     const interfere = offered(store.interfere, run);
     const [reached, going] = [gate(), gate()];
     let runs = 0;
-    const result = unitOfWork.run((stores) => {
+    const result = transactions.run((stores) => {
       runs += 1;
       const isFirst = runs === 1;
       return work(stores, async () => {
@@ -118,7 +118,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   });
 
   it('makes other writers of a user whom it has locked or changed wait, and shows them its changes', async (given) => {
-    const { unitOfWork, user, store, gate } = given;
+    const { transactions, user, store, gate } = given;
     const password = { isOfNewPassword: true, now: NOW + 1 };
     const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
       (users) => users.lock(user.id),
@@ -134,14 +134,14 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     const pairs = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
     for (const [at, { first, second }] of pairs.entries()) {
       const [reached, going] = [gate(), gate()];
-      const locking = unitOfWork.run(async ({ users }) => {
+      const locking = transactions.run(async ({ users }) => {
         await first(users);
         reached.resolve();
         await going.promise;
         await users.setPasswordHash(user.id, { ...password, passwordHash: `new ${at}` });
       });
       await Promise.race([reached.promise, locking]);
-      const recording = unitOfWork.run(async (inside) => {
+      const recording = transactions.run(async (inside) => {
         await second(inside);
         return inside.users.findById(user.id);
       });
@@ -152,9 +152,9 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     }
   });
 
-  it('keeps exactly 50 sessions of a user who logs in many times at once', async ({ unitOfWork, stores, user }) => {
+  it('keeps exactly 50 sessions of a user who logs in many times at once', async ({ transactions, stores, user }) => {
     const logins = Array.from({ length: SESSIONS_PER_USER + 10 }, () =>
-      unitOfWork.run(async ({ sessions }) => {
+      transactions.run(async ({ sessions }) => {
         const session = aSession({ userId: user.id });
         const evicted = await sessions.add(session);
         return { id: session.id, evicted };

@@ -26,7 +26,7 @@ const DATABASES = {
   ...(server !== undefined && { PostgreSQL: postgresql }),
 };
 
-/** Starts a process that stops in the middle of a unit of work, in which it has added a user. */
+/** Starts a process that stops in the middle of a transaction, in which it has added a user. */
 const stopInTheMiddle = async (options: DatabaseOptions, user: ReturnType<typeof aUser>) => {
   const program = new URL('../support/processes/open-unit.ts', import.meta.url);
   const helper = await startHelper(program, JSON.stringify(options), JSON.stringify(user));
@@ -35,32 +35,32 @@ const stopInTheMiddle = async (options: DatabaseOptions, user: ReturnType<typeof
   return helper;
 };
 
-describe('a process that is killed in the middle of a unit of work', () => {
+describe('a process that is killed in the middle of a transaction', () => {
   it.each(Object.entries(DATABASES))('leaves nothing half done on %s', async (_name, prepare) => {
     const options = await prepare();
     const user = aUser();
     const { kill } = await stopInTheMiddle(options, user);
     await kill();
-    const { users, sessions, unitOfWork } = await openHere(options);
+    const { users, sessions, transactions } = await openHere(options);
     expect(await users.findById(user.id)).toBeNull();
     expect(await sessions.listByUser(user.id, NOW)).toEqual([]);
     // It holds no lock either.
-    await unitOfWork.run((stores) => stores.users.add(user));
+    await transactions.run((stores) => stores.users.add(user));
     expect(await users.findById(user.id)).toStrictEqual(user);
   });
 });
 
-describe.runIf(server !== undefined)('a process that is frozen in the middle of a unit of work', () => {
+describe.runIf(server !== undefined)('a process that is frozen in the middle of a transaction', () => {
   // As one whose machine is gone: its connection is not closed.
   it('does not keep what it has locked', async () => {
     const options = await postgresql();
     const user = aUser();
     const { pid } = await stopInTheMiddle(options, user);
     process.kill(pid, 'SIGSTOP');
-    const { users, unitOfWork } = await openHere(options);
+    const { users, transactions } = await openHere(options);
     const another = { ...aUser(), username: user.username };
     // Waits for the end of the other transaction, which has the same name.
-    await unitOfWork.run((stores) => stores.users.add(another));
+    await transactions.run((stores) => stores.users.add(another));
     expect(await users.findById(another.id)).toStrictEqual(another);
   });
 });
@@ -75,13 +75,13 @@ describe.runIf(server !== undefined)('a connection that is cut at the commit', (
       const { url } = await postgresql();
       const line = await openPostgresLine(url);
       onTestFinished(line.close);
-      const { unitOfWork } = await openHere(onPostgresql(line.url));
+      const { transactions } = await openHere(onPostgresql(line.url));
       const { users, sessions } = await openHere(onPostgresql(url));
       const [user, next] = [aUser(), aUser()];
       const session = aSession({ userId: user.id });
       line.cutAt({ statement: 'commit', when });
       let runs = 0;
-      const lost = unitOfWork.run(async (stores) => {
+      const lost = transactions.run(async (stores) => {
         runs += 1;
         await stores.users.add(user);
         await stores.sessions.add(session);
@@ -92,7 +92,7 @@ describe.runIf(server !== undefined)('a connection that is cut at the commit', (
       await expect.poll(() => users.findById(user.id)).toStrictEqual(isKept ? user : null);
       expect(await sessions.find(session)).toStrictEqual(isKept ? session : null);
       line.cutAt(null);
-      await unitOfWork.run((stores) => stores.users.add(next));
+      await transactions.run((stores) => stores.users.add(next));
       expect(await users.findById(next.id)).toStrictEqual(next);
     },
   );

@@ -21,8 +21,8 @@ export type Stores = {
   readonly devices: RememberedDeviceRepository;
 };
 
-/** The stores, and the unit of work that changes them together. */
-export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
+/** The stores, and the transaction that changes them together. */
+export type Storage = Stores & { readonly transactions: Transactions };
 
 /**
  * Changes several stores together.
@@ -36,23 +36,23 @@ export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
  * - keeps all changes or rejects, when the work goes on after a conflict
  * - makes other writers of a user whom it has locked or changed wait, and shows them its changes
  * - keeps exactly 50 sessions of a user who logs in many times at once
- * - rejects a unit of work within another
+ * - rejects a transaction within another
  * - rejects with DB_QUERY_FAILED alone when its store fails
  *
- * A store may run its units one after the other, which keeps the promises about concurrent units. Reads outside of a unit must not see
+ * A store may run its transactions one after the other, which keeps the promises about concurrent transactions. Reads outside of a transaction must not see
  * its changes before its end, and writes outside of it must not be lost.
  *
  * @example
- * await unitOfWork.run(async ({ users, events }) => {
+ * await transactions.run(async ({ users, events }) => {
  *   await users.add(user);
  *   await events.add([registered]);
  * });
  */
-export interface UnitOfWork {
+export interface Transactions {
   /**
    * @param work uses the given stores alone, and changes nothing else, since it may run twice. It does not rotate sessions.
    * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
-   *   within another unit.
+   *   within another transaction.
    */
   run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }

@@ -4,31 +4,31 @@ import type { Tests } from '../suite.ts';
 import { changeAll, type GivenUnits, REFUSAL } from './store.ts';
 
 export const keeping = ({ it }: Tests<GivenUnits>): void => {
-  it('keeps all changes when the work succeeds, and returns its result', async ({ unitOfWork, stores, user }) => {
+  it('keeps all changes when the work succeeds, and returns its result', async ({ transactions, stores, user }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
     const result = { of: 'the work' };
-    expect(await unitOfWork.run((inside) => work(inside).then(() => result))).toBe(result);
+    expect(await transactions.run((inside) => work(inside).then(() => result))).toBe(result);
     expect(await seenIn(stores)).toStrictEqual(after);
   });
 
   it('keeps none when the work rejects, and rejects with the same error', async (given) => {
-    const { unitOfWork, stores, user } = given;
+    const { transactions, stores, user } = given;
     const { work, seenIn, prepare, before } = changeAll(user);
     await prepare(stores);
-    const failing = unitOfWork.run(async (inside) => {
+    const failing = transactions.run(async (inside) => {
       await work(inside);
       throw REFUSAL;
     });
     await expect(failing).rejects.toBe(REFUSAL);
     expect(await seenIn(stores)).toStrictEqual(before);
-    expect(await unitOfWork.run(async () => 'the next one')).toBe('the next one');
+    expect(await transactions.run(async () => 'the next one')).toBe('the next one');
   });
 
-  it('shows its own changes to the work', async ({ unitOfWork, user, stores }) => {
+  it('shows its own changes to the work', async ({ transactions, user, stores }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
-    const seen = await unitOfWork.run(async (inside) => {
+    const seen = await transactions.run(async (inside) => {
       await work(inside);
       return seenIn(inside);
     });
@@ -36,10 +36,10 @@ export const keeping = ({ it }: Tests<GivenUnits>): void => {
   });
 
   it('keeps all changes or rejects, when the work goes on after a store has refused a change', async (given) => {
-    const { unitOfWork, stores, user, other } = given;
+    const { transactions, stores, user, other } = given;
     for (const isLast of [true, false]) {
       const now = NOW + 10 + Number(isLast);
-      const outcome = await unitOfWork
+      const outcome = await transactions
         .run(async ({ users }) => {
           if (isLast) await users.update(user.id, { disabledAt: now, now });
           await users.add(aUser({ username: other.username })).catch(() => undefined);

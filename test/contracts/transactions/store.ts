@@ -1,13 +1,13 @@
-import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { Stores, Transactions } from '../../../src/application/ports/transactions.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import type { Absent } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
-/** A unit of work under test, and the stores as everybody else sees them. A hook that cannot be offered is `absent(why)`. */
-export type UnitOfWorkStore = {
-  readonly unitOfWork: UnitOfWork;
+/** A transaction under test, and the stores as everybody else sees them. A hook that cannot be offered is `absent(why)`. */
+export type TransactionsStore = {
+  readonly transactions: Transactions;
   readonly stores: Stores;
   /**
    * Gets in the way of a unit that has changed the first user, and will change the second, so that the store undoes the unit: for example, a
@@ -18,17 +18,17 @@ export type UnitOfWorkStore = {
   /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
   readonly untilOneWaits: () => Promise<unknown>;
   /** Opens an instance whose store fails at every call, with an error of the driver. */
-  readonly failing: (() => Promise<UnitOfWork>) | Absent;
+  readonly failing: (() => Promise<Transactions>) | Absent;
   readonly close?: () => Promise<void>;
 };
 
-export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run) => {
+export const givenUnits = async (make: () => Promise<TransactionsStore>, run: Run) => {
   const store = await make();
   const { stores } = store;
   const begun: Promise<unknown>[] = [];
-  const unitOfWork: UnitOfWork = {
+  const transactions: Transactions = {
     run: (work) => {
-      const unit = store.unitOfWork.run(work);
+      const unit = store.transactions.run(work);
       begun.push(unit);
       return unit;
     },
@@ -48,7 +48,7 @@ export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run)
   };
   const [user, other] = [aUser(), aUser()];
   for (const each of [user, other]) await stores.users.add(each);
-  return { store, unitOfWork, stores, user, other, run, gate, begun, close };
+  return { store, transactions, stores, user, other, run, gate, begun, close };
 };
 export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;
 

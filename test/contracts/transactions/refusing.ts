@@ -5,13 +5,13 @@ import type { Tests } from '../suite.ts';
 import type { GivenUnits } from './store.ts';
 
 export const refusing = ({ it }: Tests<GivenUnits>): void => {
-  it('rejects a unit of work within another', async ({ unitOfWork, stores, user }) => {
-    const nested = unitOfWork.run(async ({ users }) => {
+  it('rejects a transaction within another', async ({ transactions, stores, user }) => {
+    const nested = transactions.run(async ({ users }) => {
       await users.update(user.id, { disabledAt: NOW, now: NOW }, { disabledAt: 1 });
-      await unitOfWork.run(async () => undefined);
+      await transactions.run(async () => undefined);
     });
     await expect(nested).rejects.toMatchObject({ code: 'SYS_UNEXPECTED_ERROR' });
-    expect(await unitOfWork.run((inside) => inside.users.findById(user.id))).toStrictEqual(user);
+    expect(await transactions.run((inside) => inside.users.findById(user.id))).toStrictEqual(user);
     expect(await stores.users.findById(user.id)).toStrictEqual(user);
   });
 

@@ -34,10 +34,9 @@ export {
   uniquesOf,
 } from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
-export type { Clock } from './application/ports/clock.ts';
+export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
 export type { EventRepository } from './application/ports/event-repository.ts';
 export type { FactorRepository } from './application/ports/factor-repository.ts';
-export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
@@ -93,13 +92,13 @@ export {
   SESSION_ENDINGS,
   type SessionEnding,
 } from './domain/event.ts';
-export type { Factor, FactorKey } from './domain/factor.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export type { Passkey, PasskeyKey, PasskeyState } from './domain/passkey.ts';
 export { isHashable } from './domain/password.ts';
 export type { RememberedDevice, RememberedDeviceKey } from './domain/remembered-device.ts';
+export type { Factor, FactorKey } from './domain/second-factor.ts';
 export {
   byLastUse,
   isLive,

@@ -1,17 +1,167 @@
-import type { Notice } from '../domain/message.ts';
-import type { RecordDeps } from './record.ts';
+import { type AccountEvent, type Device, isSameDevice, type Origin } from '../domain/event.ts';
+import type { MessageKind, Notice } from '../domain/message.ts';
+import type { SessionKey } from '../domain/session.ts';
+import type { User } from '../domain/user.ts';
+import type { Stores } from './ports/transactions.ts';
+import { type ChangeDeps, enqueue, type RecordDeps, record } from './use-case.ts';
 
 export type NoticeDeps = RecordDeps & {
   /** The notices that are sent by mail; none without mail. */
   readonly notices?: ReadonlySet<Notice> | undefined;
 };
 
-export const sendsNotice = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean =>
+const sendsNotice = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean =>
   notices?.has(notice) ?? false;
 
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 /** Milliseconds. */
-export const HOUR = 3_600_000;
+const HOUR = 3_600_000;
 /** How many of the latest events of a user decide about a notice. */
-export const LATEST_EVENTS = 200;
+const LATEST_EVENTS = 200;
+
+/** The notices about factors, each with the event that it follows. */
+export type FactorNotice =
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'passkey-copy-suspected'
+  | 'second-factor-added'
+  | 'second-factor-removed'
+  | 'recovery-code-used'
+  | 'recovery-codes-made';
+
+/** Those of them that are switched on with others than the factors. */
+const NOTICE_OF: Partial<Record<MessageKind, Notice>> = { 'password-changed': 'password', 'locale-changed': 'email' };
+
+/** With the language of the mail, if it is not the one at the time when it is sent. */
+export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
+
+type Change = {
+  readonly kind: 'password-changed' | 'locale-changed' | FactorNotice;
+  readonly user: NotifiedUser;
+  readonly origin: Origin;
+  /** When it happened: a link in the mail undoes what happened from then on. Epoch milliseconds; now by default. */
+  readonly at?: number;
+};
+
+/**
+ * Notifies a user of a new password or language, or of a change of a factor, after its event is stored. What an operator does is not
+ * limited.
+ */
+export const notifyOfChange = async (
+  deps: NoticeDeps,
+  stores: Pick<Stores, 'events' | 'outbox'>,
+  { kind, user, origin, at: createdAt = deps.clock.now() }: Change,
+): Promise<void> => {
+  if (!sendsNotice(deps, NOTICE_OF[kind] ?? 'factors')) return;
+  const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
+  const countOfHour = () => stores.events.countSince(userId, kind, deps.clock.now() - HOUR);
+  if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
+  await enqueue(deps, stores, origin, [{ kind, userId, to, locale, wasVerified: emailVerifiedAt !== null, createdAt }]);
+};
+
+/** Whether a former address gets mail about a change, with a link that undoes it. */
+export const notifiesFormerAddress = (deps: Pick<NoticeDeps, 'notices'>): boolean => sendsNotice(deps, 'email');
+
+type Owner = Pick<User, 'id' | 'email'>;
+
+/**
+ * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
+ * stored.
+ */
+export const isUsualLogin = async (
+  deps: NoticeDeps,
+  { events }: Pick<Stores, 'events'>,
+  { id }: Owner,
+  origin: Origin,
+): Promise<boolean> => !sendsNotice(deps, 'new-device') || events.knowsDevice(id, origin);
+
+type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
+
+/**
+ * Notifies a user of an unusual log-in, after it is stored in the same transaction. No notice is sent when a recent log-in differs only
+ * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
+ */
+export const notifyOfLogin = async (
+  deps: NoticeDeps,
+  stores: Pick<Stores, 'events' | 'outbox'>,
+  { user, sessionId, origin }: Login,
+): Promise<void> => {
+  const latest = await stores.events.list({ userId: user.id, before: null, limit: LATEST_EVENTS });
+  const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
+  if (logins.some((event) => isSameDevice(event, origin))) return;
+  const since = deps.clock.now() - HOUR;
+  if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
+  await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email }]);
+};
+
+const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
+
+const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
+  logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
+
+type NoticeStores = Pick<Stores, 'users' | 'events' | 'outbox'>;
+
+type Replay = {
+  readonly userId: string;
+  /** The sessions of replayed tokens that this transaction has ended. */
+  readonly ended: readonly Device[];
+  readonly origin: Origin;
+};
+
+/**
+ * Notifies a user of a replayed token, after the event of the ended session is stored. Not when it came from the device that has used the
+ * session last: it is the owner's, or in the hands of somebody who could log in there.
+ */
+export const notifyOfReplay = async (
+  deps: NoticeDeps,
+  stores: NoticeStores,
+  { userId, ended, origin }: Replay,
+): Promise<void> => {
+  if (!sendsNotice(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
+  const user = await stores.users.findById(userId);
+  if (user === null) return;
+  const latest = await stores.events.list({ userId, before: null, limit: LATEST_EVENTS });
+  const since = deps.clock.now() - HOUR;
+  const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
+  if (replays.length <= NOTICES_PER_HOUR)
+    await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
+};
+
+const DAY = 24 * HOUR;
+
+/** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
+export const recordUnprovenDevice = (
+  deps: NoticeDeps & ChangeDeps,
+  session: SessionKey & Device,
+  origin: Origin,
+): Promise<void> =>
+  deps.transactions.run(async (stores) => {
+    const { userId, id: sessionId } = session;
+    const isOften = async () =>
+      (await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
+    // Before the lock, too: a copied cookie must not hold up its user.
+    if (await isOften()) return;
+    await stores.users.lock(userId);
+    if (await isOften()) return;
+    await notifyOfUnprovenDevice(deps, stores, session, origin);
+    await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
+  });
+
+/** Not when the request came from the device that has used the session last, as for replays. */
+const notifyOfUnprovenDevice = async (
+  deps: NoticeDeps,
+  stores: NoticeStores,
+  session: SessionKey & Device,
+  origin: Origin,
+): Promise<void> => {
+  if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
+  const { userId } = session;
+  const latest = await stores.events.list({ userId, before: null, limit: LATEST_EVENTS });
+  const since = deps.clock.now() - DAY;
+  const isNotified = (event: AccountEvent) =>
+    event.kind === 'device-unproven' && event.at >= since && !isSameDevice(session, event);
+  if (latest.some(isNotified)) return;
+  const user = await stores.users.findById(userId);
+  if (user !== null) await enqueue(deps, stores, origin, [{ kind: 'device-unproven', userId, to: user.email }]);
+};

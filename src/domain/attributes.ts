@@ -1,4 +1,4 @@
-import { utf8Length } from './utf8.ts';
+import { utf8Length } from './text.ts';
 
 /** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0004. */
 export type Attributes = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { utf8Length } from './utf8.ts';
+import { utf8Length } from './text.ts';
 
 /** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0005. */
 export type Device = {

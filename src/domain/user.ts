@@ -1,5 +1,5 @@
 import type { Attributes } from './attributes.ts';
-import { typedName } from './typed-text.ts';
+import { typedName } from './text.ts';
 
 /** Every id is a ULID: 26 characters of Crockford's base 32, in upper case. */
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

@@ -5,7 +5,7 @@ import { openDatabase } from '../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
 import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts';
 import { storageOver } from '../adapters/records/storage.ts';
-import type { Clock } from '../application/ports/clock.ts';
+import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/ports/transactions.ts';
 
 export type OpenStorage = Storage & {

@@ -6,7 +6,7 @@ import { ROOT, readText } from '../support/checkout/repository.ts';
 const RECORDS = ['memory', 'sqlite', 'postgresql', 'mariadb'];
 
 /** Plain functions with plain tests. */
-const WITHOUT_CONTRACT = ['clock', 'id-generator', 'proofs', 'secrets'];
+const WITHOUT_CONTRACT = ['clock-and-ids', 'proofs', 'secrets'];
 
 const ports = readdirSync(`${ROOT}src/application/ports`)
   .map((file) => file.replace(/\.ts$/, ''))

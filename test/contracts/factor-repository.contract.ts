@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { FactorRepository } from '../../src/application/ports/factor-repository.ts';
-import type { Factor } from '../../src/domain/factor.ts';
+import type { Factor } from '../../src/domain/second-factor.ts';
 import { aFactor, anId, NOW } from '../support/builders.ts';
 import { expectTranslated, rejection } from './hooks.ts';
 import { type GivenRecords, givenRecords, type RecordsStore } from './records/store.ts';

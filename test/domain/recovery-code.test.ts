@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/recovery-code.ts';
+import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/second-factor.ts';
 
 const token = () => randomBytes(32).toString('base64url');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptedSteps, CODE_PATTERN, secretFrom, totpUri } from '../../src/domain/totp.ts';
+import { acceptedSteps, CODE_PATTERN, secretFrom, totpUri } from '../../src/domain/second-factor.ts';
 
 const TOKEN = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopq';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CODE_PATTERN } from '../../src/domain/totp.ts';
-import { hidesSomething, typedCode, typedName, withoutHidden } from '../../src/domain/typed-text.ts';
+import { CODE_PATTERN } from '../../src/domain/second-factor.ts';
+import { hidesSomething, typedCode, typedName, withoutHidden } from '../../src/domain/text.ts';
 
 describe('a code that was typed', () => {
   it.each([

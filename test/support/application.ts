@@ -8,7 +8,7 @@ import { changePassword } from '../../src/application/accounts/change-password.t
 import { type RegisterDeps, register } from '../../src/application/accounts/register.ts';
 import { type LoginDeps, type LoginResult, login } from '../../src/application/login/login.ts';
 import { authenticate, getCurrentUser } from '../../src/application/sessions/current-user.ts';
-import { logout } from '../../src/application/sessions/logout.ts';
+import { logout } from '../../src/application/sessions/end-sessions.ts';
 import {
   endAllSessions,
   endOtherSessions,

@@ -1,5 +1,5 @@
 import { oneTimePassword } from '../../src/adapters/crypto/one-time-passwords.ts';
-import { acceptedSteps } from '../../src/domain/totp.ts';
+import { acceptedSteps } from '../../src/domain/second-factor.ts';
 
 /** The code that an app shows. @param now epoch milliseconds. */
 export const codeAt = (secret: string, now: number): string => {

@@ -1,10 +1,10 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
-import type { Factor } from '../../src/domain/factor.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
 import { newRememberedDevice, type RememberedDevice } from '../../src/domain/remembered-device.ts';
+import type { Factor } from '../../src/domain/second-factor.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 import { sequentialIds } from './sequential-ids.ts';

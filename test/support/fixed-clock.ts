@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/application/ports/clock.ts';
+import type { Clock } from '../../src/application/ports/clock-and-ids.ts';
 
 export type FixedClock = Clock & {
   /** @param to epoch milliseconds; may be in the past. */

@@ -1,4 +1,4 @@
-import type { Report, Reports } from '../../src/application/reports.ts';
+import type { Report, Reports } from '../../src/application/use-case.ts';
 
 /** Gives the details of the reports with one name to `take`. */
 export const reportsOf =

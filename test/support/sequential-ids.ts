@@ -1,5 +1,5 @@
 import { incrementBase32 } from 'ulid';
-import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
+import type { IdGenerator } from '../../src/application/ports/clock-and-ids.ts';
 
 /** ULIDs that count up from a fixed value, the same in every run. For tests. */
 export const sequentialIds = (): IdGenerator => {

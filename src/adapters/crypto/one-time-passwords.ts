@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { BASE32, CODE_DIGITS } from '../../domain/totp.ts';
+import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 /** RFC 4648 §6. The bits that fill no byte are dropped. */
 const bytesOf = (secret: string): Buffer => {

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
-import type { Clock } from '../../application/ports/clock.ts';
-import type { IdGenerator } from '../../application/ports/id-generator.ts';
+import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 
 /** Random ULIDs. Within a millisecond, or when the clock steps back, each id is the successor of the last. */
 export const ulidGenerator = (clock: Clock): IdGenerator => {

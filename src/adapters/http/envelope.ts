@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Clock } from '../../application/ports/clock.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 
 type EnvelopeContext = {

@@ -1,9 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Clock } from '../../application/ports/clock.ts';
-import type { IdGenerator } from '../../application/ports/id-generator.ts';
+import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
-import type { Caller } from '../../application/sessions/live-user.ts';
+import type { Caller } from '../../application/sessions/current-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Limit } from '../limits/limit.ts';

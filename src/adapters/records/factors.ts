@@ -1,5 +1,5 @@
 import type { FactorRepository } from '../../application/ports/factor-repository.ts';
-import type { Factor } from '../../domain/factor.ts';
+import type { Factor } from '../../domain/second-factor.ts';
 import { changeRow, removeRows, takeRow } from './change.ts';
 import type { Records, Stored } from './records.ts';
 

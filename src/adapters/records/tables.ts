@@ -1,9 +1,9 @@
 import type { AccountEvent } from '../../domain/event.ts';
-import type { Factor } from '../../domain/factor.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
+import type { Factor } from '../../domain/second-factor.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 

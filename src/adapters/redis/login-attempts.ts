@@ -1,6 +1,6 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Logger } from 'pino';
-import { keyedMutex } from '../../application/login/keyed-mutex.ts';
+import { keyedMutex } from '../../application/login/login.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
   counted,

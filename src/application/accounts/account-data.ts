@@ -1,8 +1,11 @@
 import { bindingOf } from '../../domain/device-binding.ts';
-import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
+import { type AccountEvent, EVENTS_KEPT, withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
-import type { EventRepository } from '../ports/event-repository.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
+import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
+import { type Caller, type LiveUserDeps, liveUser } from '../sessions/current-user.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -102,3 +105,40 @@ const eventData = (event: AccountEvent): EventData => ({
   address: event.address,
   actor: event.actor,
 });
+
+export type ExportAccountDeps = Stores & { readonly clock: Clock };
+
+export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
+
+/**
+ * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const exportAccount =
+  (deps: ExportAccountDeps) =>
+  async (caller: Caller, cancellation = NEVER_CANCELLED) => {
+    cancellation.throwIfAborted();
+    const user = await liveUser(deps, caller);
+    const exportedAt = deps.clock.now();
+    const data = await accountData(deps, user, exportedAt);
+    const events = (await eventsData(deps.events, user.id)).map(withoutName);
+    // The number of attempts is of interest to the operator only.
+    const messages = data.messages.map(({ attempts: _, ...message }) => message);
+    return { ...data, messages, events, exportedAt };
+  };
+
+type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
+
+/**
+ * A page of the events of an account, the latest first.
+ * @returns the events, and the value of `before` for the next page; `null` on the last page.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const listEvents =
+  (deps: ListEventsDeps) =>
+  async (caller: Caller, { before, limit }: Omit<EventsQuery, 'userId'>) => {
+    const { id: userId } = await liveUser(deps, caller);
+    const found = await deps.events.list({ userId, before, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    return { events: page.map(withoutName), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  };

@@ -1,20 +1,17 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import { comparePassword, deviceAttempt } from '../login/compare-password.ts';
-import { lockedUserWithPassword } from '../login/user-with-password.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { comparePassword, deviceAttempt, lockedUserWithPassword } from '../login/compare-password.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type ChangeDeps, record } from '../record.ts';
+import { type CallerWithToken, type LiveUserDeps, liveUser } from '../sessions/current-user.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import type { TokenPair } from '../sessions/issue-tokens.ts';
-import { type CallerWithToken, type LiveUserDeps, liveUser } from '../sessions/live-user.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import type { TokenPair } from '../sessions/tokens.ts';
+import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
 import { withdrawLinks } from './links.ts';
 
 export type ChangePasswordDeps = ChangeDeps &

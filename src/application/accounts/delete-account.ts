@@ -1,13 +1,13 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
 import {
   lockedUserWithPassword,
   type RequestWithPassword,
   type UserWithPasswordDeps,
   userWithPassword,
-} from '../login/user-with-password.ts';
-import type { ChangeDeps } from '../record.ts';
-import { removeAccount } from './remove-account.ts';
+} from '../login/compare-password.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { endSessionsOf } from '../sessions/end-sessions.ts';
+import { type ChangeDeps, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
 
 type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
 
@@ -28,3 +28,23 @@ export const deleteAccount =
       await removeAccount(deps, stores, user.id, origin);
     });
   };
+
+/**
+ * Removes a user with everything that is stored about them, in a transaction. The events are removed as well: only the audit log keeps
+ * that the account was deleted.
+ * @returns whether there was such a user. One of several concurrent callers removes the user.
+ */
+export const removeAccount = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
+  userId: string,
+  origin: Origin,
+): Promise<boolean> => {
+  // Locks the user.
+  const found = await stores.users.update(userId, { now: deps.clock.now() });
+  if (found === null) return false;
+  await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
+  await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });
+  await stores.users.remove(userId);
+  return true;
+};

@@ -3,13 +3,12 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
-import { type FactorNotice, notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { type FactorNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import { type ChangeDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
-import { removeAccount } from './remove-account.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
+import { removeAccount } from './delete-account.ts';
 import { type RemovedFactors, removeFactors } from './remove-added.ts';
 
 /**

@@ -1,12 +1,11 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { assertPasswordAllowed } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { enqueue, record } from '../record.ts';
-import { assertPasswordAllowed } from './assert-password-allowed.ts';
+import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { assertNotReserved, isReserved } from './links.ts';
 import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
 

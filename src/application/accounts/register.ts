@@ -1,17 +1,16 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
 import { newUser, type User } from '../../domain/user.ts';
-import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type ChangeDeps, enqueue, record } from '../record.ts';
 import { type OpenedSession, type PrepareSessionDeps, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenKeys } from '../sessions/prove-device.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import { type Cancellation, type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { assertNotReserved } from './links.ts';
 
 export type RegisterDeps = ChangeDeps &

@@ -1,10 +1,10 @@
 import type { Origin } from '../../domain/event.ts';
-import { isConfirmed } from '../../domain/factor.ts';
 import { preferredLocale } from '../../domain/locale.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../record.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
+import { type RecordDeps, record } from '../use-case.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
 
 export type RemovedFactors = {

@@ -1,17 +1,15 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
-import { notifiesFormerAddress } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type ChangeDeps, enqueue, type RecordDeps, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from './assert-password-allowed.ts';
+import { type ChangeDeps, enqueue, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
 import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 

@@ -4,8 +4,8 @@ import type { User } from '../../domain/user.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, enqueue, record } from '../record.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
+import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { findLink, invalidLink, type LinkDeps, removeUndos, takeLink, undosOf, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeFactors, removeUnproven } from './remove-added.ts';
 

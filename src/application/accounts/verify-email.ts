@@ -5,10 +5,10 @@ import type { Outbox } from '../ports/outbox.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type ChangeDeps, enqueue, type RecordDeps, record } from '../record.ts';
-import { type AssessTokensDeps, assessTokens, verifiedTokens } from '../sessions/assess-tokens.ts';
+import { type AssessTokensDeps, assessTokens, verifiedTokens } from '../sessions/tokens.ts';
+import { type ChangeDeps, enqueue, type RecordDeps, record } from '../use-case.ts';
+import { removeAccount } from './delete-account.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink } from './links.ts';
-import { removeAccount } from './remove-account.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
 type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };

@@ -1,16 +1,19 @@
 import type { Origin } from '../../domain/event.ts';
-import { AUTHENTICATOR_APPS_PER_USER, isConfirmed } from '../../domain/factor.ts';
-import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../domain/recovery-code.ts';
-import { secretFrom } from '../../domain/totp.ts';
+import {
+  AUTHENTICATOR_APPS_PER_USER,
+  canonicalRecoveryCode,
+  isConfirmed,
+  RECOVERY_CODES,
+  recoveryCodeFrom,
+  secretFrom,
+} from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
 import type { FactorSecrets, Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { record } from '../record.ts';
+import { record } from '../use-case.ts';
 
 export type EnrolAppDeps = NoticeDeps & {
   readonly ids: IdGenerator;

@@ -1,8 +1,7 @@
 import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isConfirmed } from '../../domain/factor.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
 import { codeAttempts } from '../login/compare-password.ts';
 import {
   assertSamePassword,
@@ -14,10 +13,11 @@ import {
 import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import { verifiedTokens } from '../sessions/assess-tokens.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
 import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';
 import {
   type PresentedFactor,

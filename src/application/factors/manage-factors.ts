@@ -1,20 +1,20 @@
 import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { type Factor, isConfirmed } from '../../domain/factor.ts';
+import { type Factor, isConfirmed } from '../../domain/second-factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
+import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, record } from '../record.ts';
 import {
   type Caller,
   type CallerWithToken,
   type LiveUserDeps,
   liveUser,
   lockedFactorOwner,
-} from '../sessions/live-user.ts';
+} from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
 import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { type CompareCodeDeps, compareCode } from './show-factor.ts';
 import { raiseSession } from './step-up.ts';

@@ -2,12 +2,11 @@ import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
-import { type ChangeDeps, record } from '../record.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/live-user.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
 import { invalidPasskey, newChallenge, openChallenge, type ShowPasskeyDeps, useChallenge } from './use-passkey.ts';
 
 export type ManagePasskeysDeps = LiveUserDeps &

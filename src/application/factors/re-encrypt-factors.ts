@@ -1,4 +1,4 @@
-import type { Factor } from '../../domain/factor.ts';
+import type { Factor } from '../../domain/second-factor.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 

@@ -1,20 +1,17 @@
 import type { Method } from '../../domain/assurance.ts';
 import type { Origin } from '../../domain/event.ts';
-import { type Factor, isConfirmed } from '../../domain/factor.ts';
-import { canonicalRecoveryCode } from '../../domain/recovery-code.ts';
-import { acceptedSteps } from '../../domain/totp.ts';
+import { acceptedSteps, canonicalRecoveryCode, type Factor, isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { beginAttempt } from '../login/compare-password.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
-import type { Clock } from '../ports/clock.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
 import type { FactorRepository } from '../ports/factor-repository.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
-import { record } from '../record.ts';
+import { record } from '../use-case.ts';
 import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
 
 /** What a request shows as a second factor: a code of an authenticator app, a recovery code, or a passkey. */

@@ -11,20 +11,24 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import { deviceCodeAttempt } from '../login/compare-password.ts';
-import { assertSamePassword, type UserWithPasswordDeps, userWithPassword } from '../login/user-with-password.ts';
+import {
+  assertSamePassword,
+  deviceCodeAttempt,
+  type UserWithPasswordDeps,
+  userWithPassword,
+} from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, type RecordDeps, record } from '../record.ts';
-import { type IssueTokensDeps, issueAccessToken } from '../sessions/issue-tokens.ts';
 import {
   type CallerWithToken,
   type LiveUserDeps,
   liveSession,
   liveUser,
   lockedLiveUser,
-} from '../sessions/live-user.ts';
+} from '../sessions/current-user.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
+import { type IssueTokensDeps, issueAccessToken } from '../sessions/tokens.ts';
+import { type ChangeDeps, type RecordDeps, record } from '../use-case.ts';
 import { type PresentedFactor, type ShowFactorDeps, showFactor } from './show-factor.ts';
 
 /**

@@ -1,16 +1,18 @@
 import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Origin } from '../../domain/event.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
-import { type NotifiedUser, notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
+import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { type NoticeDeps, type NotifiedUser, notifyOfChange } from '../notices.ts';
+import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { Secrets, SignedValue } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
-import { record } from '../record.ts';
+import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { NEVER_CANCELLED, record } from '../use-case.ts';
 
 export type ChallengeDeps = {
   readonly secrets: Secrets;
@@ -90,8 +92,7 @@ export const shownPasskey = async (deps: ShowPasskeyDeps, credential: UsedCreden
   return { passkey, use, challenge, method: use.isUserVerified ? 'verified-passkey' : 'passkey' };
 };
 
-export const unknownPasskey = (): AppError =>
-  new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
+const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
  * Uses a shown passkey up, in a transaction that has locked its user. If its counter went back, it is still good: only one of two devices
@@ -111,3 +112,47 @@ export const usePasskey = async (
   await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
   await notifyOfChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
 };
+
+/** A challenge for a passkey of any user. Nothing is stored: a page that offers passkeys may ask each time it is opened. */
+export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
+  newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
+
+export type PasskeyLoginDeps = AnyLoginDeps & ShowPasskeyDeps;
+
+type PasskeyLogin = {
+  readonly credential: UsedCredential;
+  /** The refresh tokens of the request. */
+  readonly refreshTokens?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/**
+ * Opens a session for a user who shows a passkey, and ends the sessions whose tokens the request presents.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED;
+ *   AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
+ *   DB_RECORD_NOT_FOUND when nobody has such a passkey.
+ */
+export const logInWithPasskey =
+  (deps: PasskeyLoginDeps) =>
+  async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+    const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const keys = await provenKeys(deps, presented);
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const shown = await shownPasskey(deps, credential);
+    const user = await deps.users.findById(shown.passkey.userId);
+    if (user === null) throw unknownPasskey();
+    assertMayLogIn(deps, user);
+    const now = deps.clock.now();
+    const authentications = [{ method: shown.method, at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
+    cancellation.throwIfAborted();
+    await deps.transactions.run(async (stores) => {
+      const locked = await stores.users.lock(user.id);
+      if (locked === null) throw unknownPasskey();
+      await usePasskey(deps, stores, shown, { user: locked, origin });
+      await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
+    });
+    return opened;
+  };

@@ -3,20 +3,18 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import { accountKind, type User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import { verifiedTokens } from '../sessions/assess-tokens.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
-import { comparePassword, loginAttempts } from './compare-password.ts';
-import { keyedMutex } from './keyed-mutex.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
+import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { newPendingLogin } from './pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
-import { assertSamePassword } from './user-with-password.ts';
 
 export type LoginDeps = AnyLoginDeps & {
   readonly devices: RememberedDeviceRepository;
@@ -153,4 +151,22 @@ const rehashIfNeeded = async (
     report?.('rehash-failed', error);
     return user;
   }
+};
+
+/** Runs the work of one key one after the other, in order of arrival. Work of other keys does not wait for it. */
+export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+export const keyedMutex = (): KeyedMutex => {
+  /** The end of the last work of each key; never rejects. */
+  const last = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const run = (last.get(key) ?? Promise.resolve()).then(work);
+    const end = run
+      .catch(() => undefined)
+      .then(() => {
+        if (last.get(key) === end) last.delete(key);
+      });
+    last.set(key, end);
+    return run;
+  };
 };

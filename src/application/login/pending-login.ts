@@ -1,7 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
+import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';

@@ -1,5 +1,5 @@
 import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../../domain/event.ts';
-import type { ChangeDeps } from '../record.ts';
+import type { ChangeDeps } from '../use-case.ts';
 
 export type RefusedLoginCounter = {
   /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */

@@ -3,14 +3,14 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import type { Report } from '../reports.ts';
 import { type EndPresentedDeps, endPresentedSessions } from '../sessions/end-sessions.ts';
-import { isUsualLogin, notifyOfLogin } from '../sessions/login-notice.ts';
 import { type PrepareSessionDeps, storeSession } from '../sessions/open-session.ts';
 import type { ProveDeviceDeps } from '../sessions/prove-device.ts';
+import type { Report } from '../use-case.ts';
 
 export type MayLogInDeps = {
   /** Whether users verify their email addresses; `required`: before they log in. Default: off. */

@@ -9,7 +9,7 @@ import {
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
-import { masked } from './sanitize.ts';
+import { masked } from './write-mail.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
   /** The variable of the template. */

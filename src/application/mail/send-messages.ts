@@ -1,16 +1,15 @@
 import type { EventKind } from '../../domain/event.ts';
-import { isConfirmed } from '../../domain/factor.ts';
 import { LINK_SPACING, type Link, type LinkPurpose } from '../../domain/link.ts';
 import { mailLimits } from '../../domain/mail-limits.ts';
 import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type RecordDeps, record } from '../record.ts';
-import type { Report } from '../reports.ts';
+import { type RecordDeps, type Report, record } from '../use-case.ts';
 import type { TemplateFiles } from './kinds.ts';
 import type { FactorsLeft, SentMessage, WantedLink } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';

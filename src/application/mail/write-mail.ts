@@ -1,7 +1,7 @@
 import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
+import { withoutHidden } from '../../domain/text.ts';
 import { html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
-import { shown, wrapped } from './formats.ts';
 import {
   isLinkVariable,
   isTrustedVariable,
@@ -106,4 +106,90 @@ export const markupOf = (body: string): string =>
 const layoutOf = (files: TemplateFiles, kind: 'txt' | 'html', locale: string, found: string): string => {
   const name = [...fallbacksOf(locale, found), LAST_LOCALE].find((each) => files.has(`${each}/${LAYOUT}.${kind}`));
   return files.get(`${name}/${LAYOUT}.${kind}`) ?? CONTENT;
+};
+
+const SECOND = 1_000;
+const UNITS = [
+  ['day', 86_400 * SECOND],
+  ['hour', 3_600 * SECOND],
+  ['minute', 60 * SECOND],
+  ['second', SECOND],
+] as const;
+
+/** A duration in its largest whole unit: `30 minutes`, `90 Sekunden`. @param milliseconds a multiple of 1,000. */
+export const durationText = (milliseconds: number, locale: string): string => {
+  const [unit, size] = UNITS.find(([, size]) => milliseconds % size === 0) ?? ['second', SECOND];
+  const count = Math.round(milliseconds / size);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+};
+
+const TIME = {
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+  timeZoneName: 'short',
+} as const;
+
+/** `22. November 2026 um 08:05 UTC`. @param time epoch milliseconds. */
+export const timeText = (time: number, locale: string): string => new Intl.DateTimeFormat(locale, TIME).format(time);
+
+const NOTHING = '—';
+
+/** A value as the mail shows it, before it is escaped. What clients choose is sanitized. */
+const shown = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
+  if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || NOTHING;
+  if ('duration' in value) return durationText(value.duration, locale);
+  if ('time' in value) return timeText(value.time, locale);
+  return value.map((text) => `"${sanitize(text)}"`).join(', ') || NOTHING;
+};
+
+/** RFC 5322 §2.1.1 asks for 78 characters at most. */
+const WIDTH = 76;
+
+/** Wraps a text into lines. A word longer than a line is broken. */
+export const wrapped = (text: string): string => {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap(pieces)) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+};
+
+const pieces = (word: string): string[] => {
+  const points = [...word];
+  const count = Math.max(1, Math.ceil(word.length / WIDTH));
+  const size = Math.ceil(points.length / count);
+  return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
+};
+
+/** Code points: enough to recognize a browser, and too few for a message. */
+const MAX_LENGTH = 120;
+
+/**
+ * Makes a text that a client chose, such as a username or a User-Agent, safe to show in a mail: one line of bounded length, without
+ * links. Mail programs recognize links in plain text by a dot beside a letter (`evil.example`), a colon (`mailto:x`, `https://`), an
+ * `@`, and a backslash (`\\server\file`). These characters are put into brackets: `evil[.]example`. Invisible characters in their place
+ * would be easier to read, but some programs drop those before they search for links. The text is normalized first (NFKC), as some programs do.
+ */
+export const sanitize = (text: string): string => {
+  const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();
+  const points = [...visible];
+  const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join('')}…` : visible;
+  return short.replaceAll(LINKING, '[$&]');
+};
+
+/** Invisible characters that stay, such as one of Mongolian, stand between a letter and a dot. */
+const LINKING = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
+
+/** Shows enough of an address to recognize it. A reader of the former mailbox must not learn the new address. */
+export const masked = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  return `${[...email.slice(0, at)][0] ?? ''}***${email.slice(at)}`;
 };

@@ -1,4 +1,4 @@
-import type { Factor, FactorKey } from '../../domain/factor.ts';
+import type { Factor, FactorKey } from '../../domain/second-factor.ts';
 
 /**
  * Stores the authenticator apps of users, and the hashes of their recovery codes. What holds for concurrent calls also holds for calls of

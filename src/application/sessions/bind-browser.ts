@@ -1,14 +1,14 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
 import type { BrowserProof, Proofs } from '../ports/proofs.ts';
 import type { Secrets, SignedPurpose } from '../ports/secrets.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
-import { type ChangeDeps, record } from '../record.ts';
-import { verifiedTokens } from './assess-tokens.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
 import { unproven } from './prove-device.ts';
+import { verifiedTokens } from './tokens.ts';
 
 type SigningDeps = { readonly secrets: Secrets; readonly clock: Clock };
 

@@ -1,8 +1,79 @@
+import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import type { SessionRepository, UserInSession } from '../ports/session-repository.ts';
 import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
-import { type Caller, type LiveUserDeps, liveUser } from './live-user.ts';
+import type { Stores } from '../ports/transactions.ts';
+
+export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
+
+/** The user of a request's access token, and the session in which the token was issued. */
+export type Caller = { readonly userId: string; readonly sessionId: string };
+
+export type CallerWithToken = Caller & {
+  /** `iat` of the request's access token, in seconds. */
+  readonly tokenIssuedAt: number;
+};
+
+type LiveSession = { readonly user: User; readonly session: NonNullable<UserInSession['session']> };
+
+/**
+ * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account calls this
+ * (ADR 0004). One statement.
+ * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
+ */
+export const liveSession = async (
+  { sessions, clock }: LiveUserDeps,
+  { userId, sessionId }: Caller,
+): Promise<LiveSession> => {
+  const found = await sessions.findWithUser({ id: sessionId, userId });
+  if (found === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+  const { user, session } = found;
+  if (session === null || !isLive(session, clock.now())) throw refused('the session has ended');
+  if (user.disabledAt !== null) throw refused('the account is disabled');
+  return { user, session };
+};
+
+/** The same without the session. */
+export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User> =>
+  (await liveSession(deps, caller)).user;
+
+/**
+ * The same in a transaction that changes something. Locks the user first, so that the session cannot end, and the account cannot be
+ * disabled, before the transaction does.
+ */
+export const lockedLiveUser = async (
+  { clock }: Pick<LiveUserDeps, 'clock'>,
+  { users, sessions }: Pick<Stores, 'users' | 'sessions'>,
+  caller: Caller,
+): Promise<User> => {
+  await users.lock(caller.userId);
+  return liveUser({ sessions, clock }, caller);
+};
+
+/**
+ * The same in a transaction that changes factors. Two have to have been shown recently, if the user has a second factor, or a passkey that log-ins
+ * need: the guard has read it before the body of the request, and the user may have got the factor since.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const lockedFactorOwner = async (
+  { clock, secondFactor }: Pick<LiveUserDeps, 'clock'> & SecondFactorPolicy,
+  { users, sessions, passkeys }: Pick<Stores, 'users' | 'sessions' | 'passkeys'>,
+  caller: Caller,
+): Promise<User> => {
+  await users.lock(caller.userId);
+  const { user, session } = await liveSession({ sessions, clock }, caller);
+  const needsPasskey = async () => secondFactor === 'required' && (await passkeys.listByUser(user.id)).length > 0;
+  if (user.secondFactorAt === null && !(await needsPasskey())) return user;
+  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
+  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+  return user;
+};
+
+const refused = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
 export type AuthenticateDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 

@@ -1,12 +1,11 @@
-import type { DomainEvent, Origin, SessionEnding } from '../../domain/event.ts';
+import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import type { NoticeDeps } from '../notices.ts';
-import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../record.ts';
-import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
+import { type NoticeDeps, notifyOfReplay } from '../notices.ts';
+import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
+import { type RecordDeps, record } from '../use-case.ts';
 import { forgetDevices } from './remember-device.ts';
-import { notifyOfReplay } from './theft-notice.ts';
+import { type AssessTokensDeps, assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
 /** The events of ended sessions of one user. */
 export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
@@ -98,3 +97,23 @@ export const endReplayed = async (
     if (await endSession(deps, stores, session, { reason: 'token-replayed', origin })) ended.push(session);
   await notifyOfReplay(deps, stores, { userId, ended, origin });
 };
+
+export type LogoutDeps = EndPresentedDeps & {
+  readonly transactions: Transactions;
+  readonly tokens: TokenSigner;
+};
+
+/** Ends the session of every presented refresh token that verifies, and ignores the others. */
+export const logout =
+  (deps: LogoutDeps) =>
+  async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
+    const verified = await verifiedTokens(deps, presented);
+    const userIds = new Set(verified.map(({ claims }) => claims.sub));
+    // A transaction for each user: two transactions that lock two users could deadlock.
+    for (const userId of userIds) {
+      await deps.transactions.run(async (stores) => {
+        await stores.users.lock(userId);
+        await endPresentedSessions(deps, stores, { userId, verified, origin, reason: 'logout' });
+      });
+    }
+  };

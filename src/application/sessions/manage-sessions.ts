@@ -4,18 +4,16 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../notices.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
-import type { ChangeDeps } from '../record.ts';
-import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from './assess-tokens.ts';
+import type { ChangeDeps } from '../use-case.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
-import type { TokenPair } from './issue-tokens.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './live-user.ts';
-import { isUsualLogin, notifyOfLogin } from './login-notice.ts';
 import { type PrepareSessionDeps, replaceSession } from './open-session.ts';
 import { forgetDevice } from './remember-device.ts';
+import { type AssessTokensDeps, assessTokens, mostFavorable, type TokenPair, verifiedTokens } from './tokens.ts';
 
 export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
 

@@ -12,10 +12,10 @@ import { newSession, type Session } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../record.ts';
+import { type RecordDeps, record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
-import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
 import { isRemembered } from './remember-device.ts';
+import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';
 
 export type PrepareSessionDeps = IssueTokensDeps &
   SecondFactorPolicy & {

@@ -6,7 +6,7 @@ import {
   NO_KEYS,
 } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
 import type { ProofOutcome, Proofs, ProofTarget } from '../ports/proofs.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';

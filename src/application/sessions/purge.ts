@@ -1,6 +1,6 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, record } from '../record.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */

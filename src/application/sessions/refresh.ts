@@ -4,20 +4,25 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
 import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
-import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { type NoticeDeps, recordUnprovenDevice } from '../notices.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { record } from '../record.ts';
-import type { Report } from '../reports.ts';
-import { type AssessedToken, assessTokens, mostFavorable, reusedSessions, verifiedTokens } from './assess-tokens.ts';
+import { type Cancellation, NEVER_CANCELLED, type Report, record } from '../use-case.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { issueTokenPair, refusedTokens, type TokenPair } from './issue-tokens.ts';
 import type { PrepareSessionDeps } from './open-session.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Proven } from './prove-device.ts';
-import { recordUnprovenDevice } from './theft-notice.ts';
+import {
+  type AssessedToken,
+  assessTokens,
+  issueTokenPair,
+  mostFavorable,
+  refusedTokens,
+  reusedSessions,
+  type TokenPair,
+  verifiedTokens,
+} from './tokens.ts';
 
 export type RefreshDeps = NoticeDeps &
   ProveDeviceDeps &

@@ -7,12 +7,11 @@ import {
   remembers,
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
+import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../record.ts';
+import { type RecordDeps, record } from '../use-case.ts';
 
 export type RememberedDeviceDeps = { readonly secrets: Secrets; readonly clock: Clock };
 

@@ -10,8 +10,7 @@ import {
   type MailName,
   type MailValue,
 } from '../../application/mail/kinds.ts';
-import { masked } from '../../application/mail/sanitize.ts';
-import { markupOf, partsOf, writeMail } from '../../application/mail/write-mail.ts';
+import { markupOf, masked, partsOf, writeMail } from '../../application/mail/write-mail.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../domain/link.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import type { Env } from '../config/variable.ts';

@@ -11,7 +11,7 @@ import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/redis/lo
 import { memoryLoginAttempts } from '../../adapters/redis/login-attempts-in-memory.ts';
 import type { RedisClient } from '../../adapters/redis/open.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
-import type { Clock } from '../../application/ports/clock.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/transactions.ts';

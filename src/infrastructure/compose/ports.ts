@@ -1,7 +1,5 @@
 import type { Check } from '../../adapters/http/routes/service/check.ts';
-import type { PasswordRuleDeps } from '../../application/accounts/assert-password-allowed.ts';
-import type { Clock } from '../../application/ports/clock.ts';
-import type { IdGenerator } from '../../application/ports/id-generator.ts';
+import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
@@ -10,6 +8,7 @@ import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
+import type { PasswordRuleDeps } from '../../domain/password.ts';
 
 export type Ports = Storage &
   PasswordRuleDeps & {

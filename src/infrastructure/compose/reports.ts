@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
-import type { Report, Reports } from '../../application/reports.ts';
+import type { Report, Reports } from '../../application/use-case.ts';
 import { logOfMail } from '../mail/delivery.ts';
 
 type Listeners = {

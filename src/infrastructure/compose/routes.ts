@@ -29,11 +29,9 @@ import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import type { AccountsDeps } from '../../application/accounts/deps.ts';
-import type { FactorsDeps } from '../../application/factors/deps.ts';
+import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
 import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
-import type { SessionsDeps } from '../../application/sessions/deps.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
-import { hidesSomething } from '../../domain/typed-text.ts';
+import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import { isLoopback } from './hosts.ts';
 

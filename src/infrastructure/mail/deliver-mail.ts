@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { outageLog } from '../../adapters/limits/with-fallback.ts';
 import type { sendMessages } from '../../application/mail/send-messages.ts';
-import type { Clock } from '../../application/ports/clock.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 
 /** Wakes the loop that sends mail when there is something to do. */
 export type WakeUp = {

@@ -6,7 +6,7 @@ import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
-import type { Report, Reports } from '../../application/reports.ts';
+import type { Report, Reports } from '../../application/use-case.ts';
 import type { Ports } from '../compose/ports.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';

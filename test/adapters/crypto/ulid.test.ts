@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
-import type { IdGenerator } from '../../../src/application/ports/id-generator.ts';
+import type { IdGenerator } from '../../../src/application/ports/clock-and-ids.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

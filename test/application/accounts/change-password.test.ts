@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { TokenPair } from '../../../src/application/sessions/issue-tokens.ts';
+import type { TokenPair } from '../../../src/application/sessions/tokens.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../../support/account.ts';

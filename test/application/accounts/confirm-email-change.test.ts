@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import type { Notice } from '../../../src/domain/message.ts';
 import {
   BOB,

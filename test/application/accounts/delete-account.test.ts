@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { deleteAccount } from '../../../src/application/accounts/delete-account.ts';
 import { deleteAccountAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import {

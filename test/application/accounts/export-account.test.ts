@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exportAccount } from '../../../src/application/accounts/export-account.ts';
+import { exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { EVENTS_KEPT } from '../../../src/domain/event.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';

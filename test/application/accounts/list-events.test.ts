@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listEvents } from '../../../src/application/accounts/list-events.ts';
+import { listEvents } from '../../../src/application/accounts/account-data.ts';
 import { COUNTING_PERIOD } from '../../../src/domain/event.ts';
 import { BOB, registeredAda } from '../../support/account.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { type Pause, registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
 import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
 import { login } from '../../../src/application/login/login.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestEmailChange } from '../../../src/application/accounts/request-email-change.ts';
+import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { BOB, EMAIL, ENDED, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { beforeNextUnit, expectAllOrNothing } from '../../support/units.ts';

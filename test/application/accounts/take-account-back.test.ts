@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
+import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { type TakeAccountBackDeps, takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
-import { timeText } from '../../../src/application/mail/formats.ts';
+import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
 import {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
-import { notifyOfChange } from '../../../src/application/mail/change-notice.ts';
-import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
-import { record } from '../../../src/application/record.ts';
+import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';
+import { record } from '../../../src/application/use-case.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/message.ts';
 import type { User } from '../../../src/domain/user.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
-import { lockedFactorOwner } from '../../../src/application/sessions/live-user.ts';
+import { lockedFactorOwner } from '../../../src/application/sessions/current-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
 import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../../src/domain/device-binding.ts';

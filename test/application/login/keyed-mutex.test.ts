@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyedMutex } from '../../../src/application/login/keyed-mutex.ts';
+import { keyedMutex } from '../../../src/application/login/login.ts';
 
 const setUp = () => {
   const oneAtATime = keyedMutex();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, timeText, wrapped } from '../../../src/application/mail/formats.ts';
+import { durationText, timeText, wrapped } from '../../../src/application/mail/write-mail.ts';
 
 describe('a duration', () => {
   it.each([

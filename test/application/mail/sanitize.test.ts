@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sanitize } from '../../../src/application/mail/sanitize.ts';
+import { sanitize } from '../../../src/application/mail/write-mail.ts';
 import { anyText } from '../../support/properties/arbitraries.ts';
 import { holds } from '../../support/properties/properties.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { liveUser } from '../../../src/application/sessions/live-user.ts';
+import { liveUser } from '../../../src/application/sessions/current-user.ts';
 import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
 import { DAY } from '../../support/application.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
-import type { Factor } from '../../../src/domain/factor.ts';
+import type { Factor } from '../../../src/domain/second-factor.ts';
 import { manageKeys } from '../../../src/infrastructure/commands/keys.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

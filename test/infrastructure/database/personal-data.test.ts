@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
-import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/export-account.ts';
-import { removeAccount } from '../../../src/application/accounts/remove-account.ts';
+import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
+import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import {

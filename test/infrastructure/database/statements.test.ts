@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
-import { logout } from '../../../src/application/sessions/logout.ts';
+import { logout } from '../../../src/application/sessions/end-sessions.ts';
 import { refresh } from '../../../src/application/sessions/refresh.ts';
 import { NOTICES, type Notice } from '../../../src/domain/message.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Clock } from '../../../src/application/ports/clock.ts';
+import type { Clock } from '../../../src/application/ports/clock-and-ids.ts';
 import { createWakeUp, deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
 
 /** Milliseconds after which something hangs. */

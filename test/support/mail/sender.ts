@@ -6,7 +6,7 @@ import {
 } from '../../../src/application/accounts/reset-password.ts';
 import { sendMessages } from '../../../src/application/mail/send-messages.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
-import type { AttemptOutcome } from '../../../src/application/reports.ts';
+import type { AttemptOutcome } from '../../../src/application/use-case.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';

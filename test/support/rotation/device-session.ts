@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { IdGenerator } from '../../../src/application/ports/id-generator.ts';
+import type { IdGenerator } from '../../../src/application/ports/clock-and-ids.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';

@@ -1,7 +1,7 @@
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/log-in-with-passkey.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
 import { login } from '../../../src/application/login/login.ts';
 import { type Authenticator, authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';

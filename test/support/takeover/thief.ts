@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { changeLocale } from '../../../src/application/accounts/change-locale.ts';
-import { confirmEmailChange } from '../../../src/application/accounts/confirm-email-change.ts';
-import { requestEmailChange } from '../../../src/application/accounts/request-email-change.ts';
+import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { changeLocale } from '../../../src/application/accounts/profile.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';

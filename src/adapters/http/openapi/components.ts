@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import { typedCode, typedName } from '../../../domain/typed-text.ts';
+import { typedCode, typedName } from '../../../domain/text.ts';
 
 type Direction = 'input' | 'output';
 

@@ -1,7 +1,7 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
 import { PENDING_LOGIN_LIFETIME } from '../../../application/login/pending-login.ts';
-import type { TokenPair } from '../../../application/sessions/issue-tokens.ts';
+import type { TokenPair } from '../../../application/sessions/tokens.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import type { Cancellation } from '../../../application/cancellation.ts';
+import type { Cancellation } from '../../../application/use-case.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { Caller } from '../../../application/sessions/live-user.ts';
+import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { StepUp } from '../../../domain/assurance.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../../application/factors/manage-passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../../domain/passkey.ts';
-import { hidesSomething } from '../../../domain/typed-text.ts';
+import { hidesSomething } from '../../../domain/text.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { textRule } from '../../json/text-rule.ts';
 

@@ -6,8 +6,8 @@ import {
   type PasswordProblem,
   passwordProblem,
 } from '../../../domain/password.ts';
-import { CODE_PATTERN } from '../../../domain/totp.ts';
-import { typedCode, typedName } from '../../../domain/typed-text.ts';
+import { CODE_PATTERN } from '../../../domain/second-factor.ts';
+import { typedCode, typedName } from '../../../domain/text.ts';
 import {
   ACCOUNT_MAX_LENGTH,
   EMAIL_MAX_LENGTH,

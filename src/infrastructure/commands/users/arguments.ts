@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
-import { hidesSomething, typedName } from '../../../domain/typed-text.ts';
+import { hidesSomething, typedName } from '../../../domain/text.ts';
 import { CHANGES } from './change.ts';
 
 const READING = ['find', 'show', 'events', 'export'] as const;

@@ -11,7 +11,7 @@ import {
 import type { RemovedFactors } from '../../../application/accounts/remove-added.ts';
 import type { Attributes } from '../../../domain/attributes.ts';
 import type { Origin } from '../../../domain/event.ts';
-import { isConfirmed } from '../../../domain/factor.ts';
+import { isConfirmed } from '../../../domain/second-factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { CommandError } from '../../command-error.ts';
 import { printable } from '../../printable.ts';

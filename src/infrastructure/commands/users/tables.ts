@@ -1,6 +1,6 @@
 import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
 import { hasAttributes } from '../../../domain/attributes.ts';
-import { isConfirmed } from '../../../domain/factor.ts';
+import { isConfirmed } from '../../../domain/second-factor.ts';
 import { printable } from '../../printable.ts';
 
 type Cell = string | number | null;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { changeUsername } from '../../../../application/accounts/change-username.ts';
+import { exportAccount } from '../../../../application/accounts/account-data.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
-import { exportAccount } from '../../../../application/accounts/export-account.ts';
+import { changeUsername } from '../../../../application/accounts/profile.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
 import { AMR_VALUES } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';

@@ -1,14 +1,17 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { confirmEmailChange, previewEmailChange } from '../../../../application/accounts/confirm-email-change.ts';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
-import { requestEmailChange } from '../../../../application/accounts/request-email-change.ts';
+import {
+  confirmEmailChange,
+  previewEmailChange,
+  requestEmailChange,
+} from '../../../../application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
 import {
   confirmEmail,
   removeUnverifiedAccount,
   requestEmailVerification,
 } from '../../../../application/accounts/verify-email.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
 import { Timestamp } from '../../../json/public-user.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
-import { listEvents } from '../../../../application/accounts/list-events.ts';
+import { listEvents } from '../../../../application/accounts/account-data.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../../domain/event.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';

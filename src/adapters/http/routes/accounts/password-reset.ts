@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
 import {
   previewPasswordReset,
   requestPasswordReset,
   resetPassword,
 } from '../../../../application/accounts/reset-password.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';

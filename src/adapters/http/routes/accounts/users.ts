@@ -1,8 +1,7 @@
-import { changeLocale } from '../../../../application/accounts/change-locale.ts';
 import { changePassword } from '../../../../application/accounts/change-password.ts';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
+import { changeLocale } from '../../../../application/accounts/profile.ts';
+import type { AccountsDeps, SessionsDeps } from '../../../../application/deps.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
-import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
 import { CurrentUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';

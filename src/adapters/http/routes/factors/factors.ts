@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import type { FactorsDeps } from '../../../../application/deps.ts';
 import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
 import {
   confirmApp,
@@ -10,7 +10,7 @@ import {
 } from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
-import { totpUri } from '../../../../domain/totp.ts';
+import { totpUri } from '../../../../domain/second-factor.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/factors/deps.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/log-in-with-passkey.ts';
+import type { FactorsDeps } from '../../../../application/deps.ts';
 import {
   addPasskey,
   invitePasskey,
@@ -8,6 +7,7 @@ import {
   removePasskey,
   renamePasskey,
 } from '../../../../application/factors/manage-passkeys.ts';
+import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/use-passkey.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import type { FactorsDeps } from '../../../../application/deps.ts';
 import { finishLogin, showPendingLogin, startPendingApp } from '../../../../application/factors/finish-login.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';

@@ -1,4 +1,4 @@
-import type { FactorsDeps } from '../../../../application/factors/deps.ts';
+import type { FactorsDeps } from '../../../../application/deps.ts';
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';

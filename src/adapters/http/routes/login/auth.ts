@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { AccountsDeps } from '../../../../application/accounts/deps.ts';
 import { register, registerPending } from '../../../../application/accounts/register.ts';
 import { registerUnverified } from '../../../../application/accounts/register-unverified.ts';
+import type { AccountsDeps, SessionsDeps } from '../../../../application/deps.ts';
 import { type LoginDeps, login } from '../../../../application/login/login.ts';
-import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
-import { logout } from '../../../../application/sessions/logout.ts';
+import { logout } from '../../../../application/sessions/end-sessions.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';

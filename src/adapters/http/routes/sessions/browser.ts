@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import type { SessionsDeps } from '../../../../application/deps.ts';
 import { registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
-import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { type BrowserSession, browserText, challengeHeader } from '../../request/browser-session.ts';
 import { originOf } from '../../request/client.ts';

@@ -1,9 +1,8 @@
 import querystring from 'node:querystring';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { continueNavigation } from '../../../../application/sessions/continue-navigation.ts';
-import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
-import { mintAccessToken } from '../../../../application/sessions/mint-access-token.ts';
+import type { SessionsDeps } from '../../../../application/deps.ts';
+import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { textRule } from '../../../json/text-rule.ts';
 import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/sessions/deps.ts';
+import type { SessionsDeps } from '../../../../application/deps.ts';
 import {
   endAllSessions,
   endOtherSessions,

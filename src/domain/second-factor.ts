@@ -1,3 +1,22 @@
+import { typedCode } from './text.ts';
+
+/** An authenticator app of a user. Times are epoch milliseconds. */
+export type Factor = FactorKey & {
+  /** Encrypted. */
+  readonly secret: string;
+  /** The last step whose code was used; -1 before the first. */
+  readonly lastStep: number;
+  readonly createdAt: number;
+  /** `null` until the user has shown its first code: it is no factor before. */
+  readonly confirmedAt: number | null;
+};
+
+export const AUTHENTICATOR_APPS_PER_USER = 5;
+
+export type FactorKey = { readonly id: string; readonly userId: string };
+
+export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boolean => confirmedAt !== null;
+
 /** One-time codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, which all apps know. */
 
 /** Seconds. */
@@ -26,7 +45,7 @@ const SECRET_LENGTH = 32;
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /** A text of 5 random bits a character. @param token random, in base64url, at least as long. */
-export const randomText = (token: string, alphabet: string, length: number): string =>
+const randomText = (token: string, alphabet: string, length: number): string =>
   [...token.slice(0, length)].map((character) => alphabet[BASE64URL.indexOf(character) % alphabet.length]).join('');
 
 /** A secret in Base32. @param token 256 random bits in base64url. */
@@ -41,4 +60,28 @@ export const totpUri = (
   const label = `${issuer}:${encodeURIComponent(account)}`;
   const parameters = `secret=${secret}&issuer=${issuer}`;
   return `otpauth://totp/${label}?${parameters}&algorithm=SHA1&digits=${CODE_DIGITS}&period=${STEP_SECONDS}`;
+};
+
+/** Codes that a user keeps for the day when the other factors are lost. Each is used once. */
+
+/** Without I, L, O and U, which are misread (Crockford's Base32). */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** How many a user gets at once. */
+export const RECOVERY_CODES = 10;
+
+/** 80 bits. */
+const LENGTH = 16;
+const GROUPS = /.{4}(?=.)/g;
+
+/** A code as it is shown: four groups of four characters. @param token 256 random bits in base64url. */
+export const recoveryCodeFrom = (token: string): string => randomText(token, ALPHABET, LENGTH).replace(GROUPS, '$&-');
+
+const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
+
+/** A code as it is hashed, however it was typed; `null` for a text that is no code. */
+export const canonicalRecoveryCode = (typed: string): string | null => {
+  const code = typedCode(typed)
+    .toUpperCase()
+    .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
+  return code.length === LENGTH && [...code].every((character) => ALPHABET.includes(character)) ? code : null;
 };

@@ -2,18 +2,22 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
-import type { User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
-import { comparePassword, loginAttempts } from '../login/compare-password.ts';
-import type { UserWithPasswordDeps } from '../login/user-with-password.ts';
-import { notifiesFormerAddress } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
+import { canonicalEmail, type User } from '../../domain/user.ts';
+import {
+  comparePassword,
+  lockedUserWithPassword,
+  loginAttempts,
+  type RequestWithPassword,
+  type UserWithPasswordDeps,
+  userWithPassword,
+} from '../login/compare-password.ts';
+import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type ChangeDeps, enqueue, record } from '../record.ts';
-import type { TokenPair } from '../sessions/issue-tokens.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
+import type { TokenPair } from '../sessions/tokens.ts';
+import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
   assertNotReserved,
   findLink,
@@ -26,6 +30,39 @@ import {
   withdrawLinks,
 } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+
+export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
+
+type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
+
+/** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
+const REQUESTS_PER_PERIOD = 5;
+/** Milliseconds. */
+const PERIOD = 3_600_000;
+
+/**
+ * Sends a link to a new address of a user who knows the password. The address changes when the link is confirmed. Whether the new address
+ * has an account is not looked up.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ */
+export const requestEmailChange =
+  (deps: RequestEmailChangeDeps) =>
+  async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { origin = NO_ORIGIN, sessionId } = input;
+    const user = await userWithPassword(deps, input);
+    cancellation.throwIfAborted();
+    const userId = user.id;
+    const to = canonicalEmail(input.email);
+    if (to === user.email) return;
+    await deps.transactions.run(async (stores) => {
+      // A change of the password removes such links; none may be stored after it.
+      await lockedUserWithPassword(deps, stores, input, user);
+      const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
+      if (requests >= REQUESTS_PER_PERIOD) return;
+      await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
+      await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
+    });
+  };
 
 type PreviewEmailChangeDeps = LinkDeps &
   Pick<NoticeDeps, 'notices'> & { readonly links: LinkRepository; readonly users: UserRepository };

@@ -43,3 +43,15 @@ const JOINING_OR_HIDDEN = new RegExp(`(${JOINING})|${HIDDEN}`, 'gu');
 export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
 
 export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;
+
+/** Length in bytes of UTF-8. The domain does not depend on a platform, so `TextEncoder` is not available. */
+export const utf8Length = (text: string): number => {
+  let bytes = 0;
+  for (const character of text) {
+    const codePoint = character.codePointAt(0) ?? 0;
+    if (codePoint < 0x80) bytes += 1;
+    else if (codePoint < 0x800) bytes += 2;
+    else bytes += codePoint < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+};

@@ -1,11 +1,27 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { NO_LOCALE } from '../../domain/locale.ts';
-import { notifyOfChange } from '../mail/change-notice.ts';
-import type { NoticeDeps } from '../notices.ts';
-import { type ChangeDeps, record } from '../record.ts';
-import { type CurrentUser, currentUser } from '../sessions/current-user.ts';
-import { type Caller, lockedLiveUser } from '../sessions/live-user.ts';
+import { type PublicUser, publicUser } from '../../domain/user.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { type Caller, type CurrentUser, currentUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
+
+/**
+ * Changes the username. The former one is free at once (ADR 0010).
+ * @returns the user as stored now.
+ * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const changeUsername =
+  (deps: ChangeDeps) =>
+  (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
+    deps.transactions.run(async (stores) => {
+      const before = await lockedLiveUser(deps, stores, caller);
+      if (before.username === username) return publicUser(before);
+      const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
+      if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+      await record(deps, stores, origin, [{ userId: before.id, kind: 'username-changed' }]);
+      return publicUser(changed);
+    });
 
 /**
  * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the

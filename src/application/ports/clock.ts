@@ -1,4 +1,0 @@
-export type Clock = {
-  /** Epoch milliseconds, an integer. */
-  now(): number;
-};

@@ -28,7 +28,7 @@ const WALK = ['test/browser/client.test.ts'];
 /** The files of `npm test`. */
 export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 
-const PROCESSES = ['test/process/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/properties/requests.test.ts'];
+const PROCESSES = ['test/{process,conformance,properties/requests}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
 /** HTTP tests whose statements or transactions differ between stores: they also run on real servers. */

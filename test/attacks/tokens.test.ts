@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeCryptoTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
-import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
 import {
   compact,
   decoded,
@@ -14,10 +13,9 @@ import {
   publicKeyOf,
   thumbprint,
 } from '../support/forgeries/forge.ts';
-import { FORMS } from '../support/forgeries/forms.ts';
-import { HEADERS } from '../support/forgeries/headers.ts';
-import { KEYS_AND_ALGORITHMS } from '../support/forgeries/keys-and-algorithms.ts';
-import { mirrored, SIGNATURES } from '../support/forgeries/signatures.ts';
+import { FORMS, mirrored, SIGNATURES } from '../support/forgeries/forms.ts';
+import { HEADERS, SESSIONS, USERS } from '../support/forgeries/headers.ts';
+import { CLAIMS, KEYS_AND_ALGORITHMS } from '../support/forgeries/keys-and-claims.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import type { TestService } from '../support/http/service.ts';

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyBrowserProof } from '../../../src/adapters/crypto/browser-proofs.ts';
 import { type BrowserKey, browserKey } from '../../support/browser-key.ts';
-import { bytes, ecdsa, encoded, hmac, type Json, partsOf } from '../../support/forgeries/forge.ts';
+import { ecdsa, encoded, hmac, type Json, partsOf } from '../../support/forgeries/forge.ts';
 
 const [CHALLENGE, AUTHORIZATION] = ['user.session.1.2', 'user.session.3.'];
 const RENEWAL = { alg: 'ES256', typ: 'dbsc+jwt' };
@@ -78,11 +78,11 @@ describe('verifyBrowserProof', () => {
     const claims = { jti: CHALLENGE };
     const signers = [
       ...['none', 'RS256', 'HS256', 'ES384', 'es256', '', null].map((alg) => [alg, ecdsa(browser.privateKey)] as const),
-      ['none', bytes(Buffer.alloc(0))] as const,
+      ['none', () => Buffer.alloc(0)] as const,
       ['RS256', (input: Buffer) => sign('sha256', input, rsa)] as const,
       ['HS256', hmac(JSON.stringify(browser.jwk))] as const,
       ['ES256', hmac(JSON.stringify(browser.jwk))] as const,
-      ['ES256', bytes(Buffer.alloc(64))] as const,
+      ['ES256', () => Buffer.alloc(64)] as const,
       ['ES256', ecdsa(browser.privateKey, 'sha512')] as const,
     ];
     for (const [alg, signer] of signers)

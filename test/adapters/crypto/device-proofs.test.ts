@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node
 import { describe, expect, it } from 'vitest';
 import { verifyDeviceProof } from '../../../src/adapters/crypto/device-proofs.ts';
 import type { ProofTarget } from '../../../src/application/ports/proofs.ts';
-import { bytes, compact, ecdsa, encoded, hmac, type Json, type Signer } from '../../support/forgeries/forge.ts';
+import { compact, ecdsa, encoded, hmac, type Json, type Signer } from '../../support/forgeries/forge.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
 const NOW = Date.UTC(2026, 10, 24, 12);
@@ -69,8 +69,8 @@ const forgeries = (): Readonly<Record<string, readonly string[]>> => {
   return {
     signature: [
       proof({ signer: ecdsa(OTHER) }),
-      ...[64, 63, 65, 0].map((length) => proof({ signer: bytes(Buffer.alloc(length)) })),
-      proof({ signer: bytes(Buffer.alloc(64, 0xff)) }),
+      ...[64, 63, 65, 0].map((length) => proof({ signer: () => Buffer.alloc(length) })),
+      proof({ signer: () => Buffer.alloc(64, 0xff) }),
       proof({ signer: (input) => ecdsa(KEY, 'sha384')(input) }),
       `${proof().split('.').slice(0, 2).join('.')}.`,
       proof().split('.').slice(0, 2).join('.'),
@@ -78,8 +78,8 @@ const forgeries = (): Readonly<Record<string, readonly string[]>> => {
     algorithm: [
       ...['none', 'None', 'NONE', ''].flatMap((alg) => [
         withHeader({ alg }),
-        withHeader({ alg }, bytes(Buffer.alloc(0))),
-        withHeader({ alg }, bytes(Buffer.alloc(64))),
+        withHeader({ alg }, () => Buffer.alloc(0)),
+        withHeader({ alg }, () => Buffer.alloc(64)),
       ]),
       ...secrets.flatMap((secret) => [
         withHeader({ alg: 'HS256' }, hmac(secret)),

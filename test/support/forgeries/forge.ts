@@ -54,12 +54,6 @@ export const hmac =
   (input) =>
     createHmac(hash, secret).update(input).digest();
 
-/** These bytes as the signature of any input. */
-export const bytes =
-  (signature: Buffer): Signer =>
-  () =>
-    signature;
-
 export const publicKeyOf = ({ privateKey }: KeyPair): KeyObject => createPublicKey(privateKey);
 
 /** RFC 7638 §3. */
@@ -68,29 +62,28 @@ export const thumbprint = (pair: KeyPair): string => {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 };
 
+type Changes = Json | ((material: Material) => Json);
+const changesOf = (changes: Changes, material: Material) =>
+  typeof changes === 'function' ? changes(material) : changes;
+
 /** A token with a valid signature and these members of the header changed. */
 export const withHeader =
-  (changes: Json | ((material: Material) => Json)): Forge =>
+  (changes: Changes): Forge =>
   (m) =>
-    compact(
-      { ...m.header, ...(typeof changes === 'function' ? changes(m) : changes) },
-      m.claims,
-      ecdsa(m.pair.privateKey),
-    );
+    compact({ ...m.header, ...changesOf(changes, m) }, m.claims, ecdsa(m.pair.privateKey));
 
 /** A token with a valid signature and these claims changed. */
 export const withClaims =
-  (changes: Json | ((material: Material) => Json)): Forge =>
+  (changes: Changes): Forge =>
   (m) =>
-    compact(
-      m.header,
-      { ...m.claims, ...(typeof changes === 'function' ? changes(m) : changes) },
-      ecdsa(m.pair.privateKey),
-    );
+    compact(m.header, { ...m.claims, ...changesOf(changes, m) }, ecdsa(m.pair.privateKey));
 
-/** One forgery per value, by name. */
-export const each = <T>(
+/** One forgery for each variant, by name. */
+export const each = <const T>(
   variants: readonly T[],
-  name: (variant: T) => string,
-  forge: (variant: T) => Forge,
-): Forgeries => Object.fromEntries(variants.map((variant) => [name(variant), forge(variant)]));
+  forgery: (variant: T) => readonly [name: string, forge: Forge],
+): Forgeries => Object.fromEntries(variants.map(forgery));
+
+/** A value in the name of a forgery. */
+export const shown = (value: unknown): string =>
+  JSON.stringify(value, (_name, each) => (each === undefined ? 'missing' : each));

@@ -1,109 +1,83 @@
-import { compact, each, ecdsa, encoded, type Forgeries, hmac, type Json, withHeader } from './forge.ts';
+import {
+  compact,
+  each,
+  ecdsa,
+  encoded,
+  type Forge,
+  type Forgeries,
+  hmac,
+  type Json,
+  shown,
+  withClaims,
+  withHeader,
+} from './forge.ts';
+import { INVALID_IDS } from './keys-and-claims.ts';
 
-/** Key ids that must not match a key, a file or a query. */
+/** Key ids that must not match a key, a file, a query or a member of an object. */
 const KIDS: readonly unknown[] = [
-  undefined,
-  null,
-  7,
-  true,
-  [],
-  {},
-  '',
-  '0',
-  '../../dev/null',
-  '/dev/null',
-  'file:///dev/null',
-  "' OR '1'='1",
-  "x'; DROP TABLE sessions; --",
-  '$(id)',
-  '\0',
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'hasOwnProperty',
+  ...[undefined, null, 7, true, [], {}, '', '../../dev/null', 'file:///dev/null', "' OR '1'='1", '$(id)', '\0'],
+  ...['__proto__', 'constructor', 'toString'],
 ];
 
-const shown = (value: unknown): string => JSON.stringify(value) ?? 'missing';
+const EXTENSIONS: readonly Json[] = [
+  ...[['unheard-of'], ['exp'], ['kid'], [], null, 'exp', {}].map((crit) => ({ crit, exp: 9_999_999_999 })),
+  ...[true, false].map((b64) => ({ crit: ['b64'], b64 })),
+  ...[{ b64: false }, { zip: 'DEF' }, { enc: 'A256GCM' }, { epk: {} }, { cty: 'JWT' }, { 'unheard-of': 1 }],
+];
+const TYPES: readonly unknown[] = [undefined, null, '', 'jwt', 'at+jwt', 'JWE', 7, ['JWT']];
+const NO_HEADERS = ['', '{', '{}', 'null', '[]', '"ES256"', '\uFEFF{}', '\0', '{"alg":"ES256"', '\u00ff'];
 
-const kids: Forgeries = {
-  ...each(
-    KIDS,
-    (kid) => `kid ${shown(kid)} under the valid key`,
-    (kid) => withHeader({ kid }),
-  ),
-  ...each(
-    KIDS,
-    (kid) => `kid ${shown(kid)} under an empty secret`,
-    (kid) => (m) => compact({ ...m.header, alg: 'HS512', kid }, m.claims, hmac('', 'sha512')),
-  ),
-  ...each(
-    KIDS,
-    (kid) => `kid ${shown(kid)} under another key`,
-    (kid) => (m) => compact({ ...m.header, kid }, m.claims, ecdsa(m.attacker.privateKey)),
-  ),
+export const HEADERS: Forgeries = {
+  ...each(KIDS, (kid) => [`kid ${shown(kid)} under the valid key`, withHeader({ kid })]),
+  ...each(KIDS, (kid) => [
+    `kid ${shown(kid)} under an empty secret`,
+    (m) => compact({ ...m.header, alg: 'HS512', kid }, m.claims, hmac('', 'sha512')),
+  ]),
+  ...each(KIDS, (kid) => [
+    `kid ${shown(kid)} under another key`,
+    (m) => compact({ ...m.header, kid }, m.claims, ecdsa(m.attacker.privateKey)),
+  ]),
   'the valid kid in a list': withHeader(({ header }) => ({ kid: [header.kid] })),
-  'the valid kid in an object': withHeader(({ header }) => ({ kid: { toString: header.kid } })),
   'the valid kid in lower case': withHeader(({ header }) => ({ kid: `${header.kid}`.toLowerCase() })),
   'the valid kid and a NUL': withHeader(({ header }) => ({ kid: `${header.kid}\0` })),
   'the valid kid and a space': withHeader(({ header }) => ({ kid: ` ${header.kid}` })),
-};
-
-const EXTENSIONS: readonly Json[] = [
-  { crit: ['unheard-of'], 'unheard-of': 1 },
-  { crit: ['unheard-of'] },
-  { crit: ['exp'], exp: 9_999_999_999 },
-  { crit: ['b64'], b64: true },
-  { crit: ['b64'], b64: false },
-  { crit: ['kid'] },
-  { crit: ['sid'] },
-  { crit: [] },
-  { crit: null },
-  { crit: 'exp' },
-  { crit: {} },
-  { b64: false },
-  { b64: true },
-  { b64: 'false' },
-  { zip: 'DEF' },
-  { enc: 'A256GCM' },
-  { epk: {} },
-  { apu: '' },
-  { cty: 'JWT' },
-  { 'unheard-of': 1 },
-];
-
-const extensions: Forgeries = {
-  ...each(
-    EXTENSIONS,
-    (changes) => `a header with ${shown(changes)} under the valid key`,
-    (changes) => withHeader(changes),
-  ),
+  ...each(EXTENSIONS, (more) => [`a header with ${shown(more)} under the valid key`, withHeader(more)]),
   'b64 false, with an unencoded payload': ({ header, claims, pair }) => {
     const head = encoded({ ...header, crit: ['b64'], b64: false });
     const payload = JSON.stringify(claims);
     const signature = ecdsa(pair.privateKey)(Buffer.from(`${head}.${payload}`)).toString('base64url');
     return `${head}.${payload.replaceAll('.', '')}.${signature}`;
   },
+  ...each(TYPES, (typ) => [`typ ${shown(typ)}`, withHeader({ typ })]),
+  ...each(NO_HEADERS, (text) => [
+    `a header that is ${shown(text)}`,
+    (m) => compact(text, m.claims, ecdsa(m.pair.privateKey)),
+  ]),
+  'a header with trailing data': (m) => compact(`${JSON.stringify(m.header)}{}`, m.claims, ecdsa(m.pair.privateKey)),
 };
 
-const TYPES: readonly unknown[] = [undefined, null, '', 'jwt', 'at+jwt', 'application/jwt', 'JWE', 7, ['JWT'], {}];
+const INVALID_NUMBERS: readonly unknown[] = [null, -1, 0.5, 2 ** 53, 1e308, '0', true, [0], {}];
 
-const types: Forgeries = each(
-  TYPES,
-  (typ) => `typ ${shown(typ)}`,
-  (typ) => withHeader({ typ }),
-);
+export const SESSIONS: Forgeries = {
+  ...each(INVALID_NUMBERS, (rot) => [`rot ${shown(rot)}`, withHeader({ rot })]),
+  'a rot among the claims': withClaims({ rot: 0 }),
+  ...each(INVALID_IDS, (sid) => [`sid ${shown(sid)}`, withHeader({ sid })]),
+  'a sid among the claims': withClaims(({ header }) => ({ sid: header.sid })),
+  'details of a user': withClaims({ user: { username: 'ada' } }),
+};
 
-const invalidHeaders: Forgeries = each(
-  ['', '{', '{}', 'null', '[]', '"ES256"', '\uFEFF{}', '\0', '{"alg":"ES256"', '\u00ff'],
-  (text) => `a header that is ${shown(text)}`,
-  (text) => (m) => compact(text, m.claims, ecdsa(m.pair.privateKey)),
-);
+const withUser = (changes: Json): Forge =>
+  withClaims(({ claims }) => ({ user: { ...Object(claims.user), ...changes } }));
 
-export const HEADERS: Forgeries = {
-  ...kids,
-  ...extensions,
-  ...types,
-  ...invalidHeaders,
-  'a header with trailing data': (m) => compact(`${JSON.stringify(m.header)}{}`, m.claims, ecdsa(m.pair.privateKey)),
+const MEMBERS = ['id', 'username', 'email', 'createdAt', 'updatedAt'];
+const INVALID_MEMBERS: readonly Json[] = [
+  ...MEMBERS.flatMap((member) => [undefined, null, 7, [], {}].map((value) => ({ [member]: value }))),
+  ...[{ id: '01J00000000000000000000009' }, { passwordHash: '$2b$10$x' }, { admin: true }, { createdAt: 'tomorrow' }],
+];
+
+/** Of access tokens only. */
+export const USERS: Forgeries = {
+  ...each([undefined, null, 7, 'ada', true, [], {}], (user) => [`user ${shown(user)}`, withClaims({ user })]),
+  ...each(INVALID_MEMBERS, (changes) => [`a user with ${shown(changes)}`, withUser(changes)]),
+  'the number of a refresh token': withHeader({ rot: 0 }),
 };

@@ -8,7 +8,7 @@ import { isReady } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
-import { onDatabaseFailure } from '../adapters/records/database-failures.ts';
+import { onDatabaseFailure } from '../adapters/records/records.ts';
 import type { RedisClient } from '../adapters/redis/open.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';

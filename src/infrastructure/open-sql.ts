@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { systemClock } from '../adapters/clock/system.ts';
 import type { Check } from '../adapters/http/routes/service/check.ts';
 import type { Readings } from '../adapters/metrics/prometheus.ts';
@@ -7,6 +8,7 @@ import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts'
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/ports/transactions.ts';
+import { closeOwnDirectory } from './data-dir/private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
@@ -21,6 +23,7 @@ export const openSql = async (
   options: DatabaseOptions,
   opening: { readonly migrate: boolean },
 ): Promise<OpenStorage> => {
+  if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
   const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);
   const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
   const { sessions, ...storage } = storageOver(records);
@@ -46,6 +49,6 @@ const clockOf = async (readTime: () => Promise<number>) => {
 
 /** Brings a database up to date. */
 export const migrateSql = async (options: DatabaseOptions): Promise<void> => {
-  const { close } = await openDatabase(options, { migrate: true });
+  const { close } = await openSql(options, { migrate: true });
   await close();
 };

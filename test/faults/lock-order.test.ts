@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { randomSecrets as secrets } from '../../src/adapters/crypto/secrets.ts';
-import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { withdrawLinks } from '../../src/application/accounts/links.ts';
 import { resetPassword } from '../../src/application/accounts/reset-password.ts';
@@ -25,6 +24,7 @@ import {
   openOnPostgresql,
   TEST_DATABASE_URL,
 } from '../support/storage/databases.ts';
+import { openDatabase } from '../support/storage/open-database.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;

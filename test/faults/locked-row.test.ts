@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
+import { openDatabase } from '../support/storage/open-database.ts';
 import { ROUTES } from '../support/storage/routes.ts';
 
 const WAITING = `select pid, query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

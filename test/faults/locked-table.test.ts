@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { type KillableService, SOON, startKillable } from '../support/processes/killable-service.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
+import { type Database, openDatabase } from '../support/storage/open-database.ts';
 
 const PROBES = 30;
 /** What waits for a lock to find out whether the database can be written. */

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { receivedFrom } from '../support/mail/received.ts';
@@ -11,6 +10,7 @@ import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, postgresOfTheTests, startPostgres } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
+import { openDatabase } from '../support/storage/open-database.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The driver, which has no types. */

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -8,6 +7,7 @@ import { tokenIn } from '../support/mail/sender.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';
+import { openDatabase } from '../support/storage/open-database.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 /** What waits for a lock, except for the sender of mail, which polls the outbox. */

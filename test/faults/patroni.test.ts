@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
@@ -9,6 +8,7 @@ import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
 import { launchPatroni, type Member, type PatroniCluster } from '../support/servers/patroni.ts';
 import { providePatroni } from '../support/servers/patroni-programs.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
+import { type Database, openDatabase } from '../support/storage/open-database.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const USERS = 40;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
+import { type Database, openDatabase } from '../support/storage/open-database.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Milliseconds; the time-out only catches hangs. */

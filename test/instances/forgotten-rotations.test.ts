@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
+import { type Database, openDatabase } from '../support/storage/open-database.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const USERS = 20;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
@@ -9,6 +8,7 @@ import { type RunningService, runService } from '../support/processes/process.ts
 import { runUsersCommand, spawnUsersCommand } from '../support/processes/users-command.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
+import { openDatabase } from '../support/storage/open-database.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

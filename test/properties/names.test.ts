@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
-import type { Database } from '../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
@@ -13,6 +12,7 @@ import { aUser } from '../support/builders.ts';
 import { anyText, email, inAnyCase, lookingLike, username } from '../support/properties/arbitraries.ts';
 import { holds } from '../support/properties/properties.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import type { Database } from '../support/storage/open-database.ts';
 
 /*
  * Pairs of similar names. Each run prints the seeds of its properties;

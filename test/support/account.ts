@@ -1,4 +1,4 @@
-import { tellingStorage } from '../../src/adapters/records/after-commit.ts';
+import { tellingStorage } from '../../src/adapters/records/storage.ts';
 import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { DATABASE_FAILURES } from '../records/database-failures.ts';
+import { DATABASE_FAILURES } from '../records/records.ts';
 
 /** Values that are read on each scrape. */
 export type Readings = {

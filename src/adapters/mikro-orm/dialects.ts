@@ -1,14 +1,27 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
-import { postgresqlFailure, sqliteFailure } from './failures.ts';
-import type { SqlDialect } from './records.ts';
-import type { Sql } from './statements.ts';
+import { type Failure, field } from './failures.ts';
+import type { Booleans, RowLock, Sql } from './statements.ts';
+
+/** What differs between the databases. */
+export type SqlDialect = {
+  /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
+  readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
+  /** Runs work in a transaction on a connection of its own. */
+  readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
+  /** How a transaction locks a row. Without it, only one transaction writes at a time. */
+  readonly rowLock: RowLock;
+  /** Whether `delete` can return what it has deleted. */
+  readonly returnsDeleted: boolean;
+  readonly booleans: Booleans;
+  readonly failureOf: (error: unknown) => Failure;
+};
 
 /** Milliseconds in which a statement is repeated. */
 const LONGEST_WAIT = 10_000;
 
 /** Repeats what was undone because of another transaction. Waits without blocking the thread, as `busy_timeout` of SQLite would. */
-export const repeatedAfter =
+const repeatedAfter =
   (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
   async (send) => {
     const end = performance.now() + LONGEST_WAIT;
@@ -23,7 +36,31 @@ export const repeatedAfter =
     }
   };
 
-/** Milliseconds between two statements of a transaction. A transaction never waits that long. */
+/** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
+const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
+  db.connection().execute(async (connection) => {
+    try {
+      await connection.executeQuery(CompiledQuery.raw(begin));
+      const result = await work(connection);
+      await connection.executeQuery(CompiledQuery.raw('commit'));
+      return result;
+    } catch (error) {
+      // There may be none: it has not begun, or SQLite has ended it by itself, for example when the disk is full.
+      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
+      throw error;
+    }
+  });
+
+/** SQLSTATEs (PostgreSQL manual, appendix A): serialization_failure, deadlock_detected. */
+const POSTGRESQL_CONFLICTS: readonly unknown[] = ['40001', '40P01'];
+
+const postgresqlFailure = (error: unknown): Failure => {
+  const code = field(error, 'code');
+  if (code === '23505') return { kind: 'violation', index: String(field(error, 'constraint')) };
+  return { kind: POSTGRESQL_CONFLICTS.includes(code) ? 'conflict' : 'other' };
+};
+
+/** Milliseconds between two statements of a transaction. The service never waits that long. */
 const IDLE_LIMIT = 10_000;
 /**
  * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The limit holds for this transaction
@@ -40,7 +77,18 @@ export const POSTGRESQL: SqlDialect = {
   failureOf: postgresqlFailure,
 };
 
-/** Milliseconds after which others get a turn: SQLite answers at once, so a loop of statements would keep timers and sockets waiting. */
+/** Names the columns of the index: `users.email`. */
+const SQLITE_VIOLATION = /^UNIQUE constraint failed: (.+)$/;
+/** Primary result codes, https://sqlite.org/rescode.html: SQLITE_BUSY and SQLITE_LOCKED. */
+const SQLITE_BUSY: readonly number[] = [5, 6];
+
+const sqliteFailure = (error: unknown): Failure => {
+  const [, index] = SQLITE_VIOLATION.exec(error instanceof Error ? error.message : '') ?? [];
+  if (index !== undefined) return { kind: 'violation', index };
+  return { kind: SQLITE_BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
+};
+
+/** Milliseconds after which timers and sockets get a turn: SQLite answers at once, so a loop of statements would keep them waiting. */
 const LONGEST_TURN = 20;
 let turnAt = 0;
 const takeTurns = async (): Promise<void> => {
@@ -49,35 +97,40 @@ const takeTurns = async (): Promise<void> => {
   turnAt = performance.now();
 };
 
-const repeated = repeatedAfter(sqliteFailure);
+const repeatedOnSqlite = repeatedAfter(sqliteFailure);
 const untilFree: SqlDialect['repeated'] = async (send) => {
   await takeTurns();
-  return repeated(send);
+  return repeatedOnSqlite(send);
 };
-
-/** Takes the lock for writing at the beginning, so that what the work reads is still true when it writes. */
-const BEGIN_IMMEDIATE = 'begin immediate';
 
 export const SQLITE: SqlDialect = {
   repeated: untilFree,
-  transact: (db, work) => untilFree(() => inTransaction(db, BEGIN_IMMEDIATE, work)),
+  // Takes the lock for writing at the beginning, so that what the work reads is still true when it writes.
+  transact: (db, work) => untilFree(() => inTransaction(db, 'begin immediate', work)),
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
   failureOf: sqliteFailure,
 };
 
-/** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
-const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
-  db.connection().execute(async (connection) => {
-    try {
-      await connection.executeQuery(CompiledQuery.raw(begin));
-      const result = await work(connection);
-      await connection.executeQuery(CompiledQuery.raw('commit'));
-      return result;
-    } catch (error) {
-      // There may be none: it has not begun, or SQLite has ended it by itself, for example when the disk is full.
-      await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
-      throw error;
-    }
-  });
+/** Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK. After ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there. */
+const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213];
+/** ER_DUP_ENTRY ends with the name of the index, in MySQL after that of its table. The value before it may contain anything. */
+const MYSQL_DUPLICATE = / for key '(?:[^'.]+\.)?([^'.]+)'$/;
+
+const mysqlFailure = (error: unknown): Failure => {
+  const number = field(error, 'errno');
+  const [, index] = (number === 1062 && MYSQL_DUPLICATE.exec(String(field(error, 'sqlMessage')))) || [];
+  if (index !== undefined) return { kind: 'violation', index };
+  return { kind: MYSQL_CONFLICTS.includes(number) ? 'conflict' : 'other' };
+};
+
+export const MARIADB: SqlDialect = {
+  repeated: repeatedAfter(mysqlFailure),
+  transact: (db, work) => db.transaction().execute(work),
+  rowLock: 'update',
+  returnsDeleted: true,
+  booleans: Number,
+  failureOf: mysqlFailure,
+};
+export const MYSQL: SqlDialect = { ...MARIADB, returnsDeleted: false };

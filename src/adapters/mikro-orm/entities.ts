@@ -1,6 +1,6 @@
 import { EntitySchema } from '@mikro-orm/core';
 import { type AnyTable, TABLES, uniquesOf } from '../records/tables.ts';
-import { columnsOf, type Kind, type SqlColumn, VERSION } from './columns.ts';
+import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
 
 /** What differs between databases in tables and the types of columns. */
 export type Types = {

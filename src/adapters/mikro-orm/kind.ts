@@ -1,7 +1,7 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { SqlDialect } from './dialects.ts';
 import type { Types } from './entities.ts';
-import type { SqlDialect } from './records.ts';
 import type { Sql } from './statements.ts';
 
 /** The current state of a pool of connections. */

@@ -1,8 +1,9 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
+import { MARIADB, MYSQL } from './dialects.ts';
+import type { Types } from './entities.ts';
 import type { DatabaseKind } from './kind.ts';
-import { type MysqlPool, prepareConnections } from './mysql-connections.ts';
-import { MARIADB, MARIADB_TYPES, MYSQL, MYSQL_TYPES, mariadbSession, mysqlSession } from './mysql-dialect.ts';
+import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
 import type { ServerOptions } from './options.ts';
 
 /** @throws Error that names the package which is missing */
@@ -11,7 +12,7 @@ export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind>
   return {
     ...sharedKind('MariaDB', mariadbSession(options.statementTimeout), options),
     dialect: MARIADB,
-    types: MARIADB_TYPES,
+    types: typesOf('utf8mb4_nopad_bin'),
     options: { driver: MariaDbDriver, ...mysqlOptions(options) },
   };
 };
@@ -22,7 +23,7 @@ export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> =
   return {
     ...sharedKind('MySQL', mysqlSession(options.statementTimeout), options),
     dialect: MYSQL,
-    types: MYSQL_TYPES,
+    types: typesOf('utf8mb4_0900_bin'),
     options: { driver: MySqlDriver, ...mysqlOptions(options) },
   };
 };
@@ -62,6 +63,37 @@ export const mysqlOptions = ({ url, ...pool }: ServerOptions): Partial<Options> 
     },
   };
 };
+
+/**
+ * A key has at most 3,072 bytes, and two texts. Bytes are compared as they are: no collation folds letters, or pads. The longest value is the id
+ * of a credential, 1,364 characters of ASCII (ADR 0009).
+ */
+const INDEXED_TEXT = 'varbinary(1500)';
+
+const typesOf = (collation: string): Types => ({
+  integer: 'bigint',
+  text: 'longtext',
+  indexedText: INDEXED_TEXT,
+  collation,
+  tableOptions: 'default character set utf8mb4 engine = InnoDB',
+});
+/**
+ * What each connection has to set before anything else, whatever the server sets by default. Strict, since texts would be cut otherwise, and
+ * without NO_BACKSLASH_ESCAPES, in which the driver's quoting of values would not be safe. READ COMMITTED: each statement sees what was committed
+ * before it. English, by which violations are read. UTC, since `unix_timestamp` takes the local time, which is the same twice in a year.
+ * @param limit milliseconds that a statement may take.
+ */
+const mysqlSession = (limit: number): string[] => [
+  `set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lc_messages = 'en_US', time_zone = '+00:00',
+    innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(limit / 1_000))}`,
+  'set session transaction isolation level read committed',
+];
+
+/** The same for MariaDB, which ends a statement by itself, and a transaction that nobody goes on with. */
+const mariadbSession = (limit: number): string[] => [
+  ...mysqlSession(limit),
+  `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
+];
 
 const sharedKind = (
   name: string,

@@ -1,15 +1,13 @@
 import { type Compilable, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
+import { toUser } from '../records/accounts.ts';
 import { isStorable } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
-import { toUser } from '../records/users.ts';
 import { builtStatements } from './built-statements.ts';
-import { fromSql } from './columns.ts';
-import { POSTGRESQL, SQLITE } from './dialects.ts';
+import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
-import type { SqlDialect } from './records.ts';
-import { type Sql, type Statement, sqlTables, toRow } from './statements.ts';
+import { fromSql, type Sql, type Statement, sqlTables, toRow } from './statements.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
@@ -84,16 +82,11 @@ const oneStatementSessions = (
   { kysely, plain, prefix }: Parts,
 ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
   const { repeated, failureOf } = database.dialect;
-  const translate = translatedBy(failureOf);
+  const translated = translatedBy(failureOf);
   const names = namesWith(prefix);
   const statements = builtStatements();
-  const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> => {
-    try {
-      return (await repeated(() => statements.send(kysely(), shape, values, build))).rows[0];
-    } catch (error) {
-      throw translate(error);
-    }
-  };
+  const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> =>
+    (await translated(() => repeated(() => statements.send(kysely(), shape, values, build)))).rows[0];
   return {
     async rotate(rotation) {
       const statement = rotateSession(database, names, rotation);

@@ -1,5 +1,4 @@
-import { MikroORM, type Options, type SqlEntityManager } from '@mikro-orm/sql';
-import { CompiledQuery } from 'kysely';
+import { MikroORM, type Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { DATABASE_CLOSED } from '../log/safe-messages.ts';
 import type { Records } from '../records/records.ts';
@@ -11,13 +10,12 @@ import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseOptions } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';
 import { mikroOrmRecords } from './records.ts';
-import { bringUpToDate, SchemaError, type SchemaState, schemaState } from './schema.ts';
+import { bringUpToDate, SchemaError, type SchemaState, schemaState, sendTo } from './schema.ts';
 import { sqliteKind } from './sqlite.ts';
 import type { Sql } from './statements.ts';
 
 export type Database = {
   readonly records: Records;
-  readonly em: SqlEntityManager;
   /** The same repository of sessions over `records`, outside of units faster where this database can do so. */
   readonly faster: (plain: SessionRepository) => SessionRepository;
   /** @throws AppError DB_QUERY_FAILED when the database does not respond, refuses to write, or somebody has locked a table. */
@@ -47,61 +45,57 @@ export const ormOptions = ({ options, types }: DatabaseKind, prefix: string): Pa
   debug: false,
 });
 
+type Opening = { readonly migrate: boolean };
+
 /**
  * Opens the database and waits until it responds.
  * @param migrate whether to create the tables that are missing, and to apply pending migrations. Other processes may do so at the same time.
  * @throws Error that names the setting at fault, and the reason.
  */
-export const openDatabase = async (
-  options: DatabaseOptions,
-  { migrate }: { readonly migrate: boolean },
-): Promise<Database> => {
-  const kind = await kindOf(options);
-  const { dialect } = kind;
-  const translate = translatedBy(dialect.failureOf);
+export const openDatabase = async (options: DatabaseOptions, opening: Opening): Promise<Database> =>
+  databaseOver(await openOrm(options, opening));
+
+/** MikroORM, over a database that responds. */
+export const openOrm = async (options: DatabaseOptions, { migrate }: Opening) => {
+  const [kind, prefix] = [await kindOf(options), options.tablePrefix];
   // Not `MikroORM.init`, which searches for files of entities.
-  const orm = new MikroORM({ ...ormOptions(kind, options.tablePrefix), logger: () => undefined });
-  let closed = false;
-  /** After `close`, MikroORM would connect again. */
+  const orm = new MikroORM({ ...ormOptions(kind, prefix), logger: () => undefined });
+  let isClosed = false;
   const kysely = (): Sql => {
-    if (closed) throw new Error(DATABASE_CLOSED);
+    // MikroORM would connect again.
+    if (isClosed) throw new Error(DATABASE_CLOSED);
     return orm.em.getKysely();
   };
-  const send = (text: string) => kysely().executeQuery<Record<string, unknown>>(CompiledQuery.raw(text));
-  const opened = () => ({ orm, db: kysely(), kind, prefix: options.tablePrefix });
   const close = async () => {
-    closed = true;
+    isClosed = true;
     await orm.close();
   };
-  let connections: Database['connections'] = () => null;
   try {
-    connections = await kind.pool(orm.em);
-    for (const setting of [...kind.settings, 'select 1']) await dialect.repeated(() => send(setting));
-    if (migrate) await bringUpToDate(opened());
+    const connections = await kind.pool(orm.em);
+    for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(kysely())(setting));
+    if (migrate) await bringUpToDate({ orm, db: kysely(), kind, prefix });
+    return { orm, kind, prefix, kysely, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(error instanceof SchemaError ? error.message : kind.openFailure(error));
   }
-  const translated = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw translate(error);
-    }
-  };
-  const { time } = kind;
-  const examine = async () => {
-    const [about] = (await send(kind.about)).rows;
-    const schema = await schemaState(opened());
-    return { version: String(about?.version), mayCreate: Boolean(about?.may_create), schema };
-  };
+};
+
+export const databaseOver = (opened: Awaited<ReturnType<typeof openOrm>>): Database => {
+  const { kind, prefix, kysely, connections, close } = opened;
+  const { dialect, time } = kind;
+  const translated = translatedBy(dialect.failureOf);
+  const ask = async (text: string) => (await sendTo(kysely())(text))[0];
   return {
-    records: mikroOrmRecords(kysely, dialect, options.tablePrefix),
-    em: orm.em,
-    faster: (plain) => ({ ...plain, ...kind.sessions?.(kysely, plain, options.tablePrefix) }),
-    ping: () => translated(() => assertWritable(kysely(), kind, options.tablePrefix)),
-    readTime: time === null ? null : () => translated(async () => Number((await send(time)).rows[0]?.now)),
-    examine,
+    records: mikroOrmRecords(kysely, dialect, prefix),
+    faster: (plain) => ({ ...plain, ...kind.sessions?.(kysely, plain, prefix) }),
+    ping: () => translated(async () => assertWritable(kysely(), kind, prefix)),
+    readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
+    async examine() {
+      const about = await ask(kind.about);
+      const schema = await schemaState({ ...opened, db: kysely() });
+      return { version: String(about?.version), mayCreate: Boolean(about?.may_create), schema };
+    },
     connections,
     close,
   };

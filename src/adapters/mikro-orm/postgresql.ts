@@ -4,11 +4,9 @@ import { NO_SCHEMA } from '../log/safe-messages.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
 import type { DatabaseKind } from './kind.ts';
-import { type LimitedPool, limitQueries } from './limit-queries.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { ServerOptions } from './options.ts';
-import { prepareStatements } from './prepare-statements.ts';
-import { leaveReadOnlyServers, type WatchedPool } from './read-only-servers.ts';
+import { poolOptions } from './postgresql-pool.ts';
 
 export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKind> => ({
   dialect: POSTGRESQL,
@@ -40,11 +38,7 @@ const driverOptions = async ({ url, ...pool }: ServerOptions): Promise<Partial<O
     driver: PostgreSqlDriver,
     dbName: databaseName(url),
     driverOptions: {
-      onPoolCreated: (created: LimitedPool & WatchedPool) => {
-        limitQueries(pool.statementTimeout)(created);
-        leaveReadOnlyServers(created);
-      },
-      onConnect: prepareStatements(pool.statementTimeout),
+      ...poolOptions(pool.statementTimeout),
       application_name: 'tandem',
       max: pool.poolSize,
       connectionTimeoutMillis: pool.connectionTimeout,

@@ -1,24 +1,20 @@
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The service's own entries of DATA_DIR. */
-const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
 /** SQLite gives them the mode of the database when it makes them. */
 const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
-const STICKY = 0o1000;
 
 /**
- * Creates the file of a database if necessary, with its directory, and restricts it to its owner as `keepPrivate` does, with the files that
- * SQLite keeps beside it.
+ * Creates the file of a database if necessary, with its directory, and restricts it to its owner, with the files that SQLite keeps beside it.
  * @throws Error when other users can still access one of them; Error of the system
  */
 export const makeDatabasePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   createUnlessThere(path);
+  // Windows has no such permissions.
   if (process.geteuid === undefined) return;
-  if (isDedicated(dirname(path))) restrict(dirname(path));
   for (const file of ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`))
     if (isForEverybody(file)) throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
 };
@@ -38,13 +34,6 @@ export const isForEverybody = (path: string): boolean => {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrict(path);
   const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return (mode & OTHERS) !== 0;
-};
-
-/** Whether the directory belongs to this user and has entries of the service only. A sticky one, such as /tmp, is shared. */
-export const isDedicated = (dataDir: string): boolean => {
-  const stats = statSync(dataDir, { throwIfNoEntry: false });
-  if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return false;
-  return stats.isDirectory() && readdirSync(dataDir).every((name) => OWN.test(name));
 };
 
 /** Ignores failures: the mode is checked afterwards. */

@@ -3,11 +3,11 @@ import { firstVersion, isStorable, type Query, type Records, type Stored, unstor
 import type { TableName } from '../records/tables.ts';
 import { type Calls, recordsOver } from '../records/units.ts';
 import { builtStatements } from './built-statements.ts';
-import { fromSql } from './columns.ts';
-import { type Failure, translatedBy } from './failures.ts';
+import type { SqlDialect } from './dialects.ts';
+import { translatedBy } from './failures.ts';
 import {
-  type Booleans,
   deleteRows,
+  fromSql,
   insertRow,
   type RowLock,
   type Sql,
@@ -18,20 +18,6 @@ import {
   toRow,
   updateRow,
 } from './statements.ts';
-
-/** What differs between the databases. */
-export type SqlDialect = {
-  /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
-  readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
-  /** Runs work in a transaction on a connection of its own. */
-  readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
-  /** How a transaction locks a row. Without it, only one transaction writes at a time. */
-  readonly rowLock: RowLock;
-  /** Whether `delete` can return what it has deleted. */
-  readonly returnsDeleted: boolean;
-  readonly booleans: Booleans;
-  readonly failureOf: (error: unknown) => Failure;
-};
 
 /** How many rows one statement removes. */
 const AT_ONCE = 64;
@@ -45,14 +31,7 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
   const { repeated, transact } = dialect;
   const tables = sqlTables(prefix);
   const statements = builtStatements();
-  const translate = translatedBy(dialect.failureOf);
-  const translated = async <Result>(send: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
-    try {
-      return await send();
-    } catch (error) {
-      throw translate(error, table);
-    }
-  };
+  const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>
     translated(() => repeated(() => statements.send(kysely(), shape, values, build)), table);
   const within =

@@ -24,7 +24,7 @@ const applied = (prefix: string): string => `${prefix}tandem_migrations`;
 const CREATED = 'tables';
 
 type Send = (text: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
-const sendTo =
+export const sendTo =
   (db: Sql): Send =>
   async (text, parameters = []) =>
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;

@@ -1,8 +1,10 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SqliteDriver } from '@mikro-orm/sql';
+import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { systemReason } from '../log/redact-error.ts';
+import { statementName } from './built-statements.ts';
 import { SQLITE } from './dialects.ts';
 import type { DatabaseKind } from './kind.ts';
-import { nodeSqlite } from './node-sqlite.ts';
 import { sqliteSessions } from './one-statement-sessions.ts';
 import type { SqliteOptions } from './options.ts';
 import { makeDatabasePrivate } from './private-file.ts';
@@ -31,5 +33,43 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     pool: async () => () => null,
     openFailure: (error) =>
       `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${systemReason(error)}`,
+  };
+};
+
+/** Sent again and again, besides the statements that have a name. */
+const OF_TRANSACTIONS: readonly string[] = ['begin immediate', 'commit', 'rollback'];
+
+/** What the driver sends is what a statement takes: `Booleans` of the dialect makes numbers of booleans. */
+const toPrepared = (statement: StatementSync): SqliteStatement => ({
+  reader: statement.columns().length > 0,
+  all: (values) => statement.all(...(values as SQLInputValue[])),
+  run: (values) => statement.run(...(values as SQLInputValue[])),
+  iterate: (values) => statement.iterate(...(values as SQLInputValue[])),
+});
+
+/**
+ * Kysely's dialect over a file, by `node:sqlite`. MikroORM's own prepares a statement each time, which takes longer than to execute it: the
+ * statements of a refresh took 0.23 ms instead of 0.17, and finding a user 0.056 instead of 0.032.
+ */
+const nodeSqlite = (path: string): SqliteDialect =>
+  new SqliteDialect({
+    // Loaded here, since Node.js 22 warns of it.
+    database: async () => {
+      const { DatabaseSync } = await import('node:sqlite');
+      return keepingStatements(new DatabaseSync(path));
+    },
+  });
+
+const keepingStatements = (db: DatabaseSync): SqliteDatabase => {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    prepare(text: string) {
+      const found = kept.get(text);
+      if (found !== undefined) return found;
+      const prepared = toPrepared(db.prepare(text));
+      if (statementName(text) !== undefined || OF_TRANSACTIONS.includes(text)) kept.set(text, prepared);
+      return prepared;
+    },
+    close: () => db.close(),
   };
 };

@@ -1,11 +1,11 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type Equal, type Records, type Stored, violates } from './records.ts';
-import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
+import type { Column, TableName, Tables } from './tables.ts';
 
-/** How often something is tried that others may do first. Each time, one of them has succeeded. */
+/** How often a change is tried that lost against another one of the same row. */
 const MOST_TRIES = 200;
 
-/** Tries until there is a result: `undefined` means that somebody else was first. */
+/** @param attempt resolves to `undefined` when a concurrent change came first. */
 export const untilDone = async <Result>(attempt: () => Promise<Result | undefined>): Promise<Result> => {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const result = await attempt();
@@ -14,6 +14,11 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
   throw new AppError('DB_QUERY_FAILED', { reason: 'others have changed the same row again and again' });
 };
 
+export const withoutVersion = <Row extends object>({
+  version: _version,
+  ...row
+}: Row & { readonly version: number }): Row => row as unknown as Row;
+
 export const findRow = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -21,7 +26,7 @@ export const findRow = async <Name extends TableName>(
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
 
 /**
- * Changes the row with these values by a rule, whoever else changes it meanwhile.
+ * Changes the row with these values by a rule, also if others change it meanwhile.
  * @param rule returns the row after the change, or `null` to leave it.
  * @returns the row after the change; `null` if there is none, or the rule has left it.
  */
@@ -29,75 +34,78 @@ export const changeRow = <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
-  rule: (row: Stored<Name>) => Tables[Name] | null,
+  rule: (row: Tables[Name]) => Tables[Name] | null,
 ): Promise<Tables[Name] | null> =>
   untilDone(async () => {
     const before = await findRow(records, table, equal);
-    const after = before && rule(before);
+    const after = before && rule(withoutVersion<Tables[Name]>(before));
     if (before === null || after === null) return null;
     return (await records.replace(table, before, after)) ? after : undefined;
   });
 
-/** Inserts a row. @returns whether it did; `false` if a row has the same values in this index. */
-export const insertUnlessTaken = async <Name extends TableName>(
-  records: Records,
-  table: Name,
-  row: Tables[Name],
-  index: string,
-): Promise<boolean> => {
-  try {
-    await records.insert(table, row);
-    return true;
-  } catch (error) {
-    if (violates(error, index)) return false;
-    throw error;
-  }
-};
-
-/** Puts a row in the place of the one with its key, if there is one. @param key the values of the columns of the key. */
-export const putRow = async <Name extends TableName>(
-  records: Records,
-  table: Name,
-  key: Equal<Name>,
-  row: Tables[Name],
-): Promise<void> => {
-  await untilDone(async () => {
-    const before = await findRow(records, table, key);
-    const isPut =
-      before === null
-        ? await insertUnlessTaken(records, table, row, keyName(TABLES[table]))
-        : await records.replace(table, before, row);
-    return isPut || undefined;
-  });
-};
-
-/** Removes the row with these values, if it is as it has to be. @returns the row; `null` if there is no such row. One caller gets it. */
-export const takeRow = <Name extends TableName>(
+/**
+ * Changes the row with these values by a rule, or inserts one. It looks first, since a violation fails a transaction.
+ * @param index the unique index of these values
+ * @param rule is given `null` if there is no such row, and returns `null` to leave everything as it is.
+ * @returns whether it has changed or inserted the row.
+ */
+export const insertOrChangeRow = <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
-  isMeant: (row: Stored<Name>) => boolean = () => true,
-): Promise<Stored<Name> | null> =>
+  index: string,
+  rule: (row: Tables[Name] | null) => Tables[Name] | null,
+): Promise<boolean> =>
   untilDone(async () => {
-    const row = await findRow(records, table, equal);
-    if (row === null || !isMeant(row)) return null;
-    return (await records.remove(table, [row]))[0];
+    const before = await findRow(records, table, equal);
+    const after = rule(before);
+    if (after === null) return false;
+    try {
+      if (before !== null) return (await records.replace(table, before, after)) || undefined;
+      await records.insert(table, after);
+      return true;
+    } catch (error) {
+      if (before === null && violates(error, index)) return undefined;
+      throw error;
+    }
   });
 
-/** Removes all rows with these values that are meant, also those that others change meanwhile. @returns those that it removed. */
+/** @returns whether it has inserted the row; `false` if there is one with these values. */
+export const insertUnlessPresent = <Name extends TableName>(
+  records: Records,
+  table: Name,
+  equal: Equal<Name>,
+  index: string,
+  row: Tables[Name],
+): Promise<boolean> => insertOrChangeRow(records, table, equal, index, (present) => (present === null ? row : null));
+
+/** Removes the row with these values, if the condition holds. @returns the row, to one caller; `null` if there is no such row. */
+export const removeRow = <Name extends TableName>(
+  records: Records,
+  table: Name,
+  equal: Equal<Name>,
+  condition: (row: Tables[Name]) => boolean = () => true,
+): Promise<Tables[Name] | null> =>
+  untilDone(async () => {
+    const row = await findRow(records, table, equal);
+    if (row === null || !condition(row)) return null;
+    const [removed] = await records.remove(table, [row]);
+    return removed && withoutVersion<Tables[Name]>(removed);
+  });
+
+/** Removes all rows with these values for which the condition holds. @returns those that it, and not a concurrent call, has removed. */
 export const removeRows = async <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
-  isMeant: (row: Stored<Name>) => boolean = () => true,
-): Promise<Stored<Name>[]> => {
-  const removed: Stored<Name>[] = [];
+  condition: (row: Tables[Name]) => boolean = () => true,
+): Promise<Tables[Name][]> => {
+  const all: Tables[Name][] = [];
   return untilDone(async () => {
-    const rows = (await records.list(table, { equal })).filter(isMeant);
-    if (rows.length === 0) return removed;
-    const gone = await records.remove(table, rows);
-    removed.push(...gone);
-    return gone.length === rows.length ? removed : undefined;
+    const rows = (await records.list(table, { equal })).filter(condition);
+    const removed = await records.remove(table, rows);
+    all.push(...removed);
+    return removed.length === rows.length ? all : undefined;
   });
 };
 

@@ -1,14 +1,15 @@
 import type { FactorRepository } from '../../application/ports/factor-repository.ts';
-import type { Factor } from '../../domain/second-factor.ts';
-import { changeRow, removeRows, takeRow } from './change.ts';
-import type { Records, Stored } from './records.ts';
+import type { PasskeyRepository } from '../../application/ports/passkey-repository.ts';
+import type { RememberedDeviceRepository } from '../../application/ports/remembered-device-repository.ts';
+import type { RememberedDevice } from '../../domain/remembered-device.ts';
+import { changeRow, findRow, purgeRows, removeRow, removeRows, withoutVersion } from './change.ts';
+import type { Records } from './records.ts';
 
-const toFactor = ({ version: _version, ...factor }: Stored<'factors'>): Factor => factor;
-
+/** Authenticator apps and recovery codes. */
 export const factorRepositoryOver = (records: Records): FactorRepository => ({
   add: (factor) => records.insert('factors', factor),
   async listByUser(userId) {
-    return (await records.list('factors', { equal: { userId }, order: ['id'] })).map(toFactor);
+    return (await records.list('factors', { equal: { userId }, order: ['id'] })).map(withoutVersion);
   },
   async useStep({ id, userId }, step, now) {
     const used = await changeRow(records, 'factors', { id, userId }, (row) =>
@@ -16,12 +17,12 @@ export const factorRepositoryOver = (records: Records): FactorRepository => ({
     );
     return used !== null;
   },
-  remove: async ({ id, userId }) => (await takeRow(records, 'factors', { id, userId })) !== null,
+  remove: async ({ id, userId }) => (await removeRow(records, 'factors', { id, userId })) !== null,
   async replaceCodes(userId, hashes) {
     await removeRows(records, 'recoveryCodes', { userId });
     for (const hash of hashes) await records.insert('recoveryCodes', { userId, hash });
   },
-  useCode: async (userId, hash) => (await takeRow(records, 'recoveryCodes', { userId, hash })) !== null,
+  useCode: async (userId, hash) => (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null,
   countCodes: async (userId) => (await records.list('recoveryCodes', { equal: { userId } })).length,
   async changeSecret({ id, userId }, { from, to }) {
     const changed = await changeRow(records, 'factors', { id, userId }, (row) =>
@@ -30,6 +31,44 @@ export const factorRepositoryOver = (records: Records): FactorRepository => ({
     return changed !== null;
   },
   async listAll(after, limit) {
-    return (await records.list('factors', { range: ['id', '>', after], order: ['id'], limit })).map(toFactor);
+    return (await records.list('factors', { range: ['id', '>', after], order: ['id'], limit })).map(withoutVersion);
   },
+});
+
+export const passkeyRepositoryOver = (records: Records): PasskeyRepository => ({
+  add: (passkey) => records.insert('passkeys', passkey),
+  async findByCredential(credentialId) {
+    const passkey = await findRow(records, 'passkeys', { credentialId });
+    return passkey && withoutVersion(passkey);
+  },
+  async listByUser(userId) {
+    return (await records.list('passkeys', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+  },
+  async recordUse({ id, userId }, { counter, isBackedUp }, now) {
+    const used = await changeRow(records, 'passkeys', { id, userId }, (row) => ({
+      ...row,
+      counter: Math.max(row.counter, counter),
+      isBackedUp,
+      lastUsedAt: now,
+    }));
+    return used !== null;
+  },
+  rename: ({ id, userId }, name) => changeRow(records, 'passkeys', { id, userId }, (row) => ({ ...row, name })),
+  remove: ({ id, userId }) => removeRow(records, 'passkeys', { id, userId }),
+});
+
+const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+
+export const rememberedDeviceRepositoryOver = (records: Records): RememberedDeviceRepository => ({
+  add: (device) => records.insert('rememberedDevices', device),
+  async listByUser(userId, now) {
+    const devices = await records.list('rememberedDevices', { equal: { userId } });
+    return devices
+      .filter(({ expiresAt }) => now < expiresAt)
+      .map(withoutVersion)
+      .sort(byAge);
+  },
+  remove: async ({ id, userId }) => (await removeRow(records, 'rememberedDevices', { id, userId })) !== null,
+  removeOfUser: async (userId) => (await removeRows(records, 'rememberedDevices', { userId })).map(({ id }) => id),
+  purge: (now, limit) => purgeRows(records, 'rememberedDevices', { time: 'expiresAt', until: now, limit }),
 });

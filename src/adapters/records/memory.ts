@@ -12,9 +12,8 @@ import {
   unstorable,
   violation,
 } from './records.ts';
-import { isServed } from './served.ts';
 import { storageOver } from './storage.ts';
-import { keyName, TABLES, type TableName } from './tables.ts';
+import { type AnyTable, keyName, TABLES, type TableName, uniquesOf } from './tables.ts';
 import { type Calls, recordsOver, type Transact } from './units.ts';
 
 /** A storage in memory until the process ends: for tests, of other people's applications too. */
@@ -121,6 +120,28 @@ const compared = (a: Row, b: Row, order: readonly string[]): number => {
   const column = order.find((each) => a[each] !== b[each]);
   if (column === undefined) return 0;
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
+};
+
+/**
+ * Whether a declared index finds the rows of a query in its order, so that no store reads a whole table, or sorts it. Conditions on other
+ * columns are checked for the rows that the first columns of the index find.
+ */
+const isServed = <Name extends TableName>(name: Name, query: Query<Name>): boolean => {
+  const table: AnyTable = TABLES[name];
+  const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
+  return indexes.some((columns) => serves(columns, query));
+};
+
+const serves = <Name extends TableName>(
+  columns: readonly string[],
+  { equal = {}, range, order = [] }: Query<Name>,
+): boolean => {
+  const isEqual = (column: string): boolean => column in equal;
+  const found = columns.findIndex((column) => !isEqual(column));
+  const rest = found < 0 ? [] : columns.slice(found);
+  const isOrdered = order.every((column, at) => column === rest[at]);
+  const isNarrow = rest.length < columns.length || range?.[0] === rest[0] || order.length > 0;
+  return isNarrow && isOrdered;
 };
 
 const unserved = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {

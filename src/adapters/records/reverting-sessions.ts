@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Rotation } from '../../domain/session.ts';
-import { withMethods } from './with-methods.ts';
+import { withMethods } from './storage.ts';
 
 /** Milliseconds after which a rotation is no longer reverted: longer than a fail-over of the database. */
 const PATIENCE = 60_000;

@@ -11,10 +11,10 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
-import { changeRow, findRow, removeRows, takeRow, untilDone } from './change.ts';
+import { userRepositoryOver } from './accounts.ts';
+import { changeRow, findRow, removeRow, removeRows, untilDone } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
-import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
@@ -95,7 +95,7 @@ export const sessionRepositoryOver = (
     authenticate: (key, authenticated) => change(key, (session) => ({ ...session, ...authenticated })),
     async end({ id, userId }) {
       await lockUser(userId);
-      return (await takeRow(records, 'sessions', { id, userId })) !== null;
+      return (await removeRow(records, 'sessions', { id, userId })) !== null;
     },
     listByUser: async (userId, now) => (await liveOf(userId, now)).map(toSession),
     async endByUser(userId, exceptId) {

@@ -1,15 +1,12 @@
-import type { Storage, Stores } from '../../application/ports/transactions.ts';
+import type { Storage, Stores, Transactions } from '../../application/ports/transactions.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
-import { eventRepositoryOver } from './events.ts';
-import { factorRepositoryOver } from './factors.ts';
-import { linkRepositoryOver } from './links.ts';
-import { outboxOver } from './outbox.ts';
-import { passkeyRepositoryOver } from './passkeys.ts';
+import type { AccountEvent } from '../../domain/event.ts';
+import { waitsForPoll } from '../../domain/message.ts';
+import { eventRepositoryOver, userRepositoryOver } from './accounts.ts';
+import { factorRepositoryOver, passkeyRepositoryOver, rememberedDeviceRepositoryOver } from './factors.ts';
+import { linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
 import type { Records } from './records.ts';
-import { rememberedDeviceRepositoryOver } from './remembered-devices.ts';
 import { sessionRepositoryOver } from './sessions.ts';
-import { usedValuesOver } from './used-values.ts';
-import { userRepositoryOver } from './users.ts';
 
 /**
  * The stores over records, those of a unit or those outside.
@@ -38,3 +35,73 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
   ...open(records),
   transactions: { run: (work) => records.unit((inside) => work(open(inside))) },
 });
+
+/** Called when something was added, after it was committed. */
+export type Listeners = {
+  /** With the events that were stored, or taken: once, also if their transaction ran twice. */
+  readonly onEvents?: (events: readonly AccountEvent[]) => void;
+  /**
+   * When there are messages to send at once, not those alone that wait for a poll.
+   * @param isForAll whether to send those that wait for a poll as well, because there are so many.
+   */
+  readonly onMessages?: (isForAll: boolean) => void;
+};
+
+/** The same storage, which tells what was added. */
+export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
+  ...telling(stores, listeners, (tell) => tell()),
+  transactions: tellingTransactions(transactions, listeners),
+});
+
+const tellingTransactions = (transactions: Transactions, listeners: Listeners): Transactions => ({
+  async run(work) {
+    let waiting: (() => void)[] = [];
+    const result = await transactions.run((stores) => {
+      // The work may run several times; only the last run was committed.
+      waiting = [];
+      return work(telling(stores, listeners, (tell) => waiting.push(tell)));
+    });
+    for (const tell of waiting) tell();
+    return result;
+  },
+});
+
+/** @param afterCommit calls its argument once the changes are committed. */
+const telling = (
+  stores: Stores,
+  { onEvents, onMessages }: Listeners,
+  afterCommit: (tell: () => void) => unknown,
+): Stores => {
+  const { events, outbox } = stores;
+  return {
+    ...stores,
+    events: withMethods(events, {
+      async add(added) {
+        await events.add(added);
+        if (added.length > 0) afterCommit(() => onEvents?.(added));
+      },
+      async takeOperated(limit) {
+        const operated = await events.takeOperated(limit);
+        if (operated.length > 0) afterCommit(() => onEvents?.(operated));
+        return operated;
+      },
+    }),
+    outbox: withMethods(outbox, {
+      async add(messages) {
+        const isHalfFull = await outbox.add(messages);
+        if (isHalfFull || !messages.every(waitsForPoll)) afterCommit(() => onMessages?.(isHalfFull));
+        return isHalfFull;
+      },
+    }),
+  };
+};
+
+/** The same object with other methods in place of some of its own. It may be an instance of a class, whose methods need their `this`. */
+export const withMethods = <Target extends object>(target: Target, methods: Partial<Target>): Target =>
+  // Not a proxy of the object itself: one of a frozen object has to return its methods as they are.
+  new Proxy({} as Target, {
+    get(_target, name) {
+      const method: unknown = Reflect.get(Object.hasOwn(methods, name) ? methods : target, name);
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });

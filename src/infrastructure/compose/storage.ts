@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { type Listeners, tellingStorage } from '../../adapters/records/after-commit.ts';
+import { type Listeners, tellingStorage } from '../../adapters/records/storage.ts';
 import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';

@@ -1,9 +1,12 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDedicated, isForEverybody, restrict } from '../../adapters/mikro-orm/private-file.ts';
+import { isForEverybody, restrict } from '../../adapters/mikro-orm/private-file.ts';
 
 type OwnDirectory = 'keys' | 'mail';
+/** The service's own entries of DATA_DIR. */
+const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
 const GROUP_AND_OTHERS = 0o077;
+const STICKY = 0o1000;
 
 /** From now on, only the user of this process can access the files that it creates. */
 export const makeFilesPrivate = (): void => {
@@ -26,7 +29,14 @@ export const makePrivate = (dataDir: string, name: OwnDirectory): void => {
 export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
   // Windows has no such permissions.
   if (process.geteuid === undefined) return;
-  if (isDedicated(dataDir)) restrict(dataDir);
+  closeOwnDirectory(dataDir);
   if (isForEverybody(join(dataDir, name)))
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
+};
+
+/** Restricts a directory to its owner if it belongs to this user and has entries of the service only. A sticky one, such as /tmp, is shared. */
+export const closeOwnDirectory = (path: string): void => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;
+  if (stats.isDirectory() && readdirSync(path).every((name) => OWN.test(name))) restrict(path);
 };

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
-import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
 import { recording } from '../../support/records/recording.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
+import type { Database } from '../../support/storage/open-database.ts';
 
 describe('the text of a statement, which a server logs beside an error', () => {
   let database: Database;

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 
 /** Rejects with these errors in turn, then resolves. */
 const failing = (...errors: readonly object[]) => {

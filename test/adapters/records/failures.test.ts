@@ -5,18 +5,18 @@ import { inspect } from 'node:util';
 import type { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { framesOf } from '../../../src/adapters/log/redact-error.ts';
-import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
-import { mikroOrmRecords, type SqlDialect } from '../../../src/adapters/mikro-orm/records.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/database-failures.ts';
+import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
-import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aSession, aUser } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { onSqlite, openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const EMAIL = 'secret.address@example.org';
@@ -85,7 +85,7 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
     await database.em.execute('delete from users');
   });
   const users = () => userRepositoryOver(database.records);
-  const translate = translatedBy(dialect.failureOf);
+  const translate = (error: unknown) => rejection(translatedBy(dialect.failureOf)(() => Promise.reject(error)));
 
   it('is AUTH_USER_DUPLICATE for a taken username and for a taken email, with the index as its reason', async () => {
     await users().add(secretUser());
@@ -141,17 +141,17 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
     expect(published).toHaveLength(2);
   });
 
-  it('leaves an AppError as it is, and translates what is no error', () => {
+  it('leaves an AppError as it is, and translates what is no error', async () => {
     const error = new AppError('AUTH_FAILED');
-    expect(translate(error)).toBe(error);
+    expect(await translate(error)).toBe(error);
     for (const thrown of [undefined, null, EMAIL, 7, {}])
-      expect(translate(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '', cause: undefined });
+      expect(await translate(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '', cause: undefined });
   });
 
   it('is DB_QUERY_FAILED with the system code when the database is unavailable', async () => {
     const refused = await new Promise((resolve) => connect(1, '127.0.0.1').on('error', resolve));
     const published = counted();
-    expect(translate(refused)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error ECONNREFUSED' });
+    expect(await translate(refused)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error ECONNREFUSED' });
     expect(published).toEqual(['connection']);
   });
 });
@@ -181,8 +181,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a condition of PostgreSQL', () 
 
   it.each(CONDITIONS)('for %s is DB_QUERY_FAILED, and has a class', async (_what, sqlState, failure) => {
     const published = counted();
-    const raised = database.em.execute(`do $$ begin raise exception 'no' using errcode = '${sqlState}'; end $$`);
-    expect(translatedBy(POSTGRESQL.failureOf)(await rejection(raised))).toMatchObject({
+    const raise = () => database.em.execute(`do $$ begin raise exception 'no' using errcode = '${sqlState}'; end $$`);
+    expect(await rejection(translatedBy(POSTGRESQL.failureOf)(raise))).toMatchObject({
       code: 'DB_QUERY_FAILED',
       status: 500,
       level: 'error',
@@ -208,7 +208,7 @@ describe('a condition of SQLite', () => {
     onTestFinished(close);
     await cause((statement) => em.execute(statement), path);
     const published = counted();
-    const error = translatedBy(SQLITE.failureOf)(await rejection(em.execute(FILL)));
+    const error = await rejection(translatedBy(SQLITE.failureOf)(() => em.execute(FILL)));
     expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: expect.stringMatching(`^SQLite ${code} \\(`) });
     expect(published).toEqual([failure]);
   });

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
-import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/mysql-dialect.ts';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/database-failures.ts';
-import { violates } from '../../../src/adapters/records/records.ts';
+import { onDatabaseFailure, violates } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -16,6 +14,7 @@ import { failing, QUOTING } from '../../support/records/failing.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
 import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
 /** Defaults of a server under which the service would be wrong, if it left them as they are. */
@@ -108,8 +107,8 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   ])('its error %i is DB_QUERY_FAILED, and has a class', async (number, failure) => {
     const published: string[] = [];
     onTestFinished(onDatabaseFailure((each) => published.push(each)));
-    const raised = opened().em.execute(`signal sqlstate 'HY000' set mysql_errno = ${number}, message_text = 'no'`);
-    expect(translatedBy(MARIADB.failureOf)(await rejection(raised))).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    const raise = () => opened().em.execute(`signal sqlstate 'HY000' set mysql_errno = ${number}, message_text = 'no'`);
+    expect(await rejection(translatedBy(MARIADB.failureOf)(raise))).toMatchObject({ code: 'DB_QUERY_FAILED' });
     expect(published).toEqual([failure]);
   });
 

@@ -1,13 +1,14 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { mysqlFailure, translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { installed, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
-import { MYSQL } from '../../../src/adapters/mikro-orm/mysql-dialect.ts';
 import { ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
 import { violates } from '../../../src/adapters/records/records.ts';
+import { rejection } from '../../contracts/hooks.ts';
 import { onMariadb } from '../../support/storage/databases.ts';
 
 describe('the URL of a MariaDB or MySQL', () => {
@@ -77,9 +78,10 @@ describe('on MySQL, which does not run here', () => {
     ["Duplicate entry 'x' for key 'my_users.my_users_email'", 'users_email'],
     ["Duplicate entry 'x' for key 'my_users.PRIMARY'", 'users_pkey'],
     ["Duplicate entry 'a' for key 'my_users_email' for key 'my_users_username'", 'users_username'],
-  ])('%s names the index', (sqlMessage, index) => {
-    const translate = translatedBy(mysqlFailure);
-    expect(violates(translate({ errno: 1062, sqlMessage }, sqlTables('my_')('users')), index)).toBe(true);
+  ])('%s names the index', async (sqlMessage, index) => {
+    const insert = () => Promise.reject({ errno: 1062, sqlMessage });
+    const error = await rejection(translatedBy(MYSQL.failureOf)(insert, sqlTables('my_')('users')));
+    expect(violates(error, index)).toBe(true);
   });
 
   it('each table is created by one statement, whose texts are compared by their bytes', async () => {

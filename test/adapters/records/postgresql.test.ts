@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
@@ -8,6 +7,7 @@ import { NOW } from '../../support/builders.ts';
 import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 const server = TEST_DATABASE_URL;
 const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];

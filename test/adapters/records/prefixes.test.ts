@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 /** The longest one: names that PostgreSQL cuts to 63 bytes would not be distinct. */

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { Storage } from '../../../src/application/ports/transactions.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anEvent, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 
 const CLIENTS = 64;
 const server = TEST_DATABASE_URL;

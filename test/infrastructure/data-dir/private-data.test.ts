@@ -16,6 +16,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeDatabasePrivate } from '../../../src/adapters/mikro-orm/private-file.ts';
 import { keepPrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
+import { openSql } from '../../../src/infrastructure/open-sql.ts';
+import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const NOBODY = 65_534;
@@ -116,9 +118,24 @@ describe('the data of the service', () => {
       chmodSync(path, 0o666);
     }
     makeDatabasePrivate(within('database.sqlite'));
-    expect([modeOf(dataDir), ...made.map(modeOf)]).toEqual(['700', '600', '600', '600']);
+    expect(made.map(modeOf)).toEqual(['600', '600', '600']);
     expect(readFileSync(within('database.sqlite'), 'utf8')).toBe('a hash');
     expect(existsSync(within('database.sqlite-journal'))).toBe(false);
+  });
+
+  it('is in a directory that is closed to others when the database is opened, unless it has something else', async () => {
+    for (const [others, mode] of [
+      [[], '700'],
+      [['notes.txt'], '755'],
+    ] as const) {
+      const own = within(mode);
+      mkdirSync(own);
+      chmodSync(own, 0o755);
+      for (const name of others) writeFileSync(join(own, name), '');
+      const { close } = await openSql(onSqlite(join(own, 'database.sqlite')), { migrate: true });
+      await close();
+      expect(modeOf(own)).toBe(mode);
+    }
   });
 
   it('does not release the lock that this process holds on a file of SQLite', () => {

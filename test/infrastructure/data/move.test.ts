@@ -1,7 +1,6 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -17,6 +16,7 @@ import {
   onSqlite,
   TEST_DATABASE_URL,
 } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 

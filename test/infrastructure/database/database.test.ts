@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { emptyFile } from '../../support/storage/kinds.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 
 const writeNonsense = (path: string) => {
   mkdirSync(dirname(path));

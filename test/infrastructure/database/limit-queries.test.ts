@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { onPostgresql } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 
 const SLEEPING = `select pid from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'

@@ -1,14 +1,13 @@
-import { MikroORM } from '@mikro-orm/sql';
-import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Migration } from '../../../src/adapters/mikro-orm/migrations.ts';
-import { type Database, kindOf, openDatabase, ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { openOrm } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { bringUpToDate, schemaState } from '../../../src/adapters/mikro-orm/schema.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { emptyDatabase, KINDS } from '../../support/storage/kinds.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 
 const APPLIED = 'select name from tandem_migrations order by name';
@@ -21,12 +20,9 @@ const open = async (options: DatabaseOptions, migrate = true): Promise<Database>
 
 /** An instance of a version with these migrations, over connections of its own. */
 const instance = async (options: DatabaseOptions, migrations: readonly Migration[]) => {
-  const kind = await kindOf(options);
-  const orm = new MikroORM({ ...ormOptions(kind, options.tablePrefix), logger: () => undefined });
-  onTestFinished(() => orm.close());
-  const db = orm.em.getKysely();
-  for (const setting of kind.settings) await kind.dialect.repeated(() => db.executeQuery(CompiledQuery.raw(setting)));
-  return { orm, db, kind, prefix: options.tablePrefix, migrations };
+  const opened = await openOrm(options, { migrate: false });
+  onTestFinished(opened.close);
+  return { ...opened, db: opened.kysely(), migrations };
 };
 
 /** Adds a column, and counts how often. */

@@ -1,11 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { selectRows, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
 import type { Query } from '../../../src/adapters/records/records.ts';
 import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../../src/adapters/records/tables.ts';
 import { createDatabase, onPostgresql, openEmbedded, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 /** A query of any table, whose columns only `TABLES` knows. */
 type AnyQuery = {

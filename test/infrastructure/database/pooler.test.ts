@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
@@ -12,6 +11,7 @@ import {
   type SharedDatabase,
   TEST_DATABASE_URL,
 } from '../../support/storage/databases.ts';
+import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 /** PgBouncer gives each client its own values of these. */

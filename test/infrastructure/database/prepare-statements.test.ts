@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 const PREPARED = `select count(*)::int as count from pg_prepared_statements where name like 'tandem%' and statement like '%users%'`;

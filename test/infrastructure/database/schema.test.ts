@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
@@ -10,6 +9,7 @@ import { ROOT, readText } from '../../support/checkout/repository.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
 import { catalogOf } from '../../support/storage/catalogs.ts';
 import { ALL_KINDS } from '../../support/storage/kinds.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 
 const RELEASES = readdirSync(`${ROOT}test/released`);
 

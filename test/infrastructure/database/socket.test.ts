@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { postgresOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { createDatabase } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const server = postgresOfTheTests();

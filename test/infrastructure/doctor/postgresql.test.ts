@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { examine } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, postgresOfTheTests, startPostgres } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../../support/storage/databases.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 
 const server = postgresOfTheTests();
 

@@ -1,10 +1,10 @@
 import { expect, vi } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson } from '../http/service.ts';
 import { receivedFrom } from '../mail/received.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
 import { startPostgres } from '../servers/of-the-tests.ts';
 import { inTransaction, onPostgresql } from '../storage/databases.ts';
+import { openDatabase } from '../storage/open-database.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { runService } from './process.ts';
 import { ask, postJson } from './sessions-under-load.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
-import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/columns.ts';
 import { kindOf, openDatabase, ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
+import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';

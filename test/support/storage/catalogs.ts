@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { Database } from './open-database.ts';
 
 /** Lists what the catalog of each kind of database says of tables, columns, indexes and constraints, in rows of any form. */
 const CATALOGS = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
-import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
+import { type Database, openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */

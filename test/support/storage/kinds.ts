@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { canStartMariadb, startMariadb } from '../servers/of-the-tests.ts';
 import { createDatabase, onMariadb, onPostgresql, onSqlite, TEST_DATABASE_URL } from './databases.ts';
+import { openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** An empty file of SQLite, until the test has finished. */

@@ -1,13 +1,58 @@
+import type { LinkRepository } from '../../application/ports/link-repository.ts';
 import {
   COUNTED_AT_MOST,
   type Outbox,
   REQUESTS_PER_NETWORK,
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
+import type { UsedValues } from '../../application/ports/used-values.ts';
+import type { Link } from '../../domain/link.ts';
 import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
-import { changeRow, findRow, insertUnlessTaken, purgeRows, takeRow, untilDone } from './change.ts';
+import {
+  changeRow,
+  findRow,
+  insertOrChangeRow,
+  insertUnlessPresent,
+  purgeRows,
+  removeRow,
+  removeRows,
+  withoutVersion,
+} from './change.ts';
 import type { Equal, Query, Records, Stored } from './records.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
+
+const isLive = ({ expiresAt }: Link, now: number): boolean => now < expiresAt;
+
+export const linkRepositoryOver = (records: Records): LinkRepository => ({
+  async put(link) {
+    const { userId, purpose, since } = link;
+    await insertOrChangeRow(records, 'links', { userId, purpose, since }, keyName(TABLES.links), () => link);
+  },
+  async find(purpose, tokenHash, now) {
+    const link = await findRow(records, 'links', { tokenHash, purpose });
+    return link !== null && isLive(link, now) ? withoutVersion(link) : null;
+  },
+  take: (purpose, tokenHash, now) => removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now)),
+  async listByEmail(purpose, email, now) {
+    const links = await records.list('links', { equal: { email, purpose } });
+    return links.filter((link) => isLive(link, now)).map(withoutVersion);
+  },
+  async removeOfUser(userId, purposes) {
+    await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
+  },
+  async listByUser(userId, now) {
+    const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
+    return links.filter((link) => isLive(link, now)).map(withoutVersion);
+  },
+  purge: (now, limit) => purgeRows(records, 'links', { time: 'expiresAt', until: now, limit }),
+});
+
+/** The ids of tokens and proofs that are accepted once. */
+export const usedValuesOver = (records: Records): UsedValues => ({
+  use: (id, expiresAt) =>
+    insertUnlessPresent(records, 'usedValues', { id }, keyName(TABLES.usedValues), { id, expiresAt }),
+  purge: (now, limit) => purgeRows(records, 'usedValues', { time: 'expiresAt', until: now, limit }),
+});
 
 type Row = Tables['outbox'];
 
@@ -45,15 +90,12 @@ export const outboxOver = (records: Records): Outbox => {
   const hasAtLeast = async (count: number, query: Query<'outbox'>): Promise<boolean> =>
     (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
 
-  /** Adds a request, unless it cannot be kept. @returns whether half of those that may wait did so before. */
+  /** Adds a request, unless too many wait. @returns whether half of those that may wait did so before. */
   const addRequest = async (row: Row, request: string, network: string): Promise<boolean> => {
     const isHalfFull = await hasAtLeast(REQUESTS_WAITING / 2, REQUESTS);
     if (isHalfFull && (await hasAtLeast(REQUESTS_WAITING, REQUESTS))) return true;
     if (await hasAtLeast(REQUESTS_PER_NETWORK, { equal: { network } })) return isHalfFull;
-    await untilDone(async () => {
-      if ((await findRow(records, 'outbox', { request })) !== null) return true;
-      return (await insertUnlessTaken(records, 'outbox', row, 'outbox_request')) || undefined;
-    });
+    await insertUnlessPresent(records, 'outbox', { request }, 'outbox_request', row);
     return isHalfFull;
   };
   const listDue = (equal: Equal<'outbox'>, until: number, limit: number) =>
@@ -99,22 +141,15 @@ export const outboxOver = (records: Records): Outbox => {
       await changeRow(records, 'outbox', { id }, (row) => ({ ...row, nextAttemptAt: until }));
     },
     async remove(ids) {
-      for (const id of ids) await takeRow(records, 'outbox', { id });
+      for (const id of ids) await removeRow(records, 'outbox', { id });
     },
     async listByUser(userId) {
       return (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
     },
     admit: ({ mailbox, now, burst, interval }) =>
-      untilDone(async () => {
-        const before = await findRow(records, 'mailboxes', { mailbox });
+      insertOrChangeRow(records, 'mailboxes', { mailbox }, keyName(TABLES.mailboxes), (before) => {
         const refilledAt = Math.max(before?.refilledAt ?? now, now);
-        if (refilledAt > now + (burst - 1) * interval) return false;
-        const after = { mailbox, refilledAt: refilledAt + interval };
-        const isCounted =
-          before === null
-            ? await insertUnlessTaken(records, 'mailboxes', after, keyName(TABLES.mailboxes))
-            : await records.replace('mailboxes', before, after);
-        return isCounted || undefined;
+        return refilledAt > now + (burst - 1) * interval ? null : { mailbox, refilledAt: refilledAt + interval };
       }),
     purge: (now, limit) => purgeRows(records, 'mailboxes', { time: 'refilledAt', until: now, limit }),
     async waiting() {

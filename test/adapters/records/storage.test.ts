@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/audit-log.ts';
-import { tellingStorage } from '../../../src/adapters/records/after-commit.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
 import { REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
 import type { Stores, Transactions } from '../../../src/application/ports/transactions.ts';

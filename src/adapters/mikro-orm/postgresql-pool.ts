@@ -1,0 +1,175 @@
+import { isInUnit } from '../records/units.ts';
+import { statementName } from './built-statements.ts';
+import { field } from './failures.ts';
+
+/** The parts of the driver's pool and clients that are used here. */
+type Pool = {
+  readonly options: object;
+  readonly Client: new (options: object) => Client;
+  on(event: 'acquire' | 'remove', listener: (client: Client) => void): unknown;
+  on(event: 'release', listener: (error: unknown, client: Client) => void): unknown;
+};
+type Query = (...given: readonly unknown[]) => unknown;
+type Client = {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly ssl: unknown;
+  readonly connection: Connection;
+  query: Query;
+  emit(event: 'error', error: Error): unknown;
+  /** Returns the client to the pool, which closes it if there is an error. */
+  release: (error?: Error) => void;
+};
+type Connection = {
+  readonly sslNegotiation: string;
+  readonly stream: { destroy(): void };
+  on(event: 'connect' | 'sslconnect' | 'error' | 'end', listener: () => void): unknown;
+  connect(port: number, host: string): void;
+  connect(path: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+};
+
+/**
+ * Options of the driver by which its pool limits the time of queries, leaves servers that became read-only, and prepares statements.
+ * @param limit milliseconds that a query may take.
+ */
+export const poolOptions = (limit: number) => {
+  let pool: Pool;
+  let leaveServer: () => void;
+  return {
+    onPoolCreated(created: Pool) {
+      pool = created;
+      leaveServer = leavingServer(created);
+    },
+    /** Awaited by the pool before it hands a new connection out. */
+    async onConnect(client: Client) {
+      const mayPrepare = await hasOwnSession(client, limit);
+      const send = client.query.bind(client);
+      const query: Query = (...given) => {
+        const answer = send(...given);
+        if (!(answer instanceof Promise)) return answer;
+        limitQuery(answer, pool, client, limit);
+        answer.catch((error) => field(error, 'code') === READ_ONLY && leaveServer());
+        return answer;
+      };
+      client.query = mayPrepare ? preparing(client, query) : query;
+    },
+  };
+};
+
+/** Makes the pool close the connection when it is returned, instead of giving it to the next caller. */
+const discardWhenReleased = (client: Client, reason: string): void => {
+  const { release } = client;
+  client.release = () => release(new Error(reason));
+};
+
+/** Milliseconds that the server has to report a cancelled query, before its connection is destroyed. */
+const REPORT_TIME = 500;
+
+/**
+ * Cancels a query that takes too long, and closes its connection: a late cancellation could hit the next query, and a server that hangs
+ * would not respond to that one either. CancelRequest is part of the protocol, so this works with every pooler. A startup parameter might be
+ * refused, and a `set` would stay in a session that a pooler in transaction mode gives to other clients.
+ */
+const limitQuery = (answer: Promise<unknown>, pool: Pool, client: Client, limit: number): void => {
+  const cancel = () => {
+    discardWhenReleased(client, 'a query timed out');
+    requestCancellation(pool, client);
+    timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME);
+  };
+  let timer = setTimeout(cancel, limit);
+  const stopTimer = () => clearTimeout(timer);
+  answer.then(stopTimer, stopTimer);
+};
+
+/** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
+const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void => {
+  if (processID === null || secretKey === null) return;
+  const { connection, ssl, host, port } = new pool.Client(pool.options);
+  const end = () => connection.stream.destroy();
+  const send = () => connection.cancel(processID, secretKey);
+  const deadline = setTimeout(end, REPORT_TIME);
+  connection.on('end', () => clearTimeout(deadline));
+  connection.on('error', end);
+  connection.on('sslconnect', send);
+  connection.on('connect', () => {
+    if (!ssl) send();
+    else if (connection.sslNegotiation !== 'direct') connection.requestSsl();
+  });
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
+};
+
+/** read_only_sql_transaction */
+const READ_ONLY = '25006';
+/** Milliseconds in which the connections are closed once: where every server is read-only, new ones would not help. */
+const PAUSE = 1_000;
+
+/**
+ * Closes the connections of a pool once the server of one has refused to write: after a fail-over, an address leads to the new primary, but
+ * connections that are open lead to the old one. Those in use are closed when they are returned.
+ */
+const leavingServer = (pool: Pool): (() => void) => {
+  const idle = new Set<Client>();
+  const used = new Set<Client>();
+  let closedAt = Number.NEGATIVE_INFINITY;
+  pool.on('acquire', (client) => {
+    idle.delete(client);
+    used.add(client);
+  });
+  pool.on('release', (error, client) => {
+    used.delete(client);
+    if (!error) idle.add(client);
+  });
+  pool.on('remove', (client) => void idle.delete(client));
+  return () => {
+    if (performance.now() - closedAt < PAUSE) return;
+    closedAt = performance.now();
+    const reason = 'the server is read-only';
+    for (const client of used) discardWhenReleased(client, reason);
+    // The pool closes an idle client that reports an error.
+    for (const client of [...idle]) client.emit('error', new Error(reason));
+  };
+};
+
+/**
+ * Returns `null` behind a pooler: the server process is not the one that the connection got at its start. Otherwise the session belongs to
+ * the connection alone, and two settings are made. `enable_seqscan`: a prepared plan stays in use while its table grows, so a scan that was
+ * right for a small table must not be planned. `jit`: the cost that this adds to an unavoidable scan would trigger compilation.
+ */
+const OWN_SESSION = `select case when pg_backend_pid() = $1 then
+  set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as settings`;
+
+const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> => {
+  const question = { text: OWN_SESSION, values: [client.processID], query_timeout: timeout };
+  const { rows } = (await client.query(question)) as { readonly rows: readonly { readonly settings: string | null }[] };
+  return rows[0]?.settings != null;
+};
+
+/**
+ * SQLSTATEs of a prepared statement that can no longer be executed: a column has another type (0A000), or the statement was deallocated
+ * (26000). The server reports them before it executes anything.
+ */
+const OUTDATED = ['0A000', '26000'];
+
+/**
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). Not within a
+ * transaction, which an outdated statement would abort. Outside, it is sent again without a name, and the connection is discarded, since its
+ * other statements may be outdated as well.
+ */
+const preparing =
+  (client: Client, query: Query): Query =>
+  async (text, values, ...others) => {
+    const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
+    if (name === undefined || isInUnit()) return query(text, values, ...others);
+    try {
+      return await query({ name, text, values });
+    } catch (error) {
+      if (!OUTDATED.includes(String(field(error, 'code')))) throw error;
+      discardWhenReleased(client, 'a prepared statement is outdated');
+      return query(text, values);
+    }
+  };

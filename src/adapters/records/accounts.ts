@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto';
+import type { EventRepository } from '../../application/ports/event-repository.ts';
+import type { UserRepository } from '../../application/ports/user-repository.ts';
+import { duplicateUser } from '../../domain/errors/app-error.ts';
+import {
+  type AccountEvent,
+  beyondKept,
+  countedTogether,
+  countingPeriodOf,
+  type Device,
+  EVENTS_KEPT,
+} from '../../domain/event.ts';
+import { canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
+import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow } from './change.ts';
+import { type Equal, type Records, type Stored, violates } from './records.ts';
+import type { Tables } from './tables.ts';
+
+type UserRow = Tables['users'];
+type EventRow = Tables['events'];
+
+const toUserRow = (user: User): UserRow => ({
+  ...user,
+  email: canonicalEmail(user.email),
+  usernameKey: canonicalUsername(user.username),
+});
+
+export const toUser = ({ usernameKey: _key, version: _version, ...user }: UserRow & Partial<Stored<'users'>>): User =>
+  user;
+
+const namingDuplicate = (error: unknown): never => {
+  if (violates(error, 'users_username')) throw duplicateUser('username', 'users_username');
+  if (violates(error, 'users_email')) throw duplicateUser('email', 'users_email');
+  throw error;
+};
+
+export const userRepositoryOver = (records: Records): UserRepository => {
+  const found = (row: UserRow | null): User | null => row && toUser(row);
+  const findBy = async (equal: Equal<'users'>) => found(await findRow(records, 'users', equal));
+  return {
+    add: (user) => records.insert('users', toUserRow(user)).catch(namingDuplicate),
+    findById: (id) => findBy({ id }),
+    findByUsername: (username) => findBy({ usernameKey: canonicalUsername(username) }),
+    findByEmail: (email) => findBy({ email: canonicalEmail(email) }),
+    async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
+      const changed = await changeRow(records, 'users', { id }, (row) => {
+        if (replaces !== undefined && row.passwordHash !== replaces) return null;
+        return { ...row, passwordHash, updatedAt: now, ...(isOfNewPassword && { passwordChangedAt: now }) };
+      });
+      return changed !== null;
+    },
+    async update(id, { now, ...change }, { email, ...others } = {}) {
+      const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
+      const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);
+      const changed = changeRow(records, 'users', { id }, (row) =>
+        isExpected(row) ? toUserRow({ ...row, ...change, updatedAt: now }) : null,
+      );
+      return found(await changed.catch(namingDuplicate));
+    },
+    lock: async (id) => found(await records.lock('users', { id })),
+    async remove(id) {
+      await removeRow(records, 'users', { id });
+    },
+  };
+};
+
+/** More than are kept, so that the events of a user are not read and removed with each further one. */
+const MOST_EVENTS = EVENTS_KEPT + 100;
+
+/** Short, since a user agent may be long: 128 bits in base64url. */
+const hashOf = ({ userAgent, address }: Device): string =>
+  hash('sha256', JSON.stringify([userAgent, address]), 'base64url').slice(0, 22);
+
+/** Log-ins on one device, and refused log-ins, are counted by the hour. */
+const toEventRow = (event: AccountEvent): EventRow => {
+  const isLogin = event.kind === 'logged-in';
+  const device = isLogin || event.kind === 'registered' ? hashOf(event) : null;
+  const isCounted = isLogin || event.kind === 'login-refused';
+  const countedBy = isCounted ? `${event.kind} ${device ?? ''} ${countingPeriodOf(event.at)}` : null;
+  return { ...event, device, countedBy };
+};
+
+const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
+  event;
+
+const byId = (a: AccountEvent, b: AccountEvent): number => (a.id < b.id ? -1 : 1);
+
+export const eventRepositoryOver = (
+  records: Records,
+  users: UserRepository = userRepositoryOver(records),
+): EventRepository => {
+  const store = (row: EventRow): Promise<unknown> => {
+    const { userId, countedBy } = row;
+    if (countedBy === null) return records.insert('events', row);
+    return insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) =>
+      counted === null ? row : countedTogether<EventRow>(counted, row),
+    );
+  };
+  const removeSurplus = async (userId: string): Promise<void> => {
+    const surplus = await records.list('events', { equal: { userId }, skip: MOST_EVENTS, limit: 1 });
+    if (surplus.length === 0) return;
+    await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
+  };
+
+  return {
+    async add(events) {
+      for (const userId of new Set(events.map((event) => event.userId))) {
+        // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
+        if ((await users.lock(userId)) === null) continue;
+        for (const event of events) if (event.userId === userId) await store(toEventRow(event));
+        await removeSurplus(userId);
+      }
+      for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
+    },
+    async list({ userId, before, limit }) {
+      const rows = await records.list('events', {
+        equal: { userId },
+        ...(before !== null && { range: ['id', '<', before] }),
+        order: ['id'],
+        descending: true,
+        limit,
+      });
+      return rows.map(toEvent);
+    },
+    knowsDevice: async (userId, device) =>
+      (await findRow(records, 'events', { userId, device: hashOf(device) })) !== null,
+    countSince: async (userId, kind, since) =>
+      (await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] })).length,
+    purge: (before, limit) => purgeRows(records, 'events', { time: 'at', until: before - 1, limit }),
+    async takeOperated(limit) {
+      const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
+      return removed.map(({ event }) => event).sort(byId);
+    },
+  };
+};

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { type Listeners, tellingStorage } from '../../adapters/records/storage.ts';
 import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
+import { type Listeners, tellingStorage } from '../../adapters/records/storage.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';

@@ -1,11 +1,11 @@
 import type { User } from './user.ts';
 
-/** What a user has shown to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
+/** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
 
-/** What was shown. `verified-passkey`: a passkey whose device has verified its user. */
+/** What was presented. `verified-passkey`: a passkey whose device has verified its user. */
 export type Method = 'password' | 'registration' | 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey';
 
-/** That a user has shown something. No session is opened or raised without one. */
+/** That a user has presented something. No session is opened or raised without one. */
 export type Authentication = {
   readonly method: Method;
   /** Epoch milliseconds. */
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
   values.has('pwd') && (values.has('otp') || values.has('pop'));
 
-/** The `amr` of a session after its user has shown more, in the order of `AMR_VALUES`. */
+/** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
   const values = new Set([...amr, ...methods.flatMap((method) => VALUES[method])]);
   if (isOfTwoKinds(values)) values.add('mfa');
@@ -59,22 +59,22 @@ const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: b
 
 /** What a session remembers of its user's authentication. A refresh changes none of it. Times are epoch milliseconds. */
 export type Authenticated = {
-  /** When the user has shown something last. */
+  /** When the user has presented something last. */
   readonly authenticatedAt: number;
   readonly amr: readonly Amr[];
-  /** When the user has last shown something that they know; `null`: not in this session. */
+  /** When the user has last presented something that they know; `null`: not in this session. */
   readonly knownAt: number | null;
-  /** When the user has last shown something that they have; `null`: not in this session. */
+  /** When the user has last presented something that they have; `null`: not in this session. */
   readonly heldAt: number | null;
 };
 
-const NOTHING_SHOWN: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
+const NOTHING_PRESENTED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], knownAt: null, heldAt: null };
 
 const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
 /** @param before what the session remembers. */
-export const authenticatedBy = (authentications: Authentications, before = NOTHING_SHOWN): Authenticated => {
+export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
   const timesOf = (kind: 'known' | 'held') =>
     authentications.filter(({ method }) => KINDS[method][kind]).map(({ at }) => at);
   return {
@@ -89,7 +89,7 @@ export const authenticatedBy = (authentications: Authentications, before = NOTHI
 };
 
 /**
- * When the user has last shown all that the assurance of the session takes: for `aal2`, both kinds of factors. Also the value of the claim
+ * When the user has last presented all that the assurance of the session takes: for `aal2`, both kinds of factors. Also the value of the claim
  * `auth_time`: a token of `aal2` must not have the time of a mere password.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
@@ -97,13 +97,13 @@ export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticat
 
 /** What a route requires of the session of its request. */
 export type StepUp = {
-  /** The user has to have shown within so many milliseconds what the assurance takes; without `assurance`, anything. */
+  /** The user has to have presented within so many milliseconds what the assurance takes; without `assurance`, anything. */
   readonly recent?: number;
-  /** A user who has a second factor has to have shown two factors. */
+  /** A user who has a second factor has to have presented two factors. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
-/** Milliseconds for which what a user has shown is recent. */
+/** Milliseconds for which what a user has presented is recent. */
 const RECENT = 5 * 60_000;
 
 /** What a change of factors takes: a stolen session is not enough, nor one with a stolen password. */
@@ -139,7 +139,7 @@ export const needsSecondFactor = (
   { secondFactorAt }: Pick<User, 'secondFactorAt'>,
 ): boolean => secondFactorAt !== null || secondFactor === 'required';
 
-/** Whether what a user has shown opens no session of theirs. */
+/** Whether what a user has presented opens no session of theirs. */
 export const lacksSecondFactor = (
   policy: SecondFactorPolicy,
   user: Pick<User, 'secondFactorAt'>,

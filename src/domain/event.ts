@@ -73,7 +73,7 @@ export const EVENT_KINDS = [
   'passkey-removed',
   /** The counter of a passkey went back, which is bound to its device: there may be a copy of its key. */
   'passkey-copy-suspected',
-  /** An authenticator app has shown its first code. */
+  /** An authenticator app has presented its first code. */
   'second-factor-added',
   'second-factor-removed',
   'recovery-code-used',

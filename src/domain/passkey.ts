@@ -67,5 +67,5 @@ export const defaultPasskeyName = (aaguid: string): string => MODELS.get(aaguid)
  */
 export const isCopySuspected = (
   { isSynced, counter }: Pick<Passkey, 'isSynced' | 'counter'>,
-  { counter: shown }: Pick<PasskeyState, 'counter'>,
-): boolean => !isSynced && (counter > 0 || shown > 0) && shown <= counter;
+  { counter: presented }: Pick<PasskeyState, 'counter'>,
+): boolean => !isSynced && (counter > 0 || presented > 0) && presented <= counter;

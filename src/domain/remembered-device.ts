@@ -1,7 +1,7 @@
 import type { Device } from './event.ts';
 import type { User } from './user.ts';
 
-/** A device on which a user need not show the second factor again. It is no session: nobody is logged in by it. Times are epoch milliseconds. */
+/** A device on which a user need not present the second factor again. It is no session: nobody is logged in by it. Times are epoch milliseconds. */
 export type RememberedDevice = {
   /** ULID. */
   readonly id: string;
@@ -33,7 +33,7 @@ export const newRememberedDevice = (input: {
   address: input.device.address,
 });
 
-/** Whether the password of a user is enough on a device: nothing of what was shown there may have changed since. */
+/** Whether the password of a user is enough on a device: nothing of what was presented there may have changed since. */
 export const remembers = (
   { createdAt, expiresAt }: RememberedDevice,
   { passwordChangedAt, secondFactorAt }: Pick<User, 'passwordChangedAt' | 'secondFactorAt'>,

@@ -7,7 +7,7 @@ export type Factor = FactorKey & {
   /** The last step whose code was used; -1 before the first. */
   readonly lastStep: number;
   readonly createdAt: number;
-  /** `null` until the user has shown its first code: it is no factor before. */
+  /** `null` until the user has presented its first code: it is no factor before. */
   readonly confirmedAt: number | null;
 };
 

@@ -23,7 +23,7 @@ export type AccessClaims = RegisteredClaims & {
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */
 export type AuthenticationClaims = {
-  /** NumericDate: when the user has last shown all that `acr` takes. */
+  /** NumericDate: when the user has last presented all that `acr` takes. */
   readonly auth_time: number;
   readonly amr: readonly Amr[];
   readonly acr: Assurance;

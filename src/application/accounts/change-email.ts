@@ -81,7 +81,7 @@ export const previewEmailChange =
   async (token: string): Promise<Preview> => {
     const { userId, email } = await findLink(deps, deps, 'email-change', token);
     const user = await deps.users.findById(userId);
-    if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
+    if (user === null || user.disabledAt !== null) throw invalidLink(NO_USER);
     const reservation = await reservationOf(deps, deps, userId);
     const { username, createdAt } = user;
     if (reservation !== null)
@@ -121,18 +121,16 @@ export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
   async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
-    const sessionId = await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
+    const link = await findLink(deps, deps, 'email-change', token);
+    const { userId, email } = link;
+    const sessionId = await assertOwner(deps, link, confirmation);
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores) => {
-      const link = await findLink(deps, stores, 'email-change', token);
-      const { userId, email } = link;
-      const before = await stores.users.findById(userId);
-      if (before === null) throw invalidLink(NO_USER);
-      const now = deps.clock.now();
-      const unchanged = { email: before.email, disabledAt: null };
-      const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
-      if (user === null) throw invalidLink('the account is disabled, or its address was changed meanwhile');
+      const before = await stores.users.lock(userId);
       await takeLink(deps, stores, link);
+      const now = deps.clock.now();
+      const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, { disabledAt: null });
+      if (before === null || user === null) throw invalidLink(NO_USER);
       await assertNotReserved(deps, stores, user);
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
@@ -147,7 +145,7 @@ export const confirmEmailChange =
     });
   };
 
-const NO_USER = 'the user does not exist';
+const NO_USER = 'the user does not exist, or is disabled';
 const PASSWORD_REQUIRED = {
   field: 'password',
   message: 'is required without a session of the account',

@@ -1,13 +1,10 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { comparePassword, deviceAttempt, lockedUserWithPassword } from '../login/compare-password.ts';
+import { lockedUserWithPassword, type UserWithPasswordDeps, userWithPassword } from '../login/compare-password.ts';
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
-import type { LoginAttempts } from '../ports/login-attempts.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type CallerWithToken, type LiveUserDeps, liveUser } from '../sessions/current-user.ts';
+import type { CallerWithToken } from '../sessions/current-user.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
 import type { TokenPair } from '../sessions/tokens.ts';
@@ -16,13 +13,9 @@ import { withdrawLinks } from './links.ts';
 
 export type ChangePasswordDeps = ChangeDeps &
   NoticeDeps &
-  LiveUserDeps &
+  UserWithPasswordDeps &
   PasswordRuleDeps &
-  PrepareSessionDeps & {
-    readonly users: UserRepository;
-    readonly hasher: PasswordHasher;
-    readonly attempts: LoginAttempts;
-  };
+  PrepareSessionDeps & { readonly users: UserRepository };
 
 type ChangePasswordInput = CallerWithToken & {
   readonly currentPassword: string;
@@ -42,12 +35,9 @@ type ChangePasswordInput = CallerWithToken & {
 export const changePassword =
   (deps: ChangePasswordDeps) =>
   async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
-    const { sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
-    const user = await liveUser(deps, input);
+    const { sessionId, currentPassword, newPassword, origin = NO_ORIGIN } = input;
+    const user = await userWithPassword(deps, { ...input, password: currentPassword });
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
-    const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
-    const matches = await comparePassword(deps, [device], currentPassword, user.passwordHash);
-    if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();

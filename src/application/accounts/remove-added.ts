@@ -8,7 +8,7 @@ import { type RecordDeps, record } from '../use-case.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
 
 export type RemovedFactors = {
-  /** Authenticator apps that had shown a code. */
+  /** Authenticator apps that had presented a code. */
   readonly apps: number;
   readonly recoveryCodes: number;
   readonly passkeys: number;

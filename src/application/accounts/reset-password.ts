@@ -40,7 +40,8 @@ type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'sec
 export const previewPasswordReset =
   (deps: PreviewPasswordResetDeps) =>
   async (token: string): Promise<Pick<User, 'username'>> => {
-    const { username } = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
+    const link = await findLink(deps, deps, 'password-reset', token);
+    const { username } = ownerOf(link, await deps.users.findById(link.userId));
     return { username };
   };
 
@@ -62,41 +63,40 @@ export const resetPassword =
   (deps: ResetPasswordDeps) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { token, newPassword, locales = [], origin = NO_ORIGIN } = input;
-    const user = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
+    const link = await findLink(deps, deps, 'password-reset', token);
+    const user = ownerOf(link, await deps.users.findById(link.userId));
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();
     await deps.transactions.run(async (stores) => {
-      await replacePassword(deps, stores, { token, passwordHash, locales, origin });
+      await replacePassword(deps, stores, { link, passwordHash, locales, origin });
       cancellation.throwIfAborted();
     });
   };
 
 /** The user of a link, if the account still has the address that it was sent to. @throws AppError AUTH_LINK_INVALID */
-const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
-  const user = await users.findById(link.userId);
+const ownerOf = (link: Link, user: User | null): User => {
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
   if (user.disabledAt !== null) throw invalidLink('the account is disabled');
   return user;
 };
 
-type Replacement = Required<Pick<ResetPasswordInput, 'token' | 'locales' | 'origin'>> & {
+type Replacement = Required<Pick<ResetPasswordInput, 'locales' | 'origin'>> & {
+  readonly link: Link;
   readonly passwordHash: string;
 };
 
-/** Changes the user first, which locks the user: what is read afterwards does not change before the end of the transaction. */
 const replacePassword = async (
   deps: ResetPasswordDeps,
   stores: Stores,
-  { token, passwordHash, locales, origin }: Replacement,
+  { link, passwordHash, locales, origin }: Replacement,
 ): Promise<void> => {
-  const link = await findLink(deps, stores, 'password-reset', token);
   const { userId, email } = link;
   const now = deps.clock.now();
-  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  ownerOf(link, await stores.users.lock(userId));
   await takeLink(deps, stores, link);
-  await ownerOf(link, stores.users);
+  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
   const ending = { reason: 'password-reset', origin } as const;

@@ -36,11 +36,10 @@ export const takeAccountBack =
   (deps: TakeAccountBackDeps, purpose: UndoPurpose) =>
   async ({ token, locales = [], origin = NO_ORIGIN }: TakingBack): Promise<void> => {
     // A stranger without a link must not cause a hash.
-    await findLink(deps, deps, purpose, token);
+    const link = await findLink(deps, deps, purpose, token);
+    const { userId, email, since } = link;
     const passwordHash = await deps.hasher.hash(deps.secrets.random());
     await deps.transactions.run(async (stores) => {
-      const link = await findLink(deps, stores, purpose, token);
-      const { userId, email, since } = link;
       const before = await stores.users.lock(userId);
       if (before === null) throw invalidLink('the user does not exist');
       const now = deps.clock.now();

@@ -61,7 +61,7 @@ export const confirmEmail =
     });
   };
 
-/** Whether one of the tokens is of a live session of the user. A key of its device need not be shown: the link is proof enough. */
+/** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the link is proof enough. */
 const hasSession = async (
   deps: ConfirmEmailDeps,
   { sessions }: Pick<Stores, 'sessions'>,

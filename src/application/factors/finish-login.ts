@@ -19,21 +19,21 @@ import { rememberDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';
+import { type NewChallenge, newChallenge } from './use-passkey.ts';
 import {
   type PresentedFactor,
-  type ShowFactorDeps,
-  type ShownFactor,
-  showFactor,
-  showFirstCode,
-} from './show-factor.ts';
-import { type NewChallenge, newChallenge } from './use-passkey.ts';
+  type VerifiedFactor,
+  type VerifyFactorDeps,
+  verifyFactor,
+  verifyFirstCode,
+} from './verify-factor.ts';
 
-export type FinishLoginDeps = AnyLoginDeps & ShowFactorDeps & EnrolAppDeps;
+export type FinishLoginDeps = AnyLoginDeps & VerifyFactorDeps & EnrolAppDeps;
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
 
 type ShownPendingLogin = {
-  /** Those that the user can show. */
+  /** Those that the user can present. */
   readonly methods: SecondFactorMethod[];
   /** Whether the user has none, and may add an authenticator app now. */
   readonly enrol: boolean;
@@ -71,7 +71,7 @@ export const showPendingLogin =
     };
   };
 
-/** Whether the user of a pending log-in adds a factor instead of showing one. Somebody with the password alone cannot, if there is one. */
+/** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
 const mayEnrol = async (
   { secondFactor }: SecondFactorPolicy,
   passkeys: PasskeyRepository,
@@ -118,7 +118,7 @@ type FinishedLogin = {
 };
 
 /**
- * Opens the session of a pending log-in for a user who shows the second factor, or adds the first one. Both are used up together with it.
+ * Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. Both are used up together with it.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED,
  *   AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
@@ -133,24 +133,27 @@ export const finishLogin =
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
     const enrols = await mayEnrol(deps, deps.passkeys, user);
-    const showing = { user, attempts: codeAttempts(user, own), origin };
-    const show = enrols ? showFirstCode : showFactor;
-    const shown = await show(deps, factor, showing).catch(reportRefusal(deps, user, origin));
+    const presentation = { user, attempts: codeAttempts(user, own), origin };
+    const verify = enrols ? verifyFirstCode : verifyFactor;
+    const verifiedFactor = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
     const now = deps.clock.now();
     const authentications = [
       { method: 'password', at: pending.startedAt },
-      { method: shown.method, at: now },
+      { method: verifiedFactor.method, at: now },
     ] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     cancellation.throwIfAborted();
     const isOwnDevice = own !== undefined;
     const login = { session, verified, isOwnDevice, origin };
-    return { opened, ...(await store(deps, { pending, shown, enrols, login, texts: remember ? texts : null })) };
+    return {
+      opened,
+      ...(await store(deps, { pending, verifiedFactor, enrols, login, texts: remember ? texts : null })),
+    };
   };
 
 type Finishing = {
   readonly pending: PendingLogin;
-  readonly shown: ShownFactor;
+  readonly verifiedFactor: VerifiedFactor;
   /** Whether it was the first code of an app. */
   readonly enrols: boolean;
   readonly login: Omit<Parameters<typeof storeLogin>[2], 'user'>;
@@ -160,7 +163,7 @@ type Finishing = {
 
 const store = (
   deps: FinishLoginDeps,
-  { pending, shown, enrols, login, texts }: Finishing,
+  { pending, verifiedFactor, enrols, login, texts }: Finishing,
 ): Promise<Omit<FinishedLogin, 'opened'>> =>
   deps.transactions.run(async (stores) => {
     const { session, origin } = login;
@@ -168,7 +171,7 @@ const store = (
     if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);
-    await shown.use(stores);
+    await verifiedFactor.use(stores);
     const recoveryCodes = enrols ? await enrol(deps, stores, { user, sessionId: session.id, origin }) : null;
     await storeLogin(deps, stores, { user, ...login });
     const remembers = texts !== null && (enrols || user.secondFactorAt !== null);

@@ -16,8 +16,8 @@ import {
 import { forgetDevices } from '../sessions/remember-device.ts';
 import { type ChangeDeps, record } from '../use-case.ts';
 import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
-import { type CompareCodeDeps, compareCode } from './show-factor.ts';
 import { raiseSession } from './step-up.ts';
+import { type CompareCodeDeps, compareCode } from './verify-factor.ts';
 
 export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps & SecondFactorPolicy;
 
@@ -59,7 +59,7 @@ type FirstCode = CallerWithToken & {
 };
 
 /**
- * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has shown it.
+ * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has presented it.
  * @returns recovery codes, if the user had none.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
  *   DB_RECORD_NOT_FOUND when no such app of the user waits for its first code.

@@ -7,13 +7,13 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { type ChangeDeps, record } from '../use-case.ts';
-import { invalidPasskey, newChallenge, openChallenge, type ShowPasskeyDeps, useChallenge } from './use-passkey.ts';
+import { invalidPasskey, newChallenge, openChallenge, useChallenge, type VerifyPasskeyDeps } from './use-passkey.ts';
 
 export type ManagePasskeysDeps = LiveUserDeps &
   ChangeDeps &
   NoticeDeps &
   SecondFactorPolicy &
-  ShowPasskeyDeps & {
+  VerifyPasskeyDeps & {
     /** Makes the handles of users. */
     readonly secrets: Secrets;
   };

@@ -29,7 +29,7 @@ import {
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
 import { type IssueTokensDeps, issueAccessToken } from '../sessions/tokens.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../use-case.ts';
-import { type PresentedFactor, type ShowFactorDeps, showFactor } from './show-factor.ts';
+import { type PresentedFactor, type VerifyFactorDeps, verifyFactor } from './verify-factor.ts';
 
 /**
  * Whether the session of an access token has what a route requires.
@@ -44,16 +44,16 @@ export const assertSteppedUp =
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
   };
 
-export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokensDeps & ShowFactorDeps;
+export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokensDeps & VerifyFactorDeps;
 
 type StepUpInput = CallerWithToken & {
-  readonly shown: { readonly password: string } | PresentedFactor;
+  readonly factor: { readonly password: string } | PresentedFactor;
   readonly presented: Presented;
   readonly origin?: Origin;
 };
 
 /**
- * Raises the session of a request, whose user shows the password or a factor again. A proof gives the session another key of its device.
+ * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
  * @returns an access token of the raised session.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED, AUTH_SECOND_FACTOR_INVALID,
  *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
@@ -63,7 +63,7 @@ export const stepUp =
   async (input: StepUpInput): Promise<string> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const key = { id: sessionId, userId };
-    const { method, use } = await shownAgain(deps, input);
+    const { method, use } = await verifyAgain(deps, input);
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
     const { user, authenticated } = await deps.transactions.run(async (stores) => {
@@ -75,23 +75,23 @@ export const stepUp =
     return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
   };
 
-type ShownAgain = {
+type VerifiedAgain = {
   readonly method: Method;
   /** Uses it up, or checks it again, in a transaction that has locked the user. */
   readonly use: (stores: Stores, locked: User) => Promise<void>;
 };
 
-const shownAgain = async (
+const verifyAgain = async (
   deps: StepUpDeps,
-  { shown, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
-): Promise<ShownAgain> => {
-  if ('password' in shown) {
-    const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: shown.password });
+  { factor, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
+): Promise<VerifiedAgain> => {
+  if ('password' in factor) {
+    const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: factor.password });
     return { method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
   }
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
-  return showFactor(deps, shown, { user, attempts, origin });
+  return verifyFactor(deps, factor, { user, attempts, origin });
 };
 
 const bindPage = async (
@@ -106,7 +106,7 @@ const bindPage = async (
 };
 
 /**
- * Adds what a user has shown to their session, in a transaction that has locked the user.
+ * Adds what a user has factor to their session, in a transaction that has locked the user.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (

@@ -69,10 +69,10 @@ export const useChallenge = async (
   if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
-export type ShowPasskeyDeps = ChallengeDeps & { readonly webauthn: WebAuthn; readonly passkeys: PasskeyRepository };
+export type VerifyPasskeyDeps = ChallengeDeps & { readonly webauthn: WebAuthn; readonly passkeys: PasskeyRepository };
 
-/** A passkey that a user has shown. `usePasskey` has to use it up. */
-export type ShownPasskey = {
+/** A passkey that a user has presented. `usePasskey` has to use it up. */
+export type VerifiedPasskey = {
   readonly passkey: Passkey;
   readonly use: VerifiedUse;
   readonly challenge: Challenge;
@@ -83,7 +83,7 @@ export type ShownPasskey = {
  * The passkey of a credential, which answers a challenge of this service.
  * @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
-export const shownPasskey = async (deps: ShowPasskeyDeps, credential: UsedCredential): Promise<ShownPasskey> => {
+export const verifyPasskey = async (deps: VerifyPasskeyDeps, credential: UsedCredential): Promise<VerifiedPasskey> => {
   const challenge = openChallenge(deps, credential, 'passkey-use');
   const passkey = await deps.passkeys.findByCredential(credential.id);
   if (passkey === null) throw unknownPasskey();
@@ -95,14 +95,14 @@ export const shownPasskey = async (deps: ShowPasskeyDeps, credential: UsedCreden
 const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Uses a shown passkey up, in a transaction that has locked its user. If its counter went back, it is still good: only one of two devices
+ * Uses a presented passkey up, in a transaction that has locked its user. If its counter went back, it is still good: only one of two devices
  * can be the owner's, and nobody knows which (WebAuthn Level 3 §7.2). The owner is notified.
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
   deps: NoticeDeps,
   stores: Pick<Stores, 'used' | 'passkeys' | 'events' | 'outbox'>,
-  { passkey, use, challenge }: ShownPasskey,
+  { passkey, use, challenge }: VerifiedPasskey,
   { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
 ): Promise<void> => {
   await useChallenge(stores, challenge);
@@ -117,7 +117,7 @@ export const usePasskey = async (
 export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
 
-export type PasskeyLoginDeps = AnyLoginDeps & ShowPasskeyDeps;
+export type PasskeyLoginDeps = AnyLoginDeps & VerifyPasskeyDeps;
 
 type PasskeyLogin = {
   readonly credential: UsedCredential;
@@ -128,7 +128,7 @@ type PasskeyLogin = {
 };
 
 /**
- * Opens a session for a user who shows a passkey, and ends the sessions whose tokens the request presents.
+ * Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED;
  *   AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
  *   DB_RECORD_NOT_FOUND when nobody has such a passkey.
@@ -139,19 +139,19 @@ export const logInWithPasskey =
     const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, refreshTokens);
-    const shown = await shownPasskey(deps, credential);
-    const user = await deps.users.findById(shown.passkey.userId);
+    const answer = await verifyPasskey(deps, credential);
+    const user = await deps.users.findById(answer.passkey.userId);
     if (user === null) throw unknownPasskey();
     assertMayLogIn(deps, user);
     const now = deps.clock.now();
-    const authentications = [{ method: shown.method, at: now }] as const;
+    const authentications = [{ method: answer.method, at: now }] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
     cancellation.throwIfAborted();
     await deps.transactions.run(async (stores) => {
       const locked = await stores.users.lock(user.id);
       if (locked === null) throw unknownPasskey();
-      await usePasskey(deps, stores, shown, { user: locked, origin });
+      await usePasskey(deps, stores, answer, { user: locked, origin });
       await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
     });
     return opened;

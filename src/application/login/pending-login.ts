@@ -5,7 +5,7 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 
-/** Milliseconds in which a user has to show the second factor after the password. */
+/** Milliseconds in which a user has to present the second factor after the password. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
 
 export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Clock; readonly ids: IdGenerator };

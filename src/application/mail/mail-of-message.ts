@@ -39,7 +39,7 @@ export type SentMessage = Message & { readonly kind: SentKind };
 export type FactorsLeft = {
   /** Their names, which users choose. */
   readonly passkeys: readonly string[];
-  /** How many authenticator apps have shown a code. */
+  /** How many authenticator apps have presented a code. */
   readonly apps: number;
 };
 

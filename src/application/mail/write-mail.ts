@@ -45,7 +45,7 @@ export const writeMail = (
   const ofReader = isMoreGeneral(found, locale) ? locale : found;
   const { subject: subjectTemplate, body } = partsOf(files.get(`${found}/${template}.txt`) ?? '');
   const given: Readonly<Record<string, MailValue>> = { ...values, brand, locale: found };
-  const textOf = (name: string) => shown(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+  const textOf = (name: string) => displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
   const subject = filled(subjectTemplate, textOf);
   const textFor = (name: string) => (name === 'subject' ? subject : textOf(name));
   const inLayout = (kind: 'txt' | 'html', content: string) =>
@@ -139,7 +139,7 @@ export const timeText = (time: number, locale: string): string => new Intl.DateT
 const NOTHING = '—';
 
 /** A value as the mail shows it, before it is escaped. What clients choose is sanitized. */
-const shown = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
+const displayed = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
   if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || NOTHING;
   if ('duration' in value) return durationText(value.duration, locale);
   if ('time' in value) return timeText(value.time, locale);

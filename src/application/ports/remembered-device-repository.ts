@@ -1,7 +1,7 @@
 import type { RememberedDevice, RememberedDeviceKey } from '../../domain/remembered-device.ts';
 
 /**
- * Stores the devices on which users need not show the second factor again.
+ * Stores the devices on which users need not present the second factor again.
  * - lists the live devices of one user, the oldest first
  * - treats a device as expired at its expiry, and as live a millisecond before
  * - removes a device of its user alone, and says so once

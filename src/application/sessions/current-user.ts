@@ -55,7 +55,7 @@ export const lockedLiveUser = async (
 };
 
 /**
- * The same in a transaction that changes factors. Two have to have been shown recently, if the user has a second factor, or a passkey that log-ins
+ * The same in a transaction that changes factors. Two have to have been presented recently, if the user has a second factor, or a passkey that log-ins
  * need: the guard has read it before the body of the request, and the user may have got the factor since.
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */

@@ -62,7 +62,7 @@ export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
- * tokens, and could not show any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
+ * tokens, and could not prove any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
  * notified. The caller has locked the user: two transactions that lock the sessions in different orders would deadlock.
  */
 export const endPresentedSessions = async (

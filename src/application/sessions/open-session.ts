@@ -38,7 +38,7 @@ type NewSession = {
   readonly keys: DeviceKeys;
 };
 
-/** Makes a session with its first token pair, for a user who has shown something. */
+/** Makes a session with its first token pair, for a user who has presented something. */
 export const prepareSession = (
   deps: PrepareSessionDeps,
   { authentications, ...session }: NewSession & { readonly authentications: Authentications },
@@ -78,7 +78,7 @@ type Opening = {
 /**
  * Stores a session in a transaction, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
  * no way in can skip a second factor.
- * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not shown it, and
+ * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not presented it, and
  *   the device is not remembered.
  */
 export const storeSession = async (
@@ -102,14 +102,14 @@ type SessionReplacement = {
   /** The session of the request. */
   readonly sessionId: string;
   readonly origin: Origin;
-  /** What the request has shown, if anything. */
+  /** What the request has presented, if anything. */
   readonly authentications?: Authentications;
 };
 
 /**
  * Opens a session in place of that of the request, in the transaction of the request's change: a copy of a token of the former session
- * becomes useless. The device keeps its keys, and the session what its user has shown.
- * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not shown it; AUTH_TOKEN_INVALID when the former session has ended.
+ * becomes useless. The device keeps its keys, and the session what its user has presented.
+ * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not presented it; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,

@@ -29,7 +29,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
       userId: user.id,
       sessionId,
       tokenIssuedAt: app.clock.now() / 1000,
-      shown: { password },
+      factor: { password },
       ...presented,
     });
   const tokenOf = async (text: string) => {

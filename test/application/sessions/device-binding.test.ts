@@ -433,7 +433,7 @@ describe('stepUp with a proof', () => {
     const set = await setUp(given);
     const caller = { userId: set.user.id, sessionId: set.key.id, tokenIssuedAt: set.app.clock.now() / 1000 };
     const run = (given: object = {}) =>
-      stepUp(set.app)({ ...caller, shown: { password: ADA.password }, ...by('another'), origin: ELSEWHERE, ...given });
+      stepUp(set.app)({ ...caller, factor: { password: ADA.password }, ...by('another'), origin: ELSEWHERE, ...given });
     return { ...set, run };
   };
 
@@ -463,7 +463,7 @@ describe('stepUp with a proof', () => {
   });
 
   it.each([
-    ['a wrong password', { shown: { password: 'wrong horse' } }, { code: 'AUTH_CREDENTIALS_INVALID' }],
+    ['a wrong password', { factor: { password: 'wrong horse' } }, { code: 'AUTH_CREDENTIALS_INVALID' }],
     ['an invalid proof', presented('nonsense'), UNPROVEN],
     ['a proof of another time', presented('another.7!'), EXPIRED],
     ['a session that has ended', { sessionId: '01J00000000000000000000001' }, { code: 'AUTH_TOKEN_INVALID' }],

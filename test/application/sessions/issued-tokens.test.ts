@@ -91,7 +91,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'a step-up':
     async ({ app, request }) =>
     () =>
-      stepUp(app)({ ...request(), shown: { password: ADA.password }, presented: { proof: null } }),
+      stepUp(app)({ ...request(), factor: { password: ADA.password }, presented: { proof: null } }),
   'a new password':
     async ({ app, request }) =>
     () =>

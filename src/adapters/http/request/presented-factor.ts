@@ -1,4 +1,4 @@
-import type { PresentedFactor } from '../../../application/factors/show-factor.ts';
+import type { PresentedFactor } from '../../../application/factors/verify-factor.ts';
 import type { UsedCredential } from '../../../application/ports/webauthn.ts';
 import { RequestValidationFailure } from '../errors/exceptions.ts';
 

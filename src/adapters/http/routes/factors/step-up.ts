@@ -32,8 +32,8 @@ export const stepUpRoutes = (deps: FactorsDeps, cookies: SessionCookies, present
       },
       async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
         assertOneMember({ password, code, credential });
-        const shown = password === undefined ? presentedFactor({ code, credential }) : { password };
-        const evidence = { shown, presented: presentedDevice(ctx, proof), origin: originOf(ctx) };
+        const factor = password === undefined ? presentedFactor({ code, credential }) : { password };
+        const evidence = { factor, presented: presentedDevice(ctx, proof), origin: originOf(ctx) };
         const accessToken = await useCases.stepUp({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
         cookies.setAccess(ctx, accessToken);
         return { accessToken };

@@ -12,9 +12,9 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { record } from '../use-case.ts';
-import { invalidPasskey, type ShowPasskeyDeps, shownPasskey, usePasskey } from './use-passkey.ts';
+import { invalidPasskey, usePasskey, type VerifyPasskeyDeps, verifyPasskey } from './use-passkey.ts';
 
-/** What a request shows as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
+/** What a request presents as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
 export type PresentedFactor =
   | { readonly code: string }
   | { readonly recoveryCode: string }
@@ -27,10 +27,10 @@ export type CompareCodeDeps = {
   readonly clock: Clock;
 };
 
-export type ShowFactorDeps = CompareCodeDeps & ShowPasskeyDeps & NoticeDeps;
+export type VerifyFactorDeps = CompareCodeDeps & VerifyPasskeyDeps & NoticeDeps;
 
-/** A factor that a user has shown. */
-export type ShownFactor = {
+/** A factor that a user has presented. */
+export type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
   /**
    * Uses it up, in a transaction that has locked the user.
@@ -39,7 +39,7 @@ export type ShownFactor = {
   readonly use: (stores: Stores) => Promise<void>;
 };
 
-type Showing = {
+type Presentation = {
   readonly user: User;
   /** The ways to count a wrong code, the preferred one first. */
   readonly attempts: readonly Attempt[];
@@ -47,37 +47,41 @@ type Showing = {
 };
 
 /**
- * Verifies what a user shows. Only codes of apps can be guessed, so only they are counted: a user who has to wait because of others'
- * guesses can still show a recovery code or a passkey.
+ * Verifies what a user presents. Only codes of apps can be guessed, so only they are counted: a user who has to wait because of others'
+ * guesses can still present a recovery code or a passkey.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has
  *   such a passkey.
  */
-export const showFactor = async (
-  deps: ShowFactorDeps,
+export const verifyFactor = async (
+  deps: VerifyFactorDeps,
   presented: PresentedFactor,
-  showing: Showing,
-): Promise<ShownFactor> => {
-  if ('code' in presented) return showCode(deps, presented.code, showing);
-  if ('recoveryCode' in presented) return showRecoveryCode(deps, presented.recoveryCode, showing);
-  const shown = await shownPasskey(deps, presented.credential);
-  if (shown.passkey.userId !== showing.user.id) throw invalidPasskey('the passkey of another user');
-  return { method: shown.method, use: (stores) => usePasskey(deps, stores, shown, showing) };
+  presentation: Presentation,
+): Promise<VerifiedFactor> => {
+  if ('code' in presented) return verifyCode(deps, presented.code, presentation);
+  if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, presentation);
+  const verified = await verifyPasskey(deps, presented.credential);
+  if (verified.passkey.userId !== presentation.user.id) throw invalidPasskey('the passkey of another user');
+  return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-const showCode = async (deps: CompareCodeDeps, code: string, { user, attempts }: Showing): Promise<ShownFactor> => {
+const verifyCode = async (
+  deps: CompareCodeDeps,
+  code: string,
+  { user, attempts }: Presentation,
+): Promise<VerifiedFactor> => {
   const confirmed = (await deps.factors.listByUser(user.id)).filter(isConfirmed);
   return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
 };
 
 /**
  * Verifies the first code of an authenticator app that waits for it.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user shows something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user presents something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
-export const showFirstCode = async (
+export const verifyFirstCode = async (
   deps: CompareCodeDeps,
   presented: PresentedFactor,
-  { user, attempts }: Showing,
-): Promise<ShownFactor> => {
+  { user, attempts }: Presentation,
+): Promise<VerifiedFactor> => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
   const waiting = (await deps.factors.listByUser(user.id)).filter((factor) => !isConfirmed(factor));
   return { method: 'totp', use: await compareCode(deps, presented.code, waiting, attempts) };
@@ -93,7 +97,7 @@ export const compareCode = async (
   code: string,
   factors: readonly Factor[],
   attempts: readonly Attempt[],
-): Promise<ShownFactor['use']> => {
+): Promise<VerifiedFactor['use']> => {
   const attempt = await beginAttempt(deps.attempts, attempts);
   const found = factors
     .map((factor) => ({ factor, step: stepOf(deps, factor, code) }))
@@ -118,11 +122,11 @@ const stepOf = (
   return steps.find((step) => secrets.oneTimePassword(secret, step) === code) ?? null;
 };
 
-const showRecoveryCode = async (
-  deps: ShowFactorDeps,
+const verifyRecoveryCode = async (
+  deps: VerifyFactorDeps,
   typed: string,
-  { user, origin }: Showing,
-): Promise<ShownFactor> => {
+  { user, origin }: Presentation,
+): Promise<VerifiedFactor> => {
   const code = canonicalRecoveryCode(typed);
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
   const hash = deps.secrets.hashOf(code);

@@ -6,9 +6,11 @@ import { type LogSampling, logSampling } from '../adapters/http/logging/log-samp
 import { oneAtATime } from '../adapters/http/routes/service/check.ts';
 import { isReady } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
+import { memoryCounts, type SharedCounts, sharedCounts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
+import { redisCounts } from '../adapters/redis/counts.ts';
 import type { RedisClient } from '../adapters/redis/open.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
@@ -78,12 +80,12 @@ const build = async (
   const watched = redis && (await import('./compose/redis-check.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
+  const counts = openCounts(redis, logger, metrics?.observeFallback);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
     storage,
     clock,
-    redis,
-    onFallback: metrics === null ? undefined : () => metrics.observeFallback('log-ins'),
+    counts,
   });
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
@@ -111,13 +113,12 @@ const build = async (
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
     logger,
     sampling,
-    redis,
+    counts,
     clock: ports.clock,
     ids: ports.ids,
     authenticate: authenticate(ports),
     assertSteppedUp: assertSteppedUp(ports),
     version: VERSION,
-    onFallback: metrics === null ? undefined : () => metrics.observeFallback('requests'),
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   });
@@ -125,7 +126,7 @@ const build = async (
     passwordHashes: hashing,
     databaseConnections: connections,
     maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
-    rateLimits: () => rateLimitMode(watched, http),
+    rateLimits: () => rateLimitMode(watched, counts),
     isRedisUp: watched && (() => isReady([{ ...watched.check, required: true }])),
     clockOffset: () => ports.clock.now() - systemClock.now(),
     isReady: async () => !isStopping && (await isReady(allChecks)),
@@ -164,13 +165,21 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
 const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
   (await import('../adapters/redis/open.ts')).openOptionalRedis(urls, logger);
 
+/** For all instances through Redis; in the process without one, or while it is unavailable. */
+const openCounts = (redis: RedisClient | null, logger: Logger, onFallback?: () => void): SharedCounts => {
+  const own = memoryCounts();
+  return redis === null
+    ? { ...own, isDegraded: () => false }
+    : sharedCounts({ shared: redisCounts(redis), own }, logger, onFallback);
+};
+
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
   (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
 
-const rateLimitMode = (redis: WatchedRedis | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
+const rateLimitMode = (redis: WatchedRedis | null, { isDegraded }: SharedCounts): RateLimitMode => {
   if (redis === null) return 'process';
-  return limitsDegraded() || redis.evicts() ? 'degraded' : 'shared';
+  return isDegraded() || redis.evicts() ? 'degraded' : 'shared';
 };
 
 /** In development every request is logged: all clients are the developer's. */

@@ -15,7 +15,7 @@ describe.runIf(canStartServers())('a service whose Redis is full, and evicts not
   let service: RunningService;
   let metricsUrl: string;
   beforeAll(async () => {
-    redis = await startRedis({ maxmemory: '3mb', 'maxmemory-policy': 'noeviction' });
+    redis = await startRedis({ 'maxmemory-policy': 'noeviction' });
     admin = new Redis(redis.url);
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
@@ -25,10 +25,8 @@ describe.runIf(canStartServers())('a service whose Redis is full, and evicts not
       METRICS: String(port),
       BCRYPT_COST: '4',
     });
-    const fill = async () => {
-      for (let index = 0; ; index += 1) await admin.set(`filler-${index}`, 'x'.repeat(1_000));
-    };
-    await expect(fill()).rejects.toThrow('OOM');
+    await admin.config('SET', 'maxmemory', '1');
+    await expect(admin.set('key', 'value')).rejects.toThrow('OOM');
   });
   afterAll(async () => {
     await service.stop();
@@ -39,16 +37,15 @@ describe.runIf(canStartServers())('a service whose Redis is full, and evicts not
 
   const metrics = async () => (await fetch(metricsUrl)).text();
 
-  it('counts requests there as before, log-ins in each instance, and says that it is degraded', async () => {
+  it('counts for itself, and says that it is degraded', async () => {
     const { username, password } = aPerson();
     for (let time = 0; time < 2; time += 1)
       expect(await postJson(`${service.url}/auth/login`, { account: username, password })).toMatchObject({
         status: 401,
       });
-    expect(await admin.keys('tandem:*')).toEqual([expect.stringMatching(/^tandem:limit:strict:login:/)]);
+    expect(await admin.keys('tandem:*')).toEqual([]);
     const text = await metrics();
-    expect(text).toContain('tandem_redis_fallbacks_total{counted="requests"} 0');
-    expect(text).toMatch(/tandem_redis_fallbacks_total\{counted="log-ins"\} [1-9]/);
+    expect(text).toMatch(/^tandem_redis_fallbacks_total [1-9]/m);
     expect(text).toContain('tandem_redis_up 0');
     expect((await ask(`${service.url}/health/ready`)).body).toMatchObject({ data: { status: 'degraded' } });
   });

@@ -3,7 +3,6 @@ import createHttpError from 'http-errors';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
-  RateLimitExceeded,
   RequestValidationFailure,
   ResponseSerializationFailure,
   toAppError,
@@ -16,6 +15,9 @@ import { probe, type StageApp, stageApp, throwing, upload } from '../support/htt
 /** An error as another copy of `http-errors` creates it. */
 const foreignHttpError = (status: number, more: object = {}) =>
   Object.assign(new Error('made elsewhere'), { status, statusCode: status, expose: status < 500, ...more });
+
+/** As koa-ratelimit throws it. */
+const exceeded = createHttpError(429, { headers: { 'Retry-After': 7 } });
 
 class OwnError extends AppError {}
 
@@ -54,7 +56,7 @@ const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number
     'SYS_SERIALIZATION_ERROR',
     'error',
   ],
-  ['an exceeded limit', new RateLimitExceeded(7), 429, 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 'warn'],
+  ['an exceeded limit', exceeded, 429, 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 'warn'],
   ['a 4xx HTTP error', createHttpError(422), 422, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
   ['a 5xx HTTP error', createHttpError(500), 500, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
   ['a 502 HTTP error', createHttpError(502), 502, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
@@ -154,8 +156,8 @@ describe('an HTTP error', () => {
 describe('the filters', () => {
   const HTTP = { status: 418, expose: true };
 
-  it('match a rate-limit exception first, even if it looks like an HTTP error', () => {
-    expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
+  it('match a rate-limit exception first, although it is an HTTP error', () => {
+    expect(toAppError(exceeded)).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
       status: 429,
       retryAfter: 7,

@@ -13,7 +13,7 @@ const STAGES = [
   'requestScope',
   'crossOrigin',
   'dispatch',
-  'rateLimit',
+  'ratelimit',
   'authenticationGuard',
   'inputValidation',
   'timing',
@@ -35,12 +35,11 @@ const FAULTS: Readonly<Record<string, (stage: Middleware) => Middleware>> = {
 
 /** The pipeline with one stage that throws. */
 const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
-  const deps = stageDeps();
+  const deps = stageDeps({ rateLimits: { global: { requests: 100, window: 60_000 }, strict: null, public: null } });
   const compose = (stages: Middleware[]) =>
     koaCompose(stages.map((stage) => (stage.name === name ? fault(stage) : stage)));
-  const admission = () => ({ ofClient: async () => undefined, ofUser: null });
   const routes = [probe(() => null)];
-  const app = new Koa().use(pipeline(routes, admission, deps, compose));
+  const app = new Koa().use(pipeline(routes, deps, compose));
   return { http: declaredHttp(app.callback(), routes), logs: deps.logs };
 };
 

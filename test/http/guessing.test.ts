@@ -1,6 +1,7 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -28,7 +29,7 @@ const waitOf = ({ headers }: Response): string | undefined => headers['retry-aft
 /** A login throttle with a fixed clock. */
 const throttleWithFixedClock = () => {
   const clock = fixedClock(0);
-  return { clock, attempts: memoryLoginAttempts({ now: clock.now }) };
+  return { clock, attempts: countAttempts(memoryCounts({ now: clock.now })) };
 };
 
 describe('a guess after fifty failed ones', () => {

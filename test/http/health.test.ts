@@ -7,6 +7,7 @@ import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { type Check, oneAtATime } from '../../src/adapters/http/routes/service/check.ts';
 import { healthRoutes } from '../../src/adapters/http/routes/service/health.ts';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
@@ -54,7 +55,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
       version: VERSION,
-      redis: null,
+      counts: memoryCounts(),
     }),
     routes,
   );

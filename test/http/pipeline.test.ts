@@ -17,7 +17,7 @@ const ORDER = [
   'requestScope',
   'crossOrigin',
   'dispatch',
-  'rateLimit',
+  'ratelimit',
   'authenticationGuard',
   'inputValidation',
   'timing',
@@ -42,9 +42,9 @@ const traced = (see: (passage: Passage) => void) => {
       }
     };
   const compose = (stages: Middleware[]) => koaCompose(stages.map(tracing));
-  const admission = () => ({ ofClient: async () => undefined, ofUser: null });
   const routes = [probe(() => null)];
-  const app = new Koa().use(pipeline(routes, admission, stageDeps(), compose));
+  const deps = stageDeps({ rateLimits: { global: { requests: 100, window: 60_000 }, strict: null, public: null } });
+  const app = new Koa().use(pipeline(routes, deps, compose));
   return declaredHttp(app.callback(), routes);
 };
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { REMEMBERED_FOR } from '../../src/domain/remembered-device.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -12,7 +13,7 @@ const STEP = 30_000;
 let service: TestService;
 beforeAll(async () => {
   const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
-  service = await start(env, () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) }));
+  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) }));
 });
 
 const as = (accessToken: string) => (method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {

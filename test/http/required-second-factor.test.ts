@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -13,7 +14,7 @@ const STEP = 30_000;
 let service: TestService;
 let before: TestService;
 beforeAll(async () => {
-  const overrides = () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) });
+  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) });
   const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN };
   before = await start(env, overrides);
   service = await start({ ...env, SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/application/login/pending-login.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
     JWT_AUTHENTICATION_CLAIMS: 'true',
     BRAND_NAME: 'Ex: Auth',
   };
-  service = await start(env, () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) }));
+  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) }));
 });
 
 const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {

@@ -1,8 +1,9 @@
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -33,7 +34,7 @@ describe.runIf(postgresOfTheTests() !== undefined)('the key of authenticator app
   const envWith = (keys: string) => ({ ...LONG_TIMEOUTS, DATABASE_URL: database.url, FACTOR_KEYS: keys });
   const restart = async (index: number, keys: string) => {
     await instances[index]?.close();
-    const attempts = memoryLoginAttempts({ now: clock.now });
+    const attempts = countAttempts(memoryCounts({ now: clock.now }));
     instances[index] = await startService(envWith(keys), {
       clock,
       attempts,

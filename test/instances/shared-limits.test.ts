@@ -88,7 +88,7 @@ describe.runIf(canShare())('two instances over one Redis', () => {
           .set('X-Forwarded-For', `203.0.113.${index}`)
           .send({ account: `nobody.${attempt}`, password: 'a guess' });
       return Promise.all(Array.from({ length: 2 * FREE_GUESSES }, guess));
-    }, 'failed log-ins');
+    });
     const { [REFUSED]: refused = 0, '401 AUTH_CREDENTIALS_INVALID': compared = 0 } = tally(responses);
     expect(compared + refused).toBe(2 * FREE_GUESSES);
     expect(compared).toBeGreaterThanOrEqual(FREE_GUESSES);

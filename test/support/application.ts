@@ -1,8 +1,9 @@
 import { verifyBrowserProof } from '../../src/adapters/crypto/browser-proofs.ts';
 import { factorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { memoryLoginAttempts } from '../../src/adapters/redis/login-attempts-in-memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
 import { changePassword } from '../../src/application/accounts/change-password.ts';
 import { type RegisterDeps, register } from '../../src/application/accounts/register.ts';
@@ -50,7 +51,7 @@ export const application = (
     ids: sequentialIds(),
     webauthn: simpleWebAuthn({ rpId: 'localhost', origins: ['http://localhost'] }),
     isCommonPassword: null,
-    attempts: memoryLoginAttempts({ now: clock.now }),
+    attempts: countAttempts(memoryCounts({ now: clock.now })),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
     sessionMaxLifetime: null,

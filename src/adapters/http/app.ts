@@ -3,22 +3,18 @@ import Koa from 'koa';
 import { clientError, lastResort } from './errors/last-resort.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { pipeline } from './pipeline.ts';
-import { rateLimiter, sharedCount } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 
 export type HttpHandlers = {
   readonly request: RequestListener;
   /** The response to a request that does not reach the application. */
   readonly errorResponse: ReturnType<typeof clientError>;
-  /** Whether limits are counted in this process because Redis is unavailable. */
-  readonly limitsDegraded: () => boolean;
 };
 
 /** The Koa application: the pipeline over the routes. `trustProxy` is the number of proxies in front of it. */
 export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.context.onerror = lastResort(deps);
-  const shared = sharedCount(deps.logger, deps.onFallback);
-  app.use(pipeline(routes, rateLimiter(deps, shared), deps));
-  return { request: app.callback(), errorResponse: clientError(app, deps), limitsDegraded: shared.degraded };
+  app.use(pipeline(routes, deps));
+  return { request: app.callback(), errorResponse: clientError(app, deps) };
 };

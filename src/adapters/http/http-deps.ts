@@ -1,14 +1,16 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
-import type { Limit } from '../limits/limit.ts';
+import type { Counts } from '../limits/counts.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Brand } from './pages/layout.ts';
 import type { Route, Tier } from './routing/define-route.ts';
+
+/** Requests in a window of milliseconds; `null` is no limit. */
+export type Limit = { readonly requests: number; readonly window: number } | null;
 
 export type HttpDeps = {
   readonly logger: Logger;
@@ -36,10 +38,7 @@ export type HttpDeps = {
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
-  /** Counts requests for all instances; `null`: each process counts its own. */
-  readonly redis: Redis | Cluster | null;
-  /** Called for each request that is counted in this process because Redis is unavailable. */
-  readonly onFallback?: (() => void) | undefined;
+  readonly counts: Pick<Counts, 'countRequest'>;
   /** Milliseconds. */
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */

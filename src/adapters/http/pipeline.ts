@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
-import { type Admission, rateLimit } from './rate-limit/rate-limiter.ts';
 import { recognisePageServer } from './request/page-server.ts';
 import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
@@ -10,6 +9,7 @@ import { crossOrigin } from './stages/cross-origin.ts';
 import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
 import { errorEnvelope } from './stages/error-envelope.ts';
 import { inputValidation } from './stages/input-validation.ts';
+import { rateLimits } from './stages/rate-limit.ts';
 import { requestPreprocessing, requestScope } from './stages/request-scope.ts';
 import { securityHeaders } from './stages/security-headers.ts';
 import { responseSerialization, successEnvelope } from './stages/success-envelope.ts';
@@ -17,11 +17,11 @@ import { responseSerialization, successEnvelope } from './stages/success-envelop
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (
   routes: readonly Route[],
-  admission: (route: Route) => Admission,
   d: HttpDeps,
   compose: (stages: Middleware[]) => Middleware = koaCompose,
-): Middleware =>
-  compose([
+): Middleware => {
+  const limits = rateLimits(d);
+  return compose([
     errorEnvelope(d), //                13: surrounds all
     securityHeaders(), //                1
     cookieParsing(), //                  2
@@ -29,13 +29,13 @@ export const pipeline = (
     requestScope(d), //                  4
     crossOrigin(d), //                   5
     dispatch(routes, (r) => {
-      const { ofClient, ofUser } = admission(r);
+      const { ofClient, ofUser } = limits(r);
       return compose([
         ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
-        rateLimit(ofClient), //          6
+        ...ofClient, //                   6
         authenticationGuard(r, d), //    7
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
-        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // only requests that are otherwise answered (ADR 0017)
+        ...ofUser, //                        only requests that are otherwise answered (ADR 0017)
         timing(), //                     9
         successEnvelope(r, d), //       12
         responseSerialization(r), //    11
@@ -44,3 +44,4 @@ export const pipeline = (
       ]);
     }),
   ]);
+};

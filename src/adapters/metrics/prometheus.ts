@@ -37,9 +37,6 @@ const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 const ROUNDS = ['sessions', 'remembered-devices', 'events', 'links', 'mailboxes', 'used-values', 'operations'] as const;
 export type Round = (typeof ROUNDS)[number];
 
-/** What this process counts itself while Redis is unavailable. */
-const COUNTED = ['requests', 'log-ins'] as const;
-
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
@@ -76,6 +73,11 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     labelNames: ['status'],
     registers,
   });
+  const fallbacks = new Counter({
+    name: 'tandem_redis_fallbacks_total',
+    help: 'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
+    registers,
+  });
   const events = new Counter({
     name: 'tandem_account_events_total',
     help: 'What happened to accounts, by kind, and by the reason for the end of a session.',
@@ -108,12 +110,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
       'outcome',
       MAIL_OUTCOMES,
     ),
-    observeFallback: counted(
-      'tandem_redis_fallbacks_total',
-      'Counts that this instance made for itself because Redis is unavailable, by what was counted.',
-      'counted',
-      COUNTED,
-    ),
+    observeFallback: (): void => fallbacks.inc(),
     observeDatabaseFailure: counted(
       'tandem_database_failures_total',
       'Statements and transactions of PostgreSQL that failed, by class.',

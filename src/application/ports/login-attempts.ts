@@ -11,7 +11,7 @@ export type Attempt = {
  * Counts log-in attempts by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so that
  * concurrent attempts are admitted no more often than consecutive ones.
  *
- * In the service, none rejects when the store is unavailable: `sharedLoginAttempts` then counts in the process.
+ * In the service, none rejects when the store is unavailable: it then counts in the process.
  * - admits 50 failures at once, and makes the next attempt wait
  * - doubles the wait with each further failure, from a second up to a minute
  * - does not count attempts that have to wait

@@ -7,12 +7,10 @@ import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
-import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/redis/login-attempts.ts';
-import { memoryLoginAttempts } from '../../adapters/redis/login-attempts-in-memory.ts';
-import type { RedisClient } from '../../adapters/redis/open.ts';
+import type { Counts } from '../../adapters/limits/counts.ts';
+import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
-import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';
@@ -28,14 +26,12 @@ type Opened = {
   readonly storage: Storage;
   /** That of the storage. */
   readonly clock: Clock;
-  readonly redis: RedisClient | null;
-  /** Called for each count of log-ins that is made in this process because Redis is unavailable. */
-  readonly onFallback: (() => void) | undefined;
+  readonly counts: Counts;
 };
 
 /** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
-  const { overrides, storage, redis, onFallback } = opened;
+  const { overrides, storage, counts } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
@@ -46,7 +42,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
-    attempts: countLoginAttempts(redis, logger, onFallback),
+    attempts: countAttempts(counts),
     clock,
     ids: ulidGenerator(clock),
     ...overrides,
@@ -81,13 +77,3 @@ const openFactorKeys = async ({
   dataDir,
 }: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
   factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
-
-/** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */
-const countLoginAttempts = (
-  redis: RedisClient | null,
-  logger: Logger,
-  onFallback: (() => void) | undefined,
-): LoginAttempts => {
-  const own = memoryLoginAttempts();
-  return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger, onFallback);
-};

@@ -1,12 +1,11 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/service/check.ts';
-import { outageLog } from '../../adapters/limits/with-fallback.ts';
+import { outageLog } from '../../adapters/log/outage-log.ts';
 import { EVICTS_COUNTS, NODE_OF_CLUSTER, NOT_PERMITTED } from '../../adapters/log/safe-messages.ts';
 import { pingCluster } from '../../adapters/redis/cluster.ts';
-import { redisLoginAttempts } from '../../adapters/redis/login-attempts.ts';
+import { redisCounts } from '../../adapters/redis/counts.ts';
 import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../adapters/redis/open.ts';
-import { redisCount } from '../../adapters/redis/request-count.ts';
 
 /** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
@@ -40,33 +39,23 @@ export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => 
   return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
 };
 
-/** Of two requests, the second one has to wait. */
-const LIMIT = { requests: 1, window: 1_000 };
+/** Milliseconds. */
+const PROBE_TTL = 1_000;
 
 /**
- * Counts two requests and a log-in as the service does, with the same scripts and so with the same rights, and takes both back. Rejects if that
- * is impossible.
+ * Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible.
  */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${Math.random()}`;
+  const { countRequest, read, replace } = redisCounts(redis);
   try {
-    await Promise.all([countRequests(redis, key), countLogin(redis, key)]);
+    await countRequest(key, PROBE_TTL);
+    const { text } = await read(key);
+    await replace(key, text, 'probed', PROBE_TTL);
+    await replace(key, 'probed', '', PROBE_TTL);
   } catch (error) {
     throw isRefusal(error) ? new Error(NOT_PERMITTED) : error;
   }
-};
-
-const countRequests = async (redis: RedisClient, key: string): Promise<void> => {
-  const count = redisCount(redis);
-  await Promise.all([count(key, LIMIT), count(key, LIMIT)]);
-  await redis.del(key);
-};
-
-const countLogin = async (redis: RedisClient, key: string): Promise<void> => {
-  const attempts = redisLoginAttempts(redis);
-  const attempt = { key, client: { kind: 'network', names: [key] } } as const;
-  await attempts.begin(attempt);
-  await attempts.withdraw(attempt);
 };
 
 /** The replies to a user without a right: to the command of a client, and to one of a script in Redis 7 and 6. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { outageLog } from '../../adapters/limits/with-fallback.ts';
+import { outageLog } from '../../adapters/log/outage-log.ts';
 import type { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 

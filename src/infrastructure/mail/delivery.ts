@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { deviceNames } from '../../adapters/json/device-names.ts';
-import { outageLog } from '../../adapters/limits/with-fallback.ts';
+import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';

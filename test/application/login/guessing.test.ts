@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memoryLoginAttempts } from '../../../src/adapters/redis/login-attempts-in-memory.ts';
+import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { aSession } from '../../support/builders.ts';
@@ -19,7 +20,7 @@ const networksOf = (address: string): string[] => {
 
 const setUp = async () => {
   const clock = fixedClock(0);
-  const app = application({ attempts: memoryLoginAttempts({ now: clock.now }) });
+  const app = application({ attempts: countAttempts(memoryCounts({ now: clock.now })) });
   const ada = await app.register(ADA);
   /** @returns the result of a log-in: `in`, the error code, or the seconds to wait. */
   const logIn = async (

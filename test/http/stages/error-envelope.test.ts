@@ -1,5 +1,6 @@
+import createHttpError from 'http-errors';
 import { describe, expect, it } from 'vitest';
-import { HttpFailure, RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
+import { HttpFailure } from '../../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
@@ -159,7 +160,7 @@ describe('an undeclared error code', () => {
   it.each(['test', 'production'] as const)(
     'is not one of those that every route can return, in %s',
     async (environment) => {
-      const app = await stageApp([rejectingRoute(new RateLimitExceeded(1))], { environment });
+      const app = await stageApp([rejectingRoute(createHttpError(429))], { environment });
       await app.http.get('/probe').expect(429);
       expect(reports(app)).toEqual([]);
     },

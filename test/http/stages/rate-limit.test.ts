@@ -69,6 +69,20 @@ describe('a refused request', () => {
     expect(refused.body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
   });
 
+  it.each([
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+    [59_500, '60'],
+    [60_000, '60'],
+  ])('has to wait until the window ends, in whole seconds, rounded up: %i ms', async (left, seconds) => {
+    const { http } = await stageApp(routes, {
+      rateLimits: ONE_EACH,
+      counts: { countRequest: async () => ({ count: 2, left }) },
+    });
+    expect((await http.get('/global').expect(429)).headers['retry-after']).toBe(seconds);
+  });
+
   it('reaches no handler', async () => {
     let handled = 0;
     const counting = probe(() => {

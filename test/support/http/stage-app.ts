@@ -10,6 +10,7 @@ import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
 import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts';
 import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -41,7 +42,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     allowedHeaders: [],
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
-    redis: null,
+    counts: memoryCounts(),
     requestTimeout: 30_000,
     slowRequest: { warn: 1_000, error: 3_000 },
     trustProxy: 0,

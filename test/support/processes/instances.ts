@@ -57,8 +57,7 @@ export const twoInstances = (
       return instance;
     },
     /** Runs a scenario while the instances share their counts; see `whileShared`. */
-    whileShared: <Result>(scenario: (attempt: number) => Promise<Result>, counts?: Parameters<typeof whileShared>[2]) =>
-      whileShared(instances, scenario, counts),
+    whileShared: <Result>(scenario: (attempt: number) => Promise<Result>) => whileShared(instances, scenario),
   };
 };
 

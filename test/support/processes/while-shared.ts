@@ -14,9 +14,6 @@ export const untilReady = ({ url }: Pick<RunningService, 'url'>): Promise<void> 
     { timeout: 60_000, interval: 20 },
   );
 
-/** What is counted in Redis, as the log names it. */
-type Counts = 'rate limits' | 'failed log-ins';
-
 /**
  * Runs a scenario while services share their counts. A Redis that gets no processor time for a quarter of a second counts as
  * unavailable, and each service counts for itself: then the scenario runs again, with the next number.
@@ -24,10 +21,9 @@ type Counts = 'rate limits' | 'failed log-ins';
 export const whileShared = async <Result>(
   services: readonly RunningService[],
   scenario: (attempt: number) => Promise<Result>,
-  counts: Counts = 'rate limits',
 ): Promise<Result> => {
-  const away = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is unavailable: ', counts));
-  const back = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is available again: ', counts));
+  const away = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is unavailable: '));
+  const back = () => services.map(({ stdout }) => timesLogged(stdout, 'Redis is available again: '));
   const ready = () => Promise.all(services.map(untilReady));
   for (let attempt = 1; ; attempt += 1) {
     await ready();
@@ -40,6 +36,5 @@ export const whileShared = async <Result>(
   }
 };
 
-const timesLogged = (lines: readonly string[], beginning: string, counts: Counts): number =>
-  lines.map((line): string => JSON.parse(line).msg).filter((msg) => msg.startsWith(beginning) && msg.includes(counts))
-    .length;
+const timesLogged = (lines: readonly string[], beginning: string): number =>
+  lines.filter((line) => JSON.parse(line).msg.startsWith(beginning)).length;

@@ -56,18 +56,6 @@ export const errorHeaders = (error: AppError): Headers => {
   };
 };
 
-/** Thrown by stage 6. */
-export class RateLimitExceeded extends Error {
-  override readonly name = 'RateLimitExceeded';
-  /** Whole seconds, at least 1. */
-  readonly retryAfter: number;
-
-  constructor(retryAfter: number) {
-    super('rate limit exceeded');
-    this.retryAfter = retryAfter;
-  }
-}
-
 /** Thrown by stage 8. */
 export class RequestValidationFailure extends Error {
   override readonly name = 'RequestValidationFailure';
@@ -111,9 +99,12 @@ export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<
 export const toAppError = (exception: unknown): AppError =>
   rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
 
+/** For what stage 6 throws. */
 const rateLimitFilter = (exception: unknown): AppError | null =>
-  exception instanceof RateLimitExceeded
-    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryAfter: exception.retryAfter })
+  isHttpError(exception) && exception.status === 429
+    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
+        retryAfter: Math.max(1, Number(exception.headers?.['Retry-After'] ?? 1)),
+      })
     : null;
 
 const validationFilter = (exception: unknown): AppError | null => {

@@ -1,0 +1,121 @@
+import type { Logger } from 'pino';
+import { outageLog } from '../log/outage-log.ts';
+
+/** Counts requests, and keeps the counts of log-ins. Times are milliseconds. */
+export type Counts = {
+  /** Counts a request for a key. @returns how many there were in this window, which begins with the first of them, and the time left of it. */
+  countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
+  /** The text of a key, empty if there is none, and the time of the store. */
+  read(key: string): Promise<{ readonly text: string; readonly now: number }>;
+  /** Replaces a text for `ttl`, if it is still the former one. @returns whether it was. */
+  replace(key: string, former: string, text: string, ttl: number): Promise<boolean>;
+};
+
+type MemoryOptions = {
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number;
+  /** Keys of requests, and keys of log-ins: some 40 MB. */
+  readonly capacity?: number;
+};
+
+/** Counts in this process: without Redis, and while Redis is unavailable. */
+export const memoryCounts = ({ now = () => performance.now(), capacity = 200_000 }: MemoryOptions = {}): Counts => {
+  const requests = new BoundedMap<{ count: number }>(capacity);
+  const texts = new BoundedMap<string>(capacity);
+  return {
+    async countRequest(key, window) {
+      const at = now();
+      const entry = requests.get(key, at) ?? requests.set(key, { count: 0 }, at, window);
+      entry.value.count += 1;
+      return { count: entry.value.count, left: entry.end - at };
+    },
+    async read(key) {
+      const at = now();
+      return { text: texts.get(key, at)?.value ?? '', now: at };
+    },
+    async replace(key, former, text, ttl) {
+      const at = now();
+      if ((texts.get(key, at)?.value ?? '') !== former) return false;
+      if (text === '') texts.delete(key);
+      else texts.set(key, text, at, ttl);
+      return true;
+    },
+  };
+};
+
+type Entry<Value> = { readonly value: Value; readonly end: number };
+
+/** A new entry removes the oldest ones that have ended, and those beyond the capacity: a client with many addresses must not exhaust the memory. */
+class BoundedMap<Value> {
+  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(key: string, now: number): Entry<Value> | undefined {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && entry.end > now ? entry : undefined;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  set(key: string, value: Value, now: number, ttl: number): Entry<Value> {
+    const entry = { value, end: now + ttl };
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    for (const [oldest, { end }] of this.#entries) {
+      if (end > now && this.#entries.size <= this.#capacity) break;
+      this.#entries.delete(oldest);
+    }
+    return entry;
+  }
+}
+
+/** Milliseconds without calls after a failure, so that a Redis that hangs delays few requests. */
+const PAUSE = 1_000;
+
+export type SharedCounts = Counts & {
+  /** Whether the process counts because Redis is unavailable. */
+  readonly isDegraded: () => boolean;
+};
+
+/**
+ * Counts for all instances, and in this process while the shared store is unavailable. Each change is logged once.
+ * @param onFallback called for each call that the process answers itself.
+ */
+export const sharedCounts = (
+  { shared, own }: { readonly shared: Counts; readonly own: Counts },
+  logger: Logger,
+  onFallback = () => {},
+): SharedCounts => {
+  const outage = outageLog(logger, {
+    unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
+    available: 'Redis is available again: requests and failed log-ins are counted for all instances',
+  });
+  let pausedUntil = 0;
+  const call = async <Result>(work: (counts: Counts) => Promise<Result>, isWrite = true): Promise<Result> => {
+    try {
+      if (performance.now() >= pausedUntil) {
+        const result = await work(shared);
+        // A full Redis still reads.
+        if (isWrite) outage.succeeded();
+        return result;
+      }
+    } catch (error) {
+      outage.failed(error);
+      pausedUntil = performance.now() + PAUSE;
+    }
+    onFallback();
+    return work(own);
+  };
+  return {
+    countRequest: (...given) => call((counts) => counts.countRequest(...given)),
+    read: (...given) => call((counts) => counts.read(...given), false),
+    replace: (...given) => call((counts) => counts.replace(...given)),
+    isDegraded: outage.isOut,
+  };
+};

@@ -1,0 +1,57 @@
+import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
+import type { Counts } from '../limits/counts.ts';
+import { ODD_REPLY } from '../log/safe-messages.ts';
+
+/** By the clock of Redis: one of an instance that is ahead would end the windows of the others. */
+const SCRIPTS = {
+  tandemCountRequest: `
+    local count, left = redis.call('incr', KEYS[1]), redis.call('pttl', KEYS[1])
+    -- The key is new, or the clock of Redis was set back.
+    if left < 0 or left > tonumber(ARGV[1]) then
+      left = tonumber(ARGV[1])
+      redis.call('pexpire', KEYS[1], left)
+    end
+    return { count, left }`,
+  tandemRead: `
+    local time = redis.call('time')
+    return { redis.call('get', KEYS[1]) or '', time[1] * 1000 + math.floor(time[2] / 1000) }`,
+  tandemReplace: `
+    if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    if ARGV[2] == '' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3]) end
+    return 1`,
+};
+
+declare module 'ioredis' {
+  interface RedisCommander<Context extends ClientContext> {
+    tandemCountRequest(key: string, window: number): Result<[count: number, left: number], Context>;
+    tandemRead(key: string): Result<[text: string, now: number], Context>;
+    tandemReplace(key: string, former: string, text: string, ttl: number): Result<0 | 1, Context>;
+  }
+}
+
+/** Counts in Redis, for all instances. Rejects when Redis is unavailable. */
+export const redisCounts = (redis: Redis | Cluster): Counts => {
+  for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
+  return {
+    async countRequest(key, window) {
+      const [count, left] = await redis.tandemCountRequest(key, window);
+      assertReply(Number.isInteger(count) && Number.isInteger(left));
+      return { count, left };
+    },
+    async read(key) {
+      const [text, now] = await redis.tandemRead(key);
+      assertReply(typeof text === 'string' && Number.isInteger(now));
+      return { text, now };
+    },
+    async replace(...given) {
+      const replaced = await redis.tandemReplace(...given);
+      assertReply(replaced === 0 || replaced === 1);
+      return replaced === 1;
+    },
+  };
+};
+
+/** Something that is not Redis, or changes its replies, must not decide who is refused. */
+const assertReply = (isOfScript: boolean): void => {
+  if (!isOfScript) throw new Error(ODD_REPLY);
+};

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
+import { redisCounts } from '../../../src/adapters/redis/counts.ts';
+import type { Attempt } from '../../../src/application/ports/login-attempts.ts';
+import { deviceClient, type LoginClient } from '../../../src/domain/login-throttle.ts';
+import { absent } from '../../contracts/hooks.ts';
+import { describeLoginAttempts } from '../../contracts/login-attempts.contract.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
+import { holds } from '../../support/properties/properties.ts';
+import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
+import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
+
+const HOUR = 3_600_000;
+const onNetwork = (name: string): LoginClient => ({ kind: 'network', names: [`${name}/16`, `${name}/24`, name] });
+const ADA: Attempt = { key: 'account of-somebody', client: onNetwork('192.0.2.1') };
+
+const inMemory = () => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const attempts = countAttempts(memoryCounts({ now: clock.now }));
+  return { attempts, clock, pass: async (milliseconds: number) => clock.advance(milliseconds) };
+};
+
+describeLoginAttempts('countAttempts in memory', async () => ({
+  ...inMemory(),
+  another: absent('one process has its counts to itself'),
+  failing: absent('memory does not fail'),
+}));
+
+it('attempts at a count that changes too often have to wait, and are not counted', async () => {
+  const attempts = countAttempts({ read: async () => ({ text: '', now: 0 }), replace: async () => false });
+  expect(await attempts.begin(ADA)).toBe(1_000);
+  await attempts.succeed(ADA);
+  await attempts.withdraw(ADA);
+});
+
+it('attempts of a client do not wait longer when the clock steps back', async () => {
+  const { attempts, clock } = inMemory();
+  for (let count = 0; count < 50; count += 1) await attempts.begin(ADA);
+  expect(await attempts.begin(ADA)).toBe(1_000);
+  clock.advance(-HOUR);
+  expect(await attempts.begin(ADA)).toBe(0);
+});
+
+const server = redisOfTheTests();
+describe.runIf(server !== undefined)('on Redis', () => {
+  /** Over the clock of the test; keys expire as if the time had passed. */
+  const inRedis = async () => {
+    const { url, empty } = await takeRedisDatabase(server ?? '');
+    const opened: Redis[] = [];
+    const connect = (): Redis => {
+      const redis = new Redis(url);
+      opened.push(redis);
+      return redis;
+    };
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const over = (redis: Redis) => {
+      const stored = redisCounts(redis);
+      const shared: Counts = {
+        ...stored,
+        read: async (key) => ({ ...(await stored.read(key)), now: clock.now() }),
+      };
+      return countAttempts(sharedCounts({ shared, own: memoryCounts() }, silentLogger));
+    };
+    const redis = connect();
+    return {
+      redis,
+      attempts: over(redis),
+      pass: async (milliseconds: number) => {
+        clock.advance(milliseconds);
+        for (const key of await redis.keys('*')) await redis.pexpire(key, (await redis.pttl(key)) - milliseconds);
+      },
+      another: async () => over(connect()),
+      failing: async () => {
+        const other = connect();
+        other.disconnect();
+        return over(other);
+      },
+      close: async () => {
+        for (const each of opened) each.disconnect();
+        await empty();
+      },
+    };
+  };
+
+  describeLoginAttempts('countAttempts', inRedis);
+
+  it('the counts equal those in the process, for random attempts', async () => {
+    const clients = [
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): LoginClient => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
+      ...[1, 2, 3, 4].map((name): LoginClient => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
+      ...[1, 2, 3, 4].map((name) => deviceClient(`device-${name}`)),
+    ];
+    const step = fc.record({
+      what: fc.constantFrom(
+        'begin' as const,
+        'begin' as const,
+        'begin' as const,
+        'succeed' as const,
+        'withdraw' as const,
+      ),
+      client: fc.constantFrom(...clients),
+      times: fc.integer({ min: 1, max: 12 }),
+      pause: fc.constantFrom(0, 0, 500, 20_000, 60_000, 600_000),
+    });
+    await holds(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+        const [shared, own] = [await inRedis(), inMemory()];
+        for (const { what, client, times, pause } of steps) {
+          const attempt = { key: client.kind, client };
+          for (let count = 0; count < times; count += 1) {
+            if (what === 'begin') expect(await shared.attempts.begin(attempt)).toBe(await own.attempts.begin(attempt));
+            else await Promise.all([shared, own].map(({ attempts }) => attempts[what](attempt)));
+          }
+          for (const { pass } of [shared, own]) await pass(pause);
+        }
+        await shared.close();
+        return true;
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('the stored keys contain no account, are bounded in length, and expire', async () => {
+    const { redis, attempts, pass, close } = await inRedis();
+    onTestFinished(close);
+    for (let hour = 0; hour < 3; hour += 1) {
+      for (let network = 0; network < 150; network += 1) {
+        await attempts.begin({ ...ADA, client: onNetwork(`${hour}-${network}`) });
+        await pass(24_000);
+      }
+    }
+    const [key = '', ...others] = await redis.keys('*');
+    expect(others).toEqual([]);
+    expect(key).toMatch(/^tandem:throttle:[\w-]{43}$/);
+    expect(await redis.strlen(key)).toBeLessThan(20_000);
+    expect(await redis.pttl(key)).toBeGreaterThan(HOUR - 60_000);
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(HOUR);
+  });
+});

@@ -1,8 +1,8 @@
 import { factorSecrets } from '../../adapters/crypto/factor-secrets.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
-import { MAX_FACTOR_KEYS } from '../config/accounts.ts';
-import type { Env } from '../config/variable.ts';
+import { MAX_FACTOR_KEYS } from '../config/account-variables.ts';
+import type { Env } from '../config/variables.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { newFactorKey } from '../keys/keys.ts';
 import { envLine, type Page } from './pages.ts';

@@ -1,6 +1,6 @@
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { KEY_SET_MAX_AGE } from '../../adapters/http/routes/service/key-set.ts';
-import { KEY_VARIABLES } from '../config/token-keys.ts';
+import { KEY_VARIABLES } from '../config/keys.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { envLine, type Page } from './pages.ts';

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
-import { KEY_VARIABLES } from '../config/token-keys.ts';
-import type { Env } from '../config/variable.ts';
+import { KEY_VARIABLES } from '../config/keys.ts';
+import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { newPageServer, newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { rotateKeys } from './keys-rotate.ts';

@@ -1,4 +1,4 @@
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';

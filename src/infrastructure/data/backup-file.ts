@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import * as v from 'valibot';
 import { CommandError } from '../command-error.ts';
-import { pairOf } from '../config/token-keys.ts';
+import { pairOf } from '../config/keys.ts';
 import { ALL_KEY_FILES, FACTOR_KEY_FILE, factorKeyOf } from '../keys/keys.ts';
 import { VERSION } from '../version.ts';
 import { damageOf, withDatabase } from './database-file.ts';

@@ -116,7 +116,7 @@ export {
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
-export { manageUsers } from './infrastructure/commands/manage-users.ts';
+export { manageUsers } from './infrastructure/commands/run.ts';
 export type { Overrides, Ports } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
 export { serve } from './infrastructure/serve.ts';

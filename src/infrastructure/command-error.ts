@@ -1,22 +1,43 @@
 import { reasonOf, systemReason } from '../adapters/log/redact-error.ts';
+import { AppError } from '../domain/errors/app-error.ts';
+import { ConfigError } from './config.ts';
 
-/** An exit status of a command: 1 failed, 2 invalid arguments or configuration; 3 as the help of the command says. */
-export type ErrorStatus = 1 | 2 | 3;
+/** An exit status: 0 done, 1 failed, 2 invalid arguments or configuration; 3 as the help of the command says. */
+export type Status = 0 | 1 | 2 | 3;
 
 /** The error of a command that has changed nothing. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   /** For programs: stays the same in later versions. */
   readonly code: string;
-  readonly status: ErrorStatus;
+  readonly status: Status;
 
-  constructor(code: string, message: string, status: ErrorStatus = 3) {
+  constructor(code: string, message: string, status: Status = 3) {
     super(message);
     this.code = code;
     this.status = status;
   }
 }
 
-/** Why a command failed, for the operator. A message of PostgreSQL may quote stored values, and is left out. */
-export const failureText = (error: unknown): string =>
-  error instanceof Error && 'severity' in error ? `The database failed: ${reasonOf(error)}.` : systemReason(error);
+export const invalidArguments = (message: string): CommandError => new CommandError('arguments', message, 2);
+
+/** What databases say of a table or a column that does not exist: SQLSTATEs, the names of MariaDB and MySQL, and SQLite. */
+const OTHER_TABLES = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
+const NO_TABLES = 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.';
+
+/** What a command says of an error. */
+export const failureOf = (error: unknown): Pick<CommandError, 'status' | 'code' | 'message'> => {
+  if (error instanceof CommandError) return error;
+  if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
+  if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
+    return { status: 1, code: 'migrations-pending', message: NO_TABLES };
+  return { status: 1, code: 'failed', message: messageOf(error) };
+};
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof AppError) return [error.message, error.reason].filter(Boolean).join(' ');
+  // A message of PostgreSQL may quote stored values.
+  return error instanceof Error && 'severity' in error
+    ? `The database failed: ${reasonOf(error)}.`
+    : systemReason(error);
+};

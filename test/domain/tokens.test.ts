@@ -70,7 +70,7 @@ describe('refreshClaims', () => {
       at,
       expiresAt: at + LIFETIME,
       maxAge: null,
-      continuesBurst: false,
+      continuesRun: false,
       device: UNKNOWN_DEVICE,
       evidence: NOT_REQUIRED,
     });

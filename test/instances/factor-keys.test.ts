@@ -4,11 +4,11 @@ import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
-import { manageKeys } from '../../src/infrastructure/commands/keys.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { cookiePair, startService, type TestService } from '../support/http/service.ts';
+import { runHere } from '../support/processes/commands.ts';
 import { LONG_TIMEOUTS } from '../support/processes/killable-service.ts';
 import { postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
@@ -66,8 +66,8 @@ describe.runIf(postgresOfTheTests() !== undefined)('the key of authenticator app
       expect([when, index, ...statuses]).toEqual([when, index, ...users.map(() => 200)]);
     }
   };
-  const run = (keys: string, ...args: string[]) =>
-    manageKeys(['factors', ...args], { LOG_LEVEL: 'silent', ...envWith(keys) });
+  const run = async (keys: string, ...args: string[]) =>
+    (await runHere(['keys', 'factors', ...args], envWith(keys))).stdout;
 
   it('is replaced in the printed steps, and everybody logs in with codes at every instance throughout', async () => {
     const printed = (await run(OLD)).split(/^# step-\d\.env$/m).slice(1);

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
+import { runHere, runThere } from '../support/processes/commands.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { canShare, clockAhead } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { runUsersCommand, spawnUsersCommand } from '../support/processes/users-command.ts';
+
 import { postgresOfTheTests, redisOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
@@ -41,19 +42,19 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
 
   const at = (index: number) => documentedHttp(running[index % 2]?.url ?? '');
   const report = async (...args: string[]) => {
-    const { code, stdout } = await runUsersCommand([...args, '--json'], env);
-    return { code, ...JSON.parse(stdout) };
+    const { status, stdout } = await runHere(['users', ...args, '--json'], env);
+    return { status, ...JSON.parse(stdout) };
   };
 
   it('on a machine whose clock is a month ahead: shows what is live by the clock of the database', async () => {
     const person = aPerson();
     await at(0).post('/auth/register').send(person).expect(201);
     const month = 31 * 86_400_000;
-    const { code, stdout } = await spawnUsersCommand(['show', person.username, '--json'], {
+    const { status, stdout } = await runThere(['users', 'show', person.username, '--json'], {
       ...env,
       ...clockAhead(month),
     });
-    expect({ code, sessions: JSON.parse(stdout).sessions.length }).toEqual({ code: 0, sessions: 1 });
+    expect({ status, sessions: JSON.parse(stdout).sessions.length }).toEqual({ status: 0, sessions: 1 });
   });
 
   it('disables an account while it logs in and refreshes on both: no session is left', async () => {
@@ -77,12 +78,12 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
       return keepLoggingIn(index);
     };
     const crowd = Promise.all([0, 1, 2, 3].map(keepLoggingIn));
-    expect(await report('disable', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
+    expect(await report('disable', person.email, '--yes')).toMatchObject({ status: 0, changed: true });
     isDone = true;
     await crowd;
 
     expect((await report('show', person.email)).sessions).toStrictEqual([]);
-    expect(await report('enable', person.email)).toMatchObject({ code: 0, changed: true });
+    expect(await report('enable', person.email)).toMatchObject({ status: 0, changed: true });
     for (const { cookie } of held) await at(0).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
     const { events } = await report('events', person.email, '--since', '2020-01-01');
     const of = (kind: string) => events.filter((event: { kind: string }) => event.kind === kind);
@@ -104,13 +105,13 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
     await close();
     for (const command of ['find', 'show', 'events', 'export']) {
       for (const form of [[], ['--json']]) {
-        const { code, stdout, stderr } = await runUsersCommand([command, person.email, ...form], env);
-        expect(code).toBe(0);
+        const { status, stdout, stderr } = await runHere(['users', command, person.email, ...form], env);
+        expect(status).toBe(0);
         expect(stdout + stderr).not.toMatch(COMMANDS);
       }
     }
-    expect(await report('delete', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
+    expect(await report('delete', person.email, '--yes')).toMatchObject({ status: 0, changed: true });
     await at(1).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
-    expect((await report('find', person.email)).code).toBe(3);
+    expect((await report('find', person.email)).status).toBe(3);
   });
 });

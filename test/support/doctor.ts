@@ -1,4 +1,4 @@
-import type { Finding, Findings, SetUp } from '../../src/infrastructure/commands/doctor/finding.ts';
+import type { Finding, Findings, SetUp } from '../../src/infrastructure/commands/doctor/examine.ts';
 import { readConfig } from '../../src/infrastructure/config.ts';
 
 /** What the doctor examines for an environment. Without DATA_DIR, nothing may be looked for there. */

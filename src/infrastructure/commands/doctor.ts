@@ -1,61 +1,72 @@
-import { parseArgs } from 'node:util';
-import { readConfig } from '../config.ts';
+import { type ReadConfig, readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { type Examined, examine } from './doctor/examine.ts';
-import type { Finding, SetUp, Severity } from './doctor/finding.ts';
+import { action, type Command } from './command.ts';
+import { database } from './doctor/database.ts';
+import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
+import { keys } from './doctor/keys.ts';
+import { redis } from './doctor/redis.ts';
+import { secretFiles } from './doctor/secret-files.ts';
+import { configuration, mail, templates } from './doctor/settings.ts';
+import { cookie, device, proxy } from './doctor/site.ts';
 
-const HELP = `npx tandem doctor            examines the environment and what it names, and reports; changes nothing
-npx tandem doctor --json  the same as JSON
+const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
+const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
 
-Exit status: 0 without a problem, 1 with a problem, 2 for invalid arguments.
-`;
-
-type Result = { readonly status: 0 | 1 | 2; readonly output: string; readonly errors: string };
-
-/** The command `doctor`. @returns the exit status, and the texts for standard output and standard error. */
-export const runDoctor = async (args: readonly string[], env: SetUp['env']): Promise<Result> => {
-  const options = await read(args).catch((error: Error) => error);
-  if (options instanceof Error) return { status: 2, output: '', errors: `${options.message}\n\n${HELP}` };
-  if (options.help) return { status: 0, output: HELP, errors: '' };
-  const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
-  const groups = await examine({ ...readConfig(env), ...place, env });
-  const output = options.json ? jsonReport(groups) : textReport(groups);
-  return { status: countsOf(groups).problem > 0 ? 1 : 0, output, errors: '' };
-};
-
-/** @throws Error that says what is wrong with the arguments. */
-const read = async (args: readonly string[]) =>
-  parseArgs({
-    args: [...args],
-    options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
-  }).values;
+/** In the order of the report. */
+export const CHECKS: readonly Check[] = [
+  { name: 'configuration', title: 'Configuration', run: configuration, needs: [] },
+  { name: 'keys', title: 'Keys', run: keys, needs: ['DATA_DIR'] },
+  { name: 'cookie', title: 'Cookie', run: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
+  { name: 'device', title: 'Device', run: device, needs: ['BASE_URL', 'DEVICE_BINDING', 'JWT_REFRESH_COOKIE_SECURE'] },
+  { name: 'proxy', title: 'Proxy', run: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
+  { name: 'database', title: 'Database', run: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
+  { name: 'redis', title: 'Redis', run: redis, needs: ['REDIS_URL'] },
+  { name: 'mail', title: 'Mail', run: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
+  { name: 'templates', title: 'Mail templates', run: templates, needs: ['MAIL_TEMPLATES', 'DEFAULT_LOCALE'] },
+  { name: 'secrets', title: 'Secrets', run: secretFiles, needs: ['DATA_DIR'] },
+];
 
 type Counts = Readonly<Record<Severity, number>>;
 
-const countsOf = (groups: readonly Examined[]): Counts => {
-  const all = groups.flatMap(({ findings }) => findings);
-  const count = (severity: Severity) => all.filter((finding) => finding.severity === severity).length;
+const countsOf = (findings: readonly Finding[]): Counts => {
+  const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
   return { ok: count('ok'), note: count('note'), warning: count('warning'), problem: count('problem') };
 };
 
-/** The report for programs: one object, on one line. */
-const jsonReport = (groups: readonly Examined[]): string =>
-  `${JSON.stringify({ version: VERSION, counts: countsOf(groups), findings: groups.flatMap(({ findings }) => findings) })}\n`;
-
 const WIDTH = 'warning'.length;
-
-/** The report for people. */
-const textReport = (groups: readonly Examined[]): string => {
-  const parts = groups.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}`);
-  return `${parts.join('\n')}\n${summaryOf(countsOf(groups))}\n`;
-};
 
 const linesOf = ({ id, severity, seen, advice }: Finding): string => {
   const line = `  ${severity.padEnd(WIDTH)}  ${seen} [${id}]\n`;
   return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
 };
 
-const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+const textOf = (examined: readonly Examined[], counts: Counts): string => {
+  const parts = examined.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}\n`);
+  const totals = (['problem', 'warning', 'note'] as const).map((each) => {
+    const count = counts[each];
+    return `${count} ${each}${count === 1 ? '' : 's'}`;
+  });
+  return `${parts.join('')}${totals.join(', ')}.\n`;
+};
 
-const summaryOf = ({ problem, warning, note }: Counts): string =>
-  `${counted(problem, 'problem')}, ${counted(warning, 'warning')}, ${counted(note, 'note')}.`;
+export const doctor: Command = {
+  actions: {
+    '': action({
+      options: { json: true },
+      does: 'examines the environment and what it names, and reports; changes nothing',
+      run: async ({ env }) => {
+        const read: ReadConfig = readConfig(env);
+        const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
+        const examined = await examine(CHECKS, { ...read, ...place, env });
+        const findings = examined.flatMap((each) => each.findings);
+        const counts = countsOf(findings);
+        return {
+          json: { version: VERSION, counts, findings },
+          text: textOf(examined, counts),
+          status: counts.problem > 0 ? 1 : 0,
+        };
+      },
+    }),
+  },
+  notes: 'Exit status: 0 without a problem, 1 with a problem, 2 if it could not run.',
+};

@@ -1,87 +1,38 @@
-import { parseArgs } from 'node:util';
+import { factorSecrets } from '../../adapters/crypto/factor-secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
-import { KEY_VARIABLES } from '../config/keys.ts';
-import type { Env } from '../config/variables.ts';
+import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
+import { CommandError, invalidArguments } from '../command-error.ts';
+import { KEY_VARIABLES } from '../config/token-keys.ts';
+import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { newPageServer, newPair, privatePem, publicPem } from '../keys/keys.ts';
-import { rotateKeys } from './keys-rotate.ts';
-import { envLine, type Page, writePages } from './pages.ts';
+import { type Action, type Answer, action, type Command } from './command.ts';
+import { envLine, type Page, printed, writePages } from './keys/pages.ts';
+import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
+import { openAccounts } from './users/open-accounts.ts';
 
-const HELP = `npx tandem keys generate [--out DIR]   creates two new key pairs
-npx tandem keys rotate [--out DIR]     creates successors of the key pairs in the environment, with instructions
-npx tandem keys factors [--out DIR]    creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with
-                                       instructions to introduce it
-npx tandem keys factors --re-encrypt   encrypts all of these secrets with the first key of FACTOR_KEYS
-npx tandem keys page-server [--out DIR] creates the secret of a server that renders pages, and its entry of PAGE_SERVERS
-npx tandem keys check                  checks the key pairs in the environment; prints no private key
+const written = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({
+  text: out === undefined ? printed(pages) : await writePages(out, pages),
+});
 
-With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
-`;
+const making = (does: string, make: (env: Env) => readonly Page[] | Promise<readonly Page[]>): Action =>
+  action({
+    options: { out: 'DIR' },
+    does,
+    run: async ({ options: { out }, env }) => written(out, await make(env)),
+  });
 
-/** The commands that create keys. */
-const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {
-  generate: async () => generateKeys(),
-  rotate: rotateKeys,
-  'page-server': async () => pageServerPages(),
-  factors: async (env) => (await import('./keys-factors.ts')).makeFactorKey(env),
-};
-
-/**
- * The command `keys`.
- * @returns the text to print.
- * @throws Error that describes what is wrong with the arguments, the environment or the directory.
- */
-export const manageKeys = async (args: readonly string[], env: Env): Promise<string> => {
-  const { name, out, help, isReEncryption } = read(args);
-  if (help) return HELP;
-  if (name === 'check' && out === undefined) return checkKeys(env);
-  if (name === 'factors' && isReEncryption && out === undefined)
-    return (await import('./keys-factors.ts')).reEncrypt(env);
-  const create = name !== undefined && Object.hasOwn(CREATORS, name) ? CREATORS[name] : undefined;
-  if (create === undefined || isReEncryption) throw new Error(`Unknown command of keys.\n\n${HELP}`);
-  const pages = await create(env);
-  if (out === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
-  return writePages(out, pages);
-};
-
-const read = (args: readonly string[]) => {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: {
-        out: { type: 'string' },
-        're-encrypt': { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-      allowPositionals: true,
-    });
-    const [name, ...more] = positionals;
-    return {
-      name: more.length > 0 ? undefined : name,
-      out: values.out,
-      help: values.help,
-      isReEncryption: values['re-encrypt'],
-    };
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : 'The arguments cannot be read.'}\n\n${HELP}`);
-  }
-};
-
-/**
- * Describes the keys in the environment: the `kid` and the use of each.
- * @throws ConfigError when the service would not start
- */
-const checkKeys = async (env: Env): Promise<string> => {
-  const { keys } = parseConfig(env);
-  if (keys === null)
-    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
-  return `${await describePair('access', keys.access)}\n${await describePair('refresh', keys.refresh)}`;
-};
-
-const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
-  const kids = await kidsOf(pair);
-  const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
-  return `Keys of ${kind} tokens:\n${lines.join('')}`;
+/** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
+const generateKeys = (): Page[] => {
+  const made = (['access', 'refresh'] as const).flatMap((kind) => {
+    const { privateKey, publicKeys } = newPair();
+    return [
+      { name: `${kind}-private.pem`, variable: KEY_VARIABLES[kind].privateKey, text: privatePem(privateKey) },
+      { name: `${kind}-public.pem`, variable: KEY_VARIABLES[kind].publicKeys, text: publicPem(publicKeys) },
+    ];
+  });
+  const lines = made.map(({ variable, text }) => `${envLine(variable, text)}\n`);
+  return [...made.map(({ name, text }) => ({ name, text })), { name: 'keys.env', text: lines.join('') }];
 };
 
 /** The id and the secret of a page server, and what the service knows of them. */
@@ -96,19 +47,60 @@ const pageServerPages = (): Page[] => {
   ];
 };
 
-/** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
-const generateKeys = (): Page[] => {
-  const pairs = (['access', 'refresh'] as const).map((kind) => {
-    const { privateKey, publicKeys } = newPair();
-    return { kind, ...KEY_VARIABLES[kind], privateText: privatePem(privateKey), publicText: publicPem(publicKeys) };
-  });
-  const files = pairs.flatMap(({ kind, privateText, publicText }) => [
-    { name: `${kind}-private.pem`, text: privateText },
-    { name: `${kind}-public.pem`, text: publicText },
-  ]);
-  const lines = pairs.flatMap(({ privateKey, publicKeys, privateText, publicText }) => [
-    envLine(privateKey, privateText),
-    envLine(publicKeys, publicText),
-  ]);
-  return [...files, { name: 'keys.env', text: `${lines.join('\n')}\n` }];
+const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
+  const kids = await kidsOf(pair);
+  const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
+  return `Keys of ${kind} tokens:\n${lines.join('')}`;
+};
+
+/** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
+const describeKeys = async (env: Env): Promise<string> => {
+  const { keys: pairs } = parseConfig(env);
+  if (pairs === null)
+    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
+  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}`;
+};
+
+/**
+ * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
+ * @throws CommandError when some cannot be decrypted, which stay as they are.
+ */
+const encryptAgain = async (env: Env): Promise<Answer> => {
+  const config = parseConfig(env);
+  if (config.factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
+  const { factors, close } = await openAccounts(config);
+  const reEncrypt = reEncryptFactors({ factors, factorSecrets: factorSecrets(config.factorKeys) });
+  const { changed, current, undecryptable } = await reEncrypt().finally(close);
+  const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
+  if (undecryptable > 0) throw new CommandError('undecryptable', `${text}${KEEP_ALL}`, 1);
+  return { text };
+};
+
+const KEEP_ALL =
+  'Those are unchanged. Keep all keys: add the one that is missing to the end of FACTOR_KEYS, and repeat this.';
+
+export const keys: Command = {
+  actions: {
+    generate: making('creates two new key pairs', generateKeys),
+    rotate: making('creates successors of the key pairs in the environment, with instructions', rotateKeys),
+    factors: action({
+      options: { out: 'DIR', 're-encrypt': true },
+      does: 'creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with instructions to\n    introduce it; with --re-encrypt, encrypts all of these secrets with the first key of FACTOR_KEYS instead',
+      run: async ({ options: { out, 're-encrypt': again }, env }) => {
+        if (again && out !== undefined) throw invalidArguments('With --re-encrypt there is no --out.');
+        return again ? encryptAgain(env) : written(out, makeFactorKey(env));
+      },
+    }),
+    'page-server': making(
+      'creates the secret of a server that renders pages, and its entry of PAGE_SERVERS',
+      pageServerPages,
+    ),
+    check: action({
+      does: 'checks the key pairs in the environment; prints no private key',
+      run: async ({ env }) => ({ text: await describeKeys(env) }),
+    }),
+  },
+  notes: `With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
+
+Exit status: 0 done, 1 failed, 2 invalid arguments or configuration.`,
 };

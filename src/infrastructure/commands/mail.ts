@@ -1,6 +1,5 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import {
   COMMON_VARIABLES,
@@ -13,49 +12,11 @@ import {
 import { markupOf, masked, partsOf, writeMail } from '../../application/mail/write-mail.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../domain/link.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
-import type { Env } from '../config/variables.ts';
+import { invalidArguments } from '../command-error.ts';
+import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { builtInTemplates, openTemplates } from '../mail/template-files.ts';
-
-const HELP = `npx tandem mail                                     lists the mails, and the variables of their templates
-npx tandem mail render MAIL [--locale de] [--html]  shows a mail as it would be sent, with made-up values
-npx tandem mail copy DIR [--html]                   writes the built-in templates to a directory, for MAIL_TEMPLATES
-
-The HTML of a mail is made of its text, within ${LAYOUT}.html. A mail with a file of its own, <mail>.html, has that instead:
-copy --html writes these files, too.
-`;
-
-/**
- * The command `mail`.
- * @returns the text to print.
- * @throws Error that describes what is wrong with the arguments, the environment or the directory.
- */
-export const showMail = async (args: readonly string[], env: Env): Promise<string> => {
-  const { values, positionals } = read(args);
-  if (values.help) return HELP;
-  const [name, of, ...more] = positionals;
-  if (name === undefined) return list();
-  if (more.length === 0 && of !== undefined && name === 'render') return render(of, values, env);
-  if (more.length === 0 && of !== undefined && name === 'copy' && values.locale === undefined)
-    return copy(of, values.html);
-  throw new Error(`Unknown command of mail.\n\n${HELP}`);
-};
-
-const read = (args: readonly string[]) => {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        locale: { type: 'string' },
-        html: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : 'The arguments cannot be read.'}\n\n${HELP}`);
-  }
-};
+import { action, type Command } from './command.ts';
 
 const WIDTH = Math.max(...MAIL_NAMES.map(({ length }) => length));
 
@@ -65,19 +26,19 @@ const list = (): string =>
     return `${name.padEnd(WIDTH)}  ${variables.join(' ')}\n`;
   }).join('');
 
-type Shown = { readonly locale?: string | undefined; readonly html: boolean };
-
-const render = async (name: string, { locale: text, html }: Shown, env: Env): Promise<string> => {
+const render = async (name: string, given: string | undefined, asHtml: boolean, env: Env): Promise<string> => {
   const template = MAIL_NAMES.find((each) => each === name);
-  if (template === undefined) throw new Error(`There is no mail ${name}. The mails are ${MAIL_NAMES.join(', ')}.`);
-  const locale = text === undefined ? null : canonicalLocale(text);
-  if (text !== undefined && locale === null) throw new Error('--locale: expected a language tag, such as de or de-AT');
+  if (template === undefined)
+    throw invalidArguments(`There is no mail ${name}. The mails are ${MAIL_NAMES.join(', ')}.`);
+  const locale = given === undefined ? null : canonicalLocale(given);
+  if (given !== undefined && locale === null)
+    throw invalidArguments('--locale: expected a language tag, such as de or de-AT');
   const config = parseConfig(env);
   const { templates } = await openTemplates(config);
   const values = madeUpValues(template, config.accountPagesUrl);
   const settings = { brand: config.brand.name, defaultLocale: config.defaultLocale };
-  const mail = writeMail(await templates(), settings, { template, values, locale });
-  return html ? mail.html : `Subject: ${mail.subject}\n\n${mail.text}`;
+  const { subject, text, html } = writeMail(await templates(), settings, { template, values, locale });
+  return asHtml ? html : `Subject: ${subject}\n\n${text}`;
 };
 
 /** Values of all variables, as a mail could have them. */
@@ -103,17 +64,15 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
   };
 };
 
+const htmlOf = (path: string): string => path.replace(/txt$/, 'html');
+
 /** @throws Error when one of the files exists. */
 const copy = async (directory: string, withHtml: boolean): Promise<string> => {
   const builtIn = await builtInTemplates();
-  const files = [...builtIn].flatMap(([path, text]): [string, string][] =>
-    withHtml && path.endsWith('.txt') && !builtIn.has(htmlOf(path))
-      ? [
-          [path, text],
-          [htmlOf(path), `${markupOf(partsOf(text).body)}\n`],
-        ]
-      : [[path, text]],
-  );
+  const files = new Map(builtIn);
+  for (const [path, text] of builtIn)
+    if (withHtml && path.endsWith('.txt') && !builtIn.has(htmlOf(path)))
+      files.set(htmlOf(path), `${markupOf(partsOf(text).body)}\n`);
   try {
     for (const [path, text] of files) {
       const file = join(directory, path);
@@ -126,7 +85,30 @@ const copy = async (directory: string, withHtml: boolean): Promise<string> => {
   } catch (error) {
     throw new Error(`copy: ${systemReason(error)}`);
   }
-  return `${files.length} files were written to ${directory}. Keep those that you change: the others are built in.\n`;
+  return `${files.size} files were written to ${directory}. Keep those that you change: the others are built in.\n`;
 };
 
-const htmlOf = (path: string): string => path.replace(/txt$/, 'html');
+export const mail: Command = {
+  actions: {
+    '': action({
+      does: 'lists the mails, and the variables of their templates',
+      run: async () => ({ text: list() }),
+    }),
+    render: action({
+      args: ['MAIL'],
+      options: { locale: 'de', html: true },
+      does: 'shows a mail as it would be sent, with made-up values',
+      run: async ({ args: [name = ''], options, env }) => ({
+        text: await render(name, options.locale, options.html, env),
+      }),
+    }),
+    copy: action({
+      args: ['DIR'],
+      options: { html: true },
+      does: 'writes the built-in templates to a directory, for MAIL_TEMPLATES',
+      run: async ({ args: [directory = ''], options }) => ({ text: await copy(directory, options.html) }),
+    }),
+  },
+  notes: `The HTML of a mail is made of its text, within ${LAYOUT}.html. A mail with a file of its own, <mail>.html, has that instead:
+copy --html writes these files, too.`,
+};

@@ -1,27 +1,16 @@
-import type { Env } from '../config/variables.ts';
+import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
+import { withoutName } from '../../domain/event.ts';
+import { hidesSomething, typedName } from '../../domain/text.ts';
+import { accountKind, isId, type User } from '../../domain/user.ts';
+import { CommandError, invalidArguments } from '../command-error.ts';
+import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
-import { printable } from '../printable.ts';
-import { type Ask, act } from './users/act.ts';
-import { failureOf, jsonOf, type Status } from './users/answer.ts';
-import { readArguments, type UserOptions } from './users/arguments.ts';
-import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
+import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
+import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';
+import { type Accounts, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
+import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
-const HELP = `npx tandem users find USER          the user with this username, email address or id
-npx tandem users show USER          the account, its sessions, its factors, its open links and the mail that waits for it
-npx tandem users events USER        what happened to the account, the latest first: 50 events, or those of a range
-                 [--since TIME] [--until TIME]
-npx tandem users disable USER       refuses log-ins and refreshes, and ends all sessions
-npx tandem users enable USER        allows log-ins again
-npx tandem users end-sessions USER  ends all sessions
-npx tandem users remove-factors USER
-                                    removes authenticator apps, recovery codes and passkeys: the password alone logs in
-npx tandem users set-attributes USER JSON
-                                    states a JSON object, such as {"roles":["admin"]}, for access tokens; {} removes it
-npx tandem users reset-link USER    prints a link that sets a new password, to hand over
-npx tandem users delete USER        deletes the account with everything that is stored about it
-npx tandem users export USER        prints everything that is stored about the user as JSON, without secrets
-
-Works beside the service. Times are in UTC.
+const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
 disable, end-sessions, remove-factors and delete ask before they do what cannot be undone.
 
 --json     one object on standard output, or { "error": { "code", "message" } }
@@ -29,62 +18,138 @@ disable, end-sessions, remove-factors and delete ask before they do what cannot 
 --yes      does not ask
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
-Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
-`;
+Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.`;
 
-/** The input and output of the command. */
-type Terminal = {
-  readonly ask: Ask;
-  readonly print: (text: string) => Promise<void>;
-  /** For standard error. */
-  readonly warn: (text: string) => void;
-};
+const READING = { args: ['USER'], options: { json: true } } as const;
+const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
-/** The command `users`. @param overrides a storage in place of the configured one. @returns the exit status. */
-export const runUsers = async (
-  args: readonly string[],
-  env: Env,
-  terminal: Terminal,
-  overrides: StorageOverrides = {},
-): Promise<Status> => {
-  const { print, warn } = terminal;
-  let options: UserOptions | null;
-  try {
-    options = readArguments(args);
-  } catch (error) {
-    const message = printable(error instanceof Error ? error.message : 'The arguments cannot be read.');
-    warn(`${message}\n\n${HELP}`);
-    if (args.includes('--json')) await print(errorLine('arguments', message));
-    return 2;
-  }
-  if (options === null) {
-    await print(HELP);
-    return 0;
-  }
-  return withAccounts(env, options, terminal, overrides);
-};
-
-const withAccounts = async (
-  env: Env,
-  options: UserOptions,
-  { ask, print, warn }: Terminal,
-  overrides: StorageOverrides,
-): Promise<Status> => {
-  try {
+/** The command `users`. @param overrides a storage in place of the configured one */
+export const users = (overrides: StorageOverrides = {}): Command => {
+  const within = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
+    const name = typedName(given);
+    if (name === '') throw invalidArguments('USER is empty.');
     const accounts = await openAccounts(parseConfig(env), overrides);
     try {
-      const { json, text } = await act(accounts, options, ask);
-      await print(options.json || options.command === 'export' ? json : text);
+      return await work(accounts, await findUser(accounts, name));
     } finally {
       await accounts.close();
     }
-    return 0;
-  } catch (error) {
-    const { status, code, message } = failureOf(error);
-    warn(`${message}\n`);
-    if (options.json) await print(errorLine(code, message));
-    return status;
-  }
+  };
+  const changing = (command: string, { args = [], ...change }: Change): Action =>
+    action({
+      args: ['USER', ...args],
+      options: CHANGING,
+      does: change.does,
+      run: async ({ args: [user = '', text], options, env, terminal }) => {
+        const { yes, 'dry-run': dryRun } = options;
+        const asked = { command, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
+        const value = change.read?.(text ?? '') ?? {};
+        return within(env, user, (accounts, found) => makeChange(accounts, found, change, value, asked));
+      },
+    });
+  return {
+    actions: {
+      find: action({
+        ...READING,
+        does: 'the user with this username, email address or id',
+        run: ({ args: [name = ''], env }) =>
+          within(env, name, async (_accounts, found) => {
+            const user = userData(found);
+            return { json: { user }, text: usersTable([user]) };
+          }),
+      }),
+      show: action({
+        ...READING,
+        does: 'the account, its sessions, its factors, its open links and the mail that waits for it',
+        run: ({ args: [name = ''], env }) =>
+          within(env, name, async (accounts, found) => {
+            const json = await accountData(accounts, found, accounts.clock.now());
+            return { json, text: accountText(json) };
+          }),
+      }),
+      events: action({
+        args: READING.args,
+        options: { json: true, since: 'TIME', until: 'TIME' },
+        does: 'what happened to the account, the latest first: 50 events, or those of a range',
+        run: async ({ args: [name = ''], options, env }) => {
+          const [since, until] = [timeIn('--since', options.since), timeIn('--until', options.until)];
+          if (since !== null && until !== null && since > until)
+            throw invalidArguments('--since has to be before --until.');
+          return within(env, name, async (accounts, { id }) =>
+            eventsAnswer(id, await eventsData(accounts.events, id), since, until),
+          );
+        },
+      }),
+      export: action({
+        ...READING,
+        does: 'everything that is stored about the user as JSON, without secrets',
+        run: ({ args: [name = ''], env }) =>
+          within(env, name, async (accounts, found) => {
+            const data = await accountData(accounts, found, accounts.clock.now());
+            // It is handed over to the user, who does not learn which operator it was.
+            const events = (await eventsData(accounts.events, found.id)).map(withoutName);
+            return { text: jsonLine({ ...data, events }) };
+          }),
+      }),
+      ...Object.fromEntries(Object.entries(CHANGES).map(([name, change]) => [name, changing(name, change)])),
+    },
+    notes: NOTES,
+  };
 };
 
-const errorLine = (code: string, message: string): string => `${jsonOf({ error: { code, message } })}\n`;
+const AGREED = async (): Promise<boolean> => true;
+
+const findUser = async ({ users: stored }: Accounts, account: string): Promise<User> => {
+  const id = account.toUpperCase();
+  const byId = isId(id) ? await stored.findById(id) : null;
+  const byName = await (accountKind(account) === 'email'
+    ? stored.findByEmail(account)
+    : stored.findByUsername(account));
+  // Usernames cannot have the form of an id any more; older ones may.
+  if (byId !== null && byName !== null && byId.id !== byName.id) {
+    const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
+    throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);
+  }
+  const user = byId ?? byName;
+  if (user === null) throw new CommandError('not-found', 'There is no user with this username, email address or id.');
+  return user;
+};
+
+const nameIn = (given: string | undefined): string | undefined => {
+  const name = given?.trim();
+  if (name !== undefined && (!/^.{1,64}$/u.test(name) || hidesSomething(name)))
+    throw invalidArguments('--as needs a name of at most 64 visible characters.');
+  return name;
+};
+
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
+
+/** `Date.parse` takes 30 February for a day in March. */
+const isDate = (date: string): boolean => new Date(date).toISOString().startsWith(date);
+
+/** Epoch milliseconds. A time without a zone is in UTC, as those in the log and in the tables. */
+const timeIn = (option: string, text: string | undefined): number | null => {
+  if (text === undefined) return null;
+  const match = TIME.exec(text);
+  const isWithoutZone = text.includes('T') && match?.groups?.zone === undefined;
+  const time = Date.parse(isWithoutZone ? `${text}Z` : text);
+  if (match === null || Number.isNaN(time) || !isDate(text.slice(0, 10)))
+    throw invalidArguments(`${option} needs a time such as 2026-11-22T10:02, in UTC, or 2026-11-22T11:02+01:00.`);
+  return time;
+};
+
+const LATEST = 50;
+const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
+
+/** @param since epoch milliseconds; without a range, the latest events are listed. */
+export const eventsAnswer = (
+  userId: string,
+  all: readonly EventData[],
+  since: number | null,
+  until: number | null,
+): Answer => {
+  const isLatest = since === null && until === null;
+  const events = isLatest ? all.slice(0, LATEST) : all.filter(({ at }) => at >= (since ?? at) && at <= (until ?? at));
+  const text = events.length === 0 ? 'No events.\n' : eventsTable(events);
+  return { json: { userId, events }, text: isLatest && all.length > LATEST ? text + MORE : text };
+};

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isForEverybody, restrict } from '../../adapters/mikro-orm/private-file.ts';
 
@@ -11,13 +11,6 @@ const STICKY = 0o1000;
 /** From now on, only the user of this process can access the files that it creates. */
 export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
-};
-
-/** Creates a directory of the service in `dataDir` if necessary, and makes it private. */
-export const makePrivate = (dataDir: string, name: OwnDirectory): void => {
-  const path = join(dataDir, name);
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, { mode: 0o700 });
-  keepPrivate(dataDir, name);
 };
 
 /**

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { link, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
 import { ALL_KEY_FILES, readIfAny } from '../keys/keys.ts';
-import { addParts, pack } from './backup-file.ts';
-import { assertHasDatabase, countRows, withDatabase } from './database-file.ts';
+import { VERSION } from '../version.ts';
+import { assertHasDatabase, countRows, isDamaged, withDatabase } from './databases.ts';
 
 /** What is copied, and where to or from. */
 export type CopyOptions = {
@@ -18,10 +20,16 @@ export type CopyOptions = {
 };
 
 /**
+ * What is in a backup beside the database: a table of texts. It has `takenAt` (everything that was committed until then is in the backup), the
+ * version of Tandem that made it, and secret keys by their path below DATA_DIR. The file is compressed by gzip, which adds a checksum.
+ */
+type Parts = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
+
+const PARTS = 'tandem_backup';
+
+/**
  * Copies a database, which processes may use, and the keys in DATA_DIR into a new file that only its owner can read. It gets its name when it
  * is whole. Meanwhile a directory beside it has up to twice the size of the database.
- * @returns among others `takenAt` (it contains everything that was committed until then), the rows of each table,
- * and the names of the keys in it.
  * @throws CommandError; Error of the system or of SQLite, and then there is no file.
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
@@ -35,7 +43,7 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
     await copyDatabase(path, copy);
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
-    addParts(copy, { takenAt, keys });
+    addParts(copy, { takenAt, madeBy: VERSION, keys });
     await pack(copy, packed);
     const { size: bytes } = await stat(packed);
     await link(packed, place);
@@ -51,7 +59,7 @@ const taken = (path: string): CommandError => new CommandError('file-exists', `$
 
 /**
  * One statement that reads one snapshot, whatever is written meanwhile, and blocks nobody. `backup()` of `node:sqlite` copies some pages at a
- * time, and begins anew whenever another process has written. Rows that were deleted are not in the copy.
+ * time, and begins anew whenever another process has written.
  */
 const copyDatabase = async (path: string, copy: string): Promise<void> => {
   await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
@@ -65,4 +73,55 @@ const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
     if (key !== null) keys.set(name, key);
   }
   return keys;
+};
+
+/** @throws Error when the copy is damaged. */
+export const addParts = (copy: string, { keys, ...about }: Parts): void =>
+  withDatabase(copy, (database) => {
+    database.exec(`create table ${PARTS} (name text primary key, content text not null) strict`);
+    const insert = database.prepare(`insert into ${PARTS} values (?, ?)`);
+    for (const [name, content] of [...Object.entries(about), ...keys]) insert.run(name, content);
+    if (isDamaged(database)) throw new Error('The copy of the database is damaged: SQLite finds errors in it.');
+  });
+
+/** Reads the parts of an unpacked backup, and removes them: what is left is the database. @throws CommandError when it is no whole backup. */
+export const takeParts = (copy: string): Parts => {
+  try {
+    return withDatabase(copy, (database) => {
+      if (isDamaged(database)) throw damaged('SQLite finds errors in it');
+      const rows = database.prepare(`select name, content from ${PARTS}`).all();
+      const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
+      // Nothing of the keys stays in unused pages, or in a file beside it.
+      database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${PARTS}`);
+      const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.includes(name)));
+      return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
+    });
+  } catch (error) {
+    throw isUnreadable(error) ? damaged('it has no database of a backup') : error;
+  }
+};
+
+/** Primary result codes, https://sqlite.org/rescode.html: SQLITE_ERROR for a table that is missing, SQLITE_CORRUPT, SQLITE_NOTADB. */
+const UNREADABLE: readonly unknown[] = [1, 11, 26];
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
+
+const damaged = (problem: string): CommandError =>
+  new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
+
+/** Writes a new file that only its owner can read, and waits until it is on the disk. */
+const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+
+export const pack = (copy: string, file: string): Promise<void> =>
+  pipeline(createReadStream(copy), createGzip(), newFile(file));
+
+/** @throws CommandError when the file is not what `pack` has written; Error of the system */
+export const unpack = async (file: string, copy: string): Promise<void> => {
+  try {
+    await pipeline(createReadStream(file), createGunzip(), newFile(copy));
+  } catch (error) {
+    // The codes of zlib's errors.
+    if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code')))) throw damaged('it cannot be read');
+    throw error;
+  }
 };

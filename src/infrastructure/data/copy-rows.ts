@@ -2,14 +2,12 @@ import type { Records, Stored } from '../../adapters/records/records.ts';
 import { TABLES, type TableName } from '../../adapters/records/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { CommandError } from '../command-error.ts';
-import { type Compared, compareRows, withoutVersion } from './compare-rows.ts';
-import { BATCH, type RowCounts, TABLE_NAMES } from './rows.ts';
+import { BATCH, type Compared, compareRows, type RowCounts, type Source, TABLE_NAMES, withoutVersion } from './rows.ts';
 
 /** A source is read only; nothing is removed from a target. */
-export type Copying = {
-  readonly source: Pick<Records, 'list'>;
+type Copying = {
+  readonly source: Source;
   readonly target: Records;
-  /** Called with a line of text about each table, and about many rows of one. */
   readonly onProgress: (line: string) => void;
 };
 
@@ -43,9 +41,10 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
 };
 
 /** What `copyRows` would do. */
-export const examineRows = async (copying: Pick<Copying, 'source'> & { readonly target: Pick<Records, 'list'> }) => {
-  const compared = await compareAll(copying);
-  return { rows: countsOf(compared), missing: sum(compared, ({ rows, present }) => rows - present) };
+export const examineRows = async (between: { readonly source: Source; readonly target: Source }) => {
+  const compared = await compareAll(between);
+  const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
+  return { rows: countsOf(compared), missing };
 };
 
 type AllCompared = Readonly<Record<TableName, Compared>>;
@@ -59,9 +58,6 @@ const compareAll = async (between: Parameters<typeof examineRows>[0]): Promise<A
 
 const countsOf = (compared: AllCompared): RowCounts =>
   Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
-
-const sum = (compared: AllCompared, of: (table: Compared) => number): number =>
-  Object.values(compared).reduce((total, each) => total + of(each), 0);
 
 const changed = (): Error =>
   new Error(
@@ -81,13 +77,12 @@ const copyTable = async <Name extends TableName>(
     });
     copied += batch.length;
     batch = [];
+    if (copied % SHOWN === 0) onProgress(`${TABLES[table].name}: ${copied} rows copied …`);
   };
   await named(table, async () => {
     await compareRows(table, { source, target }, async (row) => {
       batch.push(row);
-      if (batch.length < BATCH) return;
-      await insertBatch();
-      if (copied % SHOWN === 0) onProgress(`${TABLES[table].name}: ${copied} rows copied …`);
+      if (batch.length === BATCH) await insertBatch();
     });
     if (batch.length > 0) await insertBatch();
   });
@@ -101,10 +96,8 @@ const named = async <Result>(table: TableName, work: () => Promise<Result>): Pro
     return await work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const isViolation = error.code === 'DB_UNIQUE_VIOLATION';
-    throw new Error(
-      `${TABLES[table].name} could not be copied: ${isViolation ? 'the target has a row that is equal in ' : ''}${error.reason}. ${GO_ON}`,
-    );
+    const what = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
+    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${GO_ON}`);
   }
 };
 

@@ -2,20 +2,21 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
-import type { Records } from '../../adapters/records/records.ts';
 import { closing } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
-import { type Copying, copyRows, examineRows } from './copy-rows.ts';
-import { assertHasDatabase } from './database-file.ts';
-import { noTables, schemaOf } from './schema-check.ts';
+import { copyRows, examineRows } from './copy-rows.ts';
+import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
+import type { Source } from './rows.ts';
 
 /** The variable that names the source, as DATABASE_URL names the target. */
 export const MOVE_FROM = 'MOVE_FROM';
 
-type Options = Pick<Copying, 'onProgress'> & {
+type Options = {
   readonly source: DatabaseOptions;
   readonly target: DatabaseOptions;
   readonly dryRun: boolean;
+  /** Called with a line of text about each table, and about many rows of one. */
+  readonly onProgress: (line: string) => void;
 };
 
 /**
@@ -30,22 +31,25 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
       `${MOVE_FROM} and DATABASE_URL name the same database. Without a value, each is the file in DATA_DIR.`,
     );
   const opened = closing();
-  const open = async (opening: Promise<Database>): Promise<Database> => {
-    const database = await opening;
+  const open = async (options: DatabaseOptions, migrate: boolean): Promise<Database> => {
+    const database = await openDatabase(options, { migrate });
     opened.add(database.close);
     return database;
   };
   try {
-    const from = await open(openSource(source));
-    await assertReadable(from);
+    if (source.kind === 'sqlite') assertHasDatabase(source.path);
+    const from = await open(source, false).catch((error: unknown) => {
+      throw error instanceof Error ? new Error(error.message.replace('DATABASE_URL', MOVE_FROM)) : error;
+    });
+    if ((await stateOf(from, 'The source')) === 'empty') throw noTables('The source');
     if (dryRun) {
       // SQLite would create a file.
       const isMissing = target.kind === 'sqlite' && !existsSync(target.path);
-      const present = isMissing ? NOTHING : await contentOf(await open(openDatabase(target, { migrate: false })));
+      const present = isMissing ? NOTHING : await contentOf(await open(target, false));
       return { moved: false, ...(await examineRows({ source: from.records, target: present })) };
     }
-    const to = await open(openDatabase(target, { migrate: true }));
-    await schemaOf(to, 'The target');
+    const to = await open(target, true);
+    await assertNotNewer(to, 'The target');
     return { moved: true, ...(await copyRows({ source: from.records, target: to.records, onProgress })) };
   } finally {
     await opened.closeAll();
@@ -54,30 +58,16 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
 
 const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
 
-/** Changes nothing. @throws CommandError; Error, which names the variable of the source */
-const openSource = async (options: DatabaseOptions): Promise<Database> => {
-  if (options.kind === 'sqlite') assertHasDatabase(options.path);
-  return openDatabase(options, { migrate: false }).catch((error: unknown) => {
-    throw error instanceof Error ? new Error(error.message.replace('DATABASE_URL', MOVE_FROM)) : error;
-  });
-};
+const NOTHING: Source = { list: async () => [] };
 
-const assertReadable = async (source: Database): Promise<void> => {
-  const { hasTables, isOlder } = await schemaOf(source, 'The source');
-  if (!hasTables) throw noTables('The source');
-  if (isOlder)
-    throw new CommandError(
-      'other-version',
-      'The source is that of an older version. Let DATABASE_URL name it, and run `npx tandem migrate` first.',
-    );
-};
+const contentOf = async (target: Database): Promise<Source> =>
+  (await stateOf(target, 'The target')) === 'empty' ? NOTHING : target.records;
 
-const NOTHING: Pick<Records, 'list'> = { list: async () => [] };
-
-/** What is in a target, which is not changed. One without tables is empty. @throws CommandError */
-const contentOf = async (target: Database): Promise<Pick<Records, 'list'>> => {
-  const { hasTables, isOlder } = await schemaOf(target, 'The target');
-  if (!hasTables) return NOTHING;
-  if (isOlder) throw new CommandError('other-version', 'The target has tables of an older version.');
-  return target.records;
+/** @throws CommandError unless it has no tables, or those of this version. */
+const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
+  const pending = await assertNotNewer(database, called);
+  if (pending.includes('tables')) return 'empty';
+  if (pending.length === 0) return 'current';
+  const advice = 'Let DATABASE_URL name it, and run `npx tandem migrate` first.';
+  throw new CommandError('other-version', `${called} has tables of an older version. ${advice}`);
 };

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Records, Stored } from '../../adapters/records/records.ts';
-import { type Column, TABLES, type TableName } from '../../adapters/records/tables.ts';
+import { type Column, TABLES, type TableName, type Tables } from '../../adapters/records/tables.ts';
+import { CommandError } from '../command-error.ts';
 
 /** Rows that are read and written at once. */
 export const BATCH = 1000;
@@ -10,28 +12,32 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 /** How many rows each table has, by its name. */
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
-type Source = Pick<Records, 'list'>;
+export type Source = Pick<Records, 'list'>;
+
+/** A row as it is inserted: the store gives it a version of its own. */
+export const withoutVersion = <Name extends TableName>({ version: _version, ...row }: Stored<Name>): Tables[Name] =>
+  row as unknown as Tables[Name];
 
 /** All rows of a table in the order of its key. Reads them in batches, each by the index of the key. */
 export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {
-  for (let batch = await firstRows(records, table); batch.length > 0; ) {
+  // The columns of a key are texts or integers, and never `null`.
+  const key = TABLES[table].key as readonly Column<Name>[];
+  for (let batch = await records.list(table, { order: key, limit: BATCH }); batch.length > 0; ) {
     yield* batch;
-    batch = await rowsAfter(records, table, batch.at(-1) as Stored<Name>);
+    batch = await rowsAfter(records, table, key, batch.at(-1) as Stored<Name>);
   }
 }
-
-/** The columns of a key are texts or integers, and never `null`. */
-const keyOf = <Name extends TableName>(table: Name) => TABLES[table].key as readonly Column<Name>[];
-
-const firstRows = <Name extends TableName>(records: Source, table: Name) =>
-  records.list(table, { order: keyOf(table), limit: BATCH });
 
 /**
  * The next rows: those that have all but the last column of the key in common with a row, and are beyond it in that one. If there are none,
  * those that have all but the last two in common, and so on.
  */
-const rowsAfter = async <Name extends TableName>(records: Source, table: Name, row: Stored<Name>) => {
-  const key = keyOf(table);
+const rowsAfter = async <Name extends TableName>(
+  records: Source,
+  table: Name,
+  key: readonly Column<Name>[],
+  row: Stored<Name>,
+) => {
   for (let same = key.length - 1; same >= 0; same -= 1) {
     const [column, ...others] = key.slice(same) as [Column<Name>, ...Column<Name>[]];
     const equal = Object.fromEntries(key.slice(0, same).map((each) => [each, row[each]]));
@@ -45,3 +51,40 @@ const rowsAfter = async <Name extends TableName>(records: Source, table: Name, r
   }
   return [];
 };
+
+/** How many rows the source has, and how many of them the target has. */
+export type Compared = { readonly rows: number; readonly present: number };
+
+/**
+ * Compares the rows of a table, read side by side in the order of the key. All columns have to be equal.
+ * @param onMissing called for each row that the target has not, in the order of the key, before later rows are read.
+ * @throws CommandError when the target has a row that the source has not.
+ */
+export const compareRows = async <Name extends TableName>(
+  table: Name,
+  { source, target }: { readonly source: Source; readonly target: Source },
+  onMissing: (row: Stored<Name>) => unknown = () => undefined,
+): Promise<Compared> => {
+  const others = rowsOf(target, table);
+  const next = async () => (await others.next()).value as Stored<Name> | undefined;
+  const hasSameKey = (a: Stored<Name>, b: Stored<Name>) =>
+    TABLES[table].key.every((column) => Reflect.get(a, column) === Reflect.get(b, column));
+  let [rows, present] = [0, 0];
+  let other = await next();
+  for await (const row of rowsOf(source, table)) {
+    rows += 1;
+    if (other !== undefined && hasSameKey(row, other)) {
+      if (!isDeepStrictEqual(withoutVersion(row), withoutVersion(other))) throw foreign(table);
+      present += 1;
+      other = await next();
+    } else await onMissing(row);
+  }
+  if (other !== undefined) throw foreign(table);
+  return { rows, present };
+};
+
+const foreign = (table: TableName): CommandError =>
+  new CommandError(
+    'target-not-empty',
+    `The target has rows in ${TABLES[table].name} that are not those of the source. Use an empty database: after an interrupted move, too, if the source has changed since.`,
+  );

@@ -3,7 +3,8 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import { KEY_BYTES, pairOf, secretKey, shareKey } from '../config/keys.ts';
+import { KEY_SIZE, secretKey } from '../config/schemas.ts';
+import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 
 /** The files of the private keys, below DATA_DIR. */
@@ -62,7 +63,7 @@ const readOrCreate = async (dataDir: string, file: string, make: () => string): 
   try {
     const text = await readIfAny(path);
     if (text !== null) return text;
-    await create(path, make());
+    await createOnce(path, make());
     return await readFile(path, 'utf8');
   } catch (error) {
     throw unusable(`${file}: ${systemReason(error)}`);
@@ -76,8 +77,8 @@ export const readIfAny = (path: string): Promise<string | null> =>
     throw error;
   });
 
-/** Writes a draft, and links it: a link is atomic, and fails if the file exists. */
-const create = async (path: string, text: string): Promise<void> => {
+/** Writes a file, unless it exists: a draft, which is linked, since that is atomic and replaces nothing. */
+export const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
@@ -96,11 +97,11 @@ export const newPair = (): KeyPair => {
 };
 
 /** 256 random bits in base64url. */
-export const newFactorKey = (): string => randomBytes(KEY_BYTES).toString('base64url');
+export const newFactorKey = (): string => randomBytes(KEY_SIZE).toString('base64url');
 
 /** A secret of 256 random bits, and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
-  const secret = randomBytes(KEY_BYTES).toString('base64url');
+  const secret = randomBytes(KEY_SIZE).toString('base64url');
   return { id: `pages-${randomBytes(4).toString('hex')}`, secret, secretHash: hash('sha256', secret, 'base64url') };
 };
 

@@ -224,8 +224,8 @@ const DONE = ({ from, at, number, expiresAt, device }: ReturnType<typeof aRotati
   previousTokenId: from,
   rotatedAt: at,
   rotation: number + 1,
-  burstStartedAt: at,
-  burstFirst: number,
+  runStartedAt: at,
+  runFirst: number,
   expiresAt,
   ...device,
 });

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeDatabasePrivate } from '../../../src/adapters/mikro-orm/private-file.ts';
-import { keepPrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
+import { keepPrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -47,11 +47,6 @@ describe('the data of the service', () => {
       chmodSync(path, statSync(path).isDirectory() ? dirMode : fileMode);
   };
 
-  it('is made for its owner alone, and so is DATA_DIR, which was there before', () => {
-    makePrivate(dataDir, 'keys');
-    expect([modeOf(dataDir), modeOf(within('keys'))]).toEqual(['700', '700']);
-  });
-
   it('is closed to others when it is not, so that they reach nothing in it', () => {
     loose(0o775, 0o666);
     keepPrivate(dataDir, 'keys');
@@ -76,7 +71,9 @@ describe('the data of the service', () => {
     const shared = join(directory.path, 'shared');
     mkdirSync(shared);
     chmodSync(shared, 0o1777);
-    makePrivate(shared, 'keys');
+    mkdirSync(join(shared, 'keys'));
+    chmodSync(join(shared, 'keys'), 0o755);
+    keepPrivate(shared, 'keys');
     expect([modeOf(shared), modeOf(join(shared, 'keys'))]).toEqual(['1777', '700']);
   });
 

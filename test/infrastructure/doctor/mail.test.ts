@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { mail } from '../../../src/infrastructure/commands/doctor/examine.ts';
+import { mail } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 import { freePort } from '../../support/servers/free-port.ts';

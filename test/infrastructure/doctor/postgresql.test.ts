@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { examine } from '../../../src/infrastructure/commands/doctor/examine.ts';
+import { CHECKS } from '../../../src/infrastructure/commands/doctor.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, postgresOfTheTests, startPostgres } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../../support/storage/databases.ts';
@@ -30,8 +31,10 @@ const examinedAsRole = async (url: string) => {
   const role = `${new URL(url).pathname.slice(1)}_role`;
   await execute(url, [`create role ${role} login password 'S3CRET'`]);
   const ofRole = Object.assign(new URL(url), { username: role, password: 'S3CRET' }).href;
-  const groups = await examine(setUpOf({ DATABASE_URL: ofRole })).finally(() => execute(url, [`drop role ${role}`]));
-  return groups.find(({ title }) => title === 'Database')?.findings ?? [];
+  const checks = CHECKS.filter(({ name }) => name === 'database');
+  const setUp = setUpOf({ DATABASE_URL: ofRole });
+  const [examined] = await examine(checks, setUp).finally(() => execute(url, [`drop role ${role}`]));
+  return examined?.findings ?? [];
 };
 
 const examined = async (url: string, env: Readonly<Record<string, string>> = {}) =>

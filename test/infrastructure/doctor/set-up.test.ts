@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Finding } from '../../../src/infrastructure/commands/doctor/finding.ts';
-import { runDoctor } from '../../../src/infrastructure/commands/doctor.ts';
+import type { Finding } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { documentedHttp } from '../../support/openapi/documented-http.ts';
+import { runHere } from '../../support/processes/commands.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { runService } from '../../support/processes/process.ts';
 import { canStartServers, postgresOfTheTests, startRedis } from '../../support/servers/of-the-tests.ts';
@@ -29,8 +29,8 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
     const service = await runService(env);
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     const examine = async () => {
-      const { status, output } = await runDoctor(['--json'], env);
-      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(output);
+      const { status, stdout } = await runHere(['doctor', '--json'], env);
+      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(stdout);
       return { status, findings, problems: findings.filter(({ severity }) => severity === 'problem') };
     };
 

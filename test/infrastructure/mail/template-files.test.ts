@@ -2,11 +2,11 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { templates as examined } from '../../../src/infrastructure/commands/doctor/templates.ts';
-import { showMail } from '../../../src/infrastructure/commands/mail.ts';
+import { templates as examined } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { openTemplates, readTemplates } from '../../../src/infrastructure/mail/template-files.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { startService } from '../../support/http/service.ts';
+import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const RESET = 'Hallo von {{brand}}\n\nHier, {{validFor}} lang:\n{{link}}\n';
@@ -95,43 +95,48 @@ describe('the doctor examines MAIL_TEMPLATES', () => {
 });
 
 describe('npm run mail', () => {
+  const mail = (args: readonly string[], env = {}) => runHere(['mail', ...args], env);
+
   it('lists the mails and their variables', async () => {
-    const listed = await showMail([], {});
-    expect(listed).toMatch(/^email-verification +\{\{brand\}\} \{\{username\}\} \{\{confirmLink\}\}/m);
+    expect((await mail([])).stdout).toMatch(/^email-verification +\{\{brand\}\} \{\{username\}\} \{\{confirmLink\}\}/m);
   });
 
   it('shows a mail in a language, as text or as HTML, with the templates of the environment', async () => {
     const env = { MAIL_TEMPLATES: directoryWith({ 'de-AT/password-reset.txt': RESET }), BRAND_NAME: 'Acme' };
-    const german = await showMail(['render', 'password-reset', '--locale', 'de'], env);
+    const { stdout: german } = await mail(['render', 'password-reset', '--locale', 'de'], env);
     expect(german).toMatch(/^Subject: Setzen Sie Ihr Passwort bei Acme zurück\n\n/);
     expect(german).toContain('\nhttp://localhost:3000/account/password-reset#token=');
-    expect(await showMail(['render', 'password-reset', '--locale', 'de-at'], env)).toMatch(
+    expect((await mail(['render', 'password-reset', '--locale', 'de-at'], env)).stdout).toMatch(
       /^Subject: Hallo von Acme\n/,
     );
-    expect(await showMail(['render', 'new-device', '--html'], env)).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect((await mail(['render', 'new-device', '--html'], env)).stdout).toMatch(/^<!doctype html>\n<html lang="en">/);
   });
 
   it('copies the built-in templates, which are valid, and overwrites nothing', async () => {
     const directory = join(directoryWith({}), 'own');
-    expect(await showMail(['copy', directory], {})).toMatch(/^\d+ files were written/);
+    expect((await mail(['copy', directory])).stdout).toMatch(/^\d+ files were written/);
     expect([...(await opened(directory).then(({ templates }) => templates()))].length).toBe(
       (await readTemplates(directory)).size,
     );
-    await expect(showMail(['copy', directory], {})).rejects.toThrow(/^copy: EEXIST/);
+    expect(await mail(['copy', directory])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^copy: EEXIST/),
+    });
     const withHtml = join(directoryWith({}), 'own');
-    await showMail(['copy', withHtml, '--html'], {});
+    await mail(['copy', withHtml, '--html']);
     const files = await readTemplates(withHtml);
     expect(files.get('de/password-reset.html')).toContain('<a href="{{link}}">Neues Passwort festlegen</a>');
     await opened(withHtml);
   });
 
   it.each([
-    [['render'], 'Unknown command of mail.'],
+    [['render'], 'mail render needs MAIL.'],
+    [['other'], 'The commands are '],
     [['render', 'none'], 'There is no mail none.'],
     [['render', 'new-device', '--locale', 'de_AT'], '--locale: expected a language tag'],
-    [['copy', 'a', 'b'], 'Unknown command of mail.'],
+    [['copy', 'a', 'b'], 'mail copy needs DIR.'],
     [['--other'], 'npx tandem mail render'],
   ])('refuses %j', async (args, message) => {
-    await expect(showMail(args, {})).rejects.toThrow(message);
+    expect(await mail(args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
   });
 });

@@ -10,9 +10,9 @@ import { aMessage } from '../builders.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
 import { onSqlite } from '../storage/databases.ts';
 import { openBoundSession } from './bound-session.ts';
+import { runHere } from './commands.ts';
 import { type RunningService, runService } from './process.ts';
 import { type Holder, postJson, signUpAt } from './sessions-under-load.ts';
-import { runUsersCommand } from './users-command.ts';
 
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' };
 const BOB = { username: 'bob', email: 'bob@example.org', password: 'correct horse battery' };
@@ -99,8 +99,8 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
 };
 
 const eventsOfAda = async (env: Env): Promise<string> => {
-  const { code, stdout, stderr } = await runUsersCommand(['events', 'ada', '--json'], env);
-  if (code !== 0) throw new Error(stderr);
+  const { status, stdout, stderr } = await runHere(['users', 'events', 'ada', '--json'], env);
+  if (status !== 0) throw new Error(stderr);
   return stdout;
 };
 

@@ -3,11 +3,10 @@ import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-da
 import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
 import type { SchemaState } from '../../../adapters/mikro-orm/schema.ts';
 import type { Config } from '../../config.ts';
-import { clockFinding } from './clock.ts';
-import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** Examines the database over one connection, without changing it. */
-export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
+export const database = async ({ config }: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = config;
   if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
   const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
@@ -37,15 +36,11 @@ const isThere = (path: string): boolean => {
   }
 };
 
-const bounded = (options: DatabaseOptions): DatabaseOptions =>
-  options.kind === 'sqlite'
-    ? options
-    : {
-        ...options,
-        poolSize: 1,
-        connectionTimeout: Math.min(options.connectionTimeout, QUESTION_TIMEOUT),
-        statementTimeout: QUESTION_TIMEOUT,
-      };
+const bounded = (options: DatabaseOptions): DatabaseOptions => {
+  if (options.kind === 'sqlite') return options;
+  const connectionTimeout = Math.min(options.connectionTimeout, QUESTION_TIMEOUT_MS);
+  return { ...options, poolSize: 1, connectionTimeout, statementTimeout: QUESTION_TIMEOUT_MS };
+};
 
 const missing = (path: string, migrateOnStart: boolean): Finding => {
   const seen = `There is no database ${path} yet`;
@@ -58,21 +53,17 @@ const missing = (path: string, migrateOnStart: boolean): Finding => {
       );
 };
 
-const findingsOf = async ({ examine, ping, readTime }: Database, config: Config): Promise<Finding[]> => {
+const findingsOf = async ({ examine, ping, readTime }: Database, { migrateOnStart }: Config): Promise<Finding[]> => {
   const { version, mayCreate, schema } = await examine();
-  const hasTables = !schema.pending.includes('tables');
-  const refused = hasTables
-    ? await ping().then(
-        () => null,
-        (error: unknown) => error,
-      )
-    : null;
-  return [
-    ok('database.reachable', `${version} responds.`),
-    ...(refused === null ? [] : [READ_ONLY]),
-    ...schemaFindings(schema, config.migrateOnStart, mayCreate),
-    ...(readTime === null ? [] : [await clockOf(readTime)]),
-  ];
+  const findings = [ok('database.reachable', `${version} responds.`)];
+  if (!schema.pending.includes('tables')) await ping().catch(() => findings.push(READ_ONLY));
+  if (schema.unknown.length > 0) findings.push(newer(schema.unknown));
+  findings.push(migrations(schema, migrateOnStart, mayCreate));
+  if (readTime !== null) {
+    const before = Date.now();
+    findings.push(clockFinding(before, await readTime(), Date.now()));
+  }
+  return findings;
 };
 
 const READ_ONLY = problem(
@@ -81,27 +72,39 @@ const READ_ONLY = problem(
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 
-const clockOf = async (readTime: () => Promise<number>): Promise<Finding> => {
-  const before = Date.now();
-  const other = await readTime();
-  return clockFinding('database.clock', { before, other, after: Date.now() });
-};
-
-const schemaFindings = ({ pending, unknown }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding[] => {
-  const newer = warning(
+const newer = (unknown: SchemaState['unknown']): Finding =>
+  warning(
     'database.newer',
     `The database has migrations that this version does not know: ${unknown.join(', ')}.`,
     'Run the newest version that has migrated it, on all instances.',
   );
-  return [...(unknown.length === 0 ? [] : [newer]), ofPending(pending.join(', '), migrateOnStart, mayCreate)];
-};
 
-const ofPending = (pending: string, migrateOnStart: boolean, mayCreate: boolean): Finding => {
+const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
   const id = 'database.migrations';
-  if (pending === '') return ok(id, 'All migrations of this version are applied.');
-  const seen = `Not applied yet: ${pending}.`;
+  if (pending.length === 0) return ok(id, 'All migrations of this version are applied.');
+  const seen = `Not applied yet: ${pending.join(', ')}.`;
   if (migrateOnStart && mayCreate)
     return note(id, seen, 'Nothing: the next start applies them. Back up before an update.');
   const why = migrateOnStart ? 'The role may not create tables here' : 'MIGRATE_ON_START is false';
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
+};
+
+/** Access tokens are checked in whole seconds. */
+const NOTICEABLE_MS = 1_000;
+
+/**
+ * The service goes by the clock of its database, so a difference breaks nothing by itself.
+ * @param other a time of the other clock, read between `before` and `after` of this machine's. Epoch milliseconds.
+ */
+export const clockFinding = (before: number, other: number, after: number): Finding => {
+  const id = 'database.clock';
+  const ahead = other - (before + after) / 2;
+  const certain = Math.abs(ahead) - (after - before) / 2;
+  if (certain <= NOTICEABLE_MS) return ok(id, 'The clocks of this machine and of the database agree.');
+  const difference = `${(Math.abs(ahead) / 1_000).toFixed(1)} s ${ahead > 0 ? 'behind' : 'ahead of'}`;
+  return warning(
+    id,
+    `The clock of this machine is ${difference} that of the database, which the service goes by: either its log has wrong times, or other services find wrong times in its tokens.`,
+    'Synchronize the clocks of all machines with NTP: docs/deploy.md, "Several instances".',
+  );
 };

@@ -4,10 +4,10 @@ import { reasonOf } from '../../../adapters/log/redact-error.ts';
 import { NOT_PERMITTED } from '../../../adapters/log/safe-messages.ts';
 import { evictionOf, type Info, infoOf, openRedis } from '../../../adapters/redis/open.ts';
 import { pingRedis } from '../../compose/redis-check.ts';
-import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
 /** Examines a Redis, or all masters of a cluster. Counts as the service does, and takes it back. Connects as the service does. */
-export const redis = async ({ config: { redisUrls } }: Pick<SetUp, 'config'>): Promise<Findings> => {
+export const redis = async ({ config: { redisUrls } }: SetUp): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
   const client = await openRedis(redisUrls, pino({ level: 'silent' })).catch((error: Error) => error);

@@ -3,31 +3,29 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { decodeText } from '../../decode-text.ts';
 import { ALL_KEY_FILES } from '../../keys/keys.ts';
-import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
+/** A path, and the object of the sentence "It has …". */
+type Candidate = readonly [path: string, holds: string];
+
+/** Who can read `.env`, files of `--env-file`, those in DATA_DIR, and the client key of PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
-  const candidates = [...(await envFilesOf(setUp)), ...inDataDir(setUp.config.dataDir), ...clientKeyOf(setUp.config)];
-  const findings = (await Promise.all(candidates.map(findingOf))).flat();
+  const { database, dataDir } = setUp.config;
+  const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
+  const candidates: Candidate[] = [
+    ...(await envFilesOf(setUp)),
+    ...ALL_KEY_FILES.map((file): Candidate => [join(dataDir, file), 'a secret key']),
+    [join(dataDir, 'database'), 'password hashes'],
+    [join(dataDir, 'mail'), 'links that reset passwords'],
+    ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),
+  ];
+  const findings = (await Promise.all(candidates.map(findingOf))).filter((found) => found !== null);
   return findings.length > 0
     ? findings
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** A path, and the object of the sentence "It has …". */
-type Candidate = readonly [path: string, holds: string];
-
-const inDataDir = (dataDir: string): Candidate[] => [
-  ...ALL_KEY_FILES.map((file): Candidate => [join(dataDir, file), 'a secret key']),
-  [join(dataDir, 'database'), 'password hashes'],
-  [join(dataDir, 'mail'), 'links that reset passwords'],
-];
-
-const clientKeyOf = ({ database }: SetUp['config']): Candidate[] => {
-  const path = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
-  return path === null ? [] : [[path, 'the private key for PostgreSQL']];
-};
-
-/** `.env`, and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`. */
+/** `.env`, and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`, if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const named = nodeArguments.flatMap((argument, index) => {
     const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
@@ -53,41 +51,51 @@ const hasSecrets = async (path: string): Promise<boolean> => {
   }
 };
 
-/** @returns nothing when there is no such file. */
-const findingOf = async ([path, holds]: Candidate): Promise<Finding[]> => {
-  const readers = await readersOf(path);
-  if (readers === null) return [];
-  if (readers === 'nobody') return [ok('secrets.private', `Only its owner can read ${path}.`)];
+const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
   const advice = `Run \`chmod go-rwx ${path}\` as its owner.`;
-  if (readers === 'everybody') {
-    const seen = `Every user of this machine can read ${path}, which has ${holds}.`;
-    return [problem('secrets.everybody', seen, `${advice} Replace what may have been read.`)];
+  switch (await readersOf(path)) {
+    case 'owner':
+      return ok('secrets.private', `Only its owner can read ${path}.`);
+    case 'group':
+      return note(
+        'secrets.group',
+        `The group of ${path}, which has ${holds}, can read it.`,
+        `${advice} Leave it if only the service is in that group.`,
+      );
+    case 'everybody':
+      return problem(
+        'secrets.everybody',
+        `Every user of this machine can read ${path}, which has ${holds}.`,
+        `${advice} Replace what may have been read.`,
+      );
+    case 'unknown':
+      return note(
+        'secrets.unseen',
+        `Who can read ${path} is not known here.`,
+        'Run the doctor as the user that runs the service; on Windows, check its permissions.',
+      );
+    default:
+      return null;
   }
-  if (readers === 'group') {
-    const seen = `The group of ${path}, which has ${holds}, can read it.`;
-    return [note('secrets.group', seen, `${advice} Leave it if only the service is in that group.`)];
-  }
-  const asOwner = 'Run the doctor as the user that runs the service; on Windows, check its permissions.';
-  return [note('secrets.unseen', `Who can read ${path} is not known here.`, asOwner)];
 };
 
-/** The bits of a mode that allow reading a file, or entering a directory. */
-const EVERYBODY = { file: 0o004, directory: 0o001 };
-const GROUP = { file: 0o040, directory: 0o010 };
+/** The bits of a mode that allow everybody, or the group, to read a file or to enter a directory. */
+const READ = { everybody: 0o004, group: 0o040 };
+const ENTER = { everybody: 0o001, group: 0o010 };
 
-/** Who besides the owner can read a file: `unknown` if this user may not find out, `null` if there is no such file. */
-const readersOf = async (path: string): Promise<'nobody' | 'group' | 'everybody' | 'unknown' | null> => {
+/** Who can read a file: `unknown` if this user may not find out, `null` if there is no such file. */
+const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);
     const stats = await stat(real);
     // Windows has no such permissions.
     if (process.geteuid === undefined) return 'unknown';
     const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
-    const kind = stats.isDirectory() ? 'directory' : 'file';
-    const everybodyEnters = way.every((mode) => (mode & EVERYBODY.directory) !== 0);
-    if (everybodyEnters && (stats.mode & EVERYBODY[kind]) !== 0) return 'everybody';
-    const groupEnters = way.every((mode) => (mode & (EVERYBODY.directory | GROUP.directory)) !== 0);
-    return groupEnters && (stats.mode & GROUP[kind]) !== 0 ? 'group' : 'nobody';
+    const needed = stats.isDirectory() ? ENTER : READ;
+    if ((stats.mode & needed.everybody) !== 0 && way.every((mode) => (mode & ENTER.everybody) !== 0))
+      return 'everybody';
+    const groupEnters = way.every((mode) => (mode & (ENTER.everybody | ENTER.group)) !== 0);
+    return groupEnters && (stats.mode & needed.group) !== 0 ? 'group' : 'owner';
   } catch (error) {
     const code = error instanceof Error ? Reflect.get(error, 'code') : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR' ? null : 'unknown';

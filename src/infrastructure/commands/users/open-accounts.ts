@@ -24,7 +24,9 @@ export const openAccounts = async (
   config: Config,
   { storage: given, ports: overrides = {} }: StorageOverrides = {},
 ) => {
-  if (given === undefined) assertPresent(config);
+  const { database, mail } = config;
+  if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path))
+    throw new CommandError('no-database', `There is no database ${database.path}.`, 1);
   const opened = closing();
   const log = await openLog(config, 'stderr');
   opened.add(log.close);
@@ -37,22 +39,15 @@ export const openAccounts = async (
   });
   opened.add(stored.close);
   const clock = overrides.clock ?? stored.clock;
-  const { mailer = config.mail } = overrides;
-  const settings = {
-    notices: mailer === null ? new Set<Notice>() : config.notices,
-    accountPagesUrl: config.accountPagesUrl,
-    hasPages: config.mail !== null || !config.ownAccountPages,
-  };
-  const ports = {
+  const { mailer = mail } = overrides;
+  return {
+    ...stored.storage,
     clock,
     ids: overrides.ids ?? ulidGenerator(clock),
     secrets: { ...randomSecrets, ...overrides.secrets },
+    notices: mailer === null ? new Set<Notice>() : config.notices,
+    accountPagesUrl: config.accountPagesUrl,
+    hasPages: mail !== null || !config.ownAccountPages,
+    close: opened.closeAll,
   };
-  return { ...stored.storage, ...ports, ...settings, close: opened.closeAll };
-};
-
-/** @throws CommandError when there is no database yet */
-const assertPresent = ({ database }: Config): void => {
-  if (database.kind !== 'sqlite' || existsSync(database.path)) return;
-  throw new CommandError('no-database', `There is no database ${database.path}.`, 1);
 };

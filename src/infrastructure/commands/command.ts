@@ -1,0 +1,121 @@
+import { parseArgs } from 'node:util';
+import { failureOf, invalidArguments, type Status } from '../command-error.ts';
+import type { Env } from '../config/variable.ts';
+import { printable, printableJson } from '../printable.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `true` for a flag; for a value, what the help calls it. */
+type Options = Readonly<Record<string, true | string>>;
+type Values<Given> = { readonly [Name in keyof Given]: Given[Name] extends true ? boolean : string | undefined };
+
+type Given<Declared> = {
+  /** As many as the action declares. */
+  readonly args: readonly string[];
+  readonly options: Values<Declared>;
+  readonly env: Env;
+  readonly terminal: Terminal;
+};
+
+/** What is printed: `text` for people; with `--json`, `json` in one line. */
+export type Answer = { readonly text: string; readonly json?: object; readonly status?: Status };
+
+/** Something that a command does, such as `users find USER`. Its help follows from it. */
+export type Action<Declared = Options> = {
+  /** What the help calls them. */
+  readonly args?: readonly string[];
+  readonly options?: Declared;
+  readonly does: string;
+  readonly run: (given: Given<Declared>) => Promise<Answer>;
+};
+
+export type Command = {
+  /** By their names. The one without a name, `''`, is done when none is given. */
+  readonly actions: Readonly<Record<string, Action>>;
+  /** What the help says after them. */
+  readonly notes: string;
+  /** Prints JSON without `--json`, too. */
+  readonly isJson?: boolean;
+};
+
+/** An action whose options have their types. */
+export const action = <const Declared extends Options = Readonly<Record<never, never>>>(
+  given: Action<Declared>,
+): Action => given as unknown as Action;
+
+const signatureOf = (name: string, [of, { args = [], options = {} }]: readonly [string, Action]): string => {
+  const named = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
+  return ['npx tandem', name, of, ...args, ...named].filter(Boolean).join(' ');
+};
+
+const helpOf = (name: string, { actions, notes }: Command): string => {
+  const lines = Object.entries(actions).map((each) => `${signatureOf(name, each)}\n    ${each[1].does}\n`);
+  return `${lines.join('')}\n${notes}\n`;
+};
+
+/** @throws CommandError that says what is wrong with the arguments. */
+const read = (name: string, { actions }: Command, args: readonly string[]) => {
+  const [first = ''] = args;
+  const of = first.startsWith('-') ? '' : first;
+  const found = Object.hasOwn(actions, of) ? actions[of] : undefined;
+  if (found === undefined) throw invalidArguments(`The commands are ${Object.keys(actions).join(', ')}.`);
+  const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
+  const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
+  const expected = found.args ?? [];
+  if (positionals.length !== expected.length)
+    throw invalidArguments(`${[name, of].join(' ').trim()} needs ${expected.join(' ') || 'no arguments'}.`);
+  return { action: found, args: positionals, options: values as Values<Options> };
+};
+
+const FLAG = { type: 'boolean', default: false } as const;
+const VALUE = { type: 'string' } as const;
+
+const parsed = (args: readonly string[], options: Readonly<Record<string, typeof FLAG | typeof VALUE>>) => {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw invalidArguments(error instanceof Error ? error.message : 'The arguments cannot be read.');
+  }
+};
+
+export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
+
+const TIME = /^(?:at|\w+At)$/;
+
+/** Times in ISO 8601; `null` for 0, a password that was never changed. The attributes of a user are the operator's: a number there is no time. */
+const withTimes = (name: string, value: unknown): unknown => {
+  if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
+  if (Array.isArray(value)) return value.map((each) => withTimes('', each));
+  if (name === 'attributes' || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withTimes(member, each)]));
+};
+
+/**
+ * Runs a command: what is wrong with its arguments, and why it failed, goes to standard error, with `--json` to standard output as well.
+ * @returns the exit status
+ */
+export const runAction = async (
+  name: string,
+  command: Command,
+  args: readonly string[],
+  env: Env,
+  terminal: Terminal,
+): Promise<Status> => {
+  const { print, warn } = terminal;
+  const asJson = command.isJson === true || args.includes('--json');
+  try {
+    if (args.some((each) => each === '--help' || each === '-h')) {
+      await print(helpOf(name, command));
+      return 0;
+    }
+    const given = read(name, command, args);
+    const { text, json, status = 0 } = await given.action.run({ ...given, env, terminal });
+    await print(asJson && json !== undefined ? jsonLine(json) : text);
+    return status;
+  } catch (error) {
+    const { status, code, message } = failureOf(error);
+    if (code === 'arguments') warn(`${printable(message)}\n\n${helpOf(name, command)}`);
+    else warn(`${message}\n`);
+    if (asJson) await print(jsonLine({ error: { code, message } }));
+    return status;
+  }
+};

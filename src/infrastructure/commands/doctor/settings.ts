@@ -1,0 +1,55 @@
+import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
+import { missingMails } from '../../../application/mail/check-templates.ts';
+import { examineTemplates } from '../../mail/template-files.ts';
+import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
+
+/** The errors and warnings of a start, in the same words. */
+export const configuration = ({ config, problems, invalidNames }: SetUp): Findings => {
+  const names = [...invalidNames];
+  // An invalid variable has its default here, so a warning about it would mislead.
+  const warnings = [...config.databaseWarnings, ...config.warnings].filter(
+    (text) => !names.some((name) => text.includes(name)),
+  );
+  return [
+    ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
+    ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
+    ...warnings.map((text) => warning(idOf(text), text, 'Change it, unless it is intended: docs/configuration.md.')),
+  ];
+};
+
+/** Every line begins with the name of its variable. */
+const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? 'other'}`;
+
+const adviceFor = (text: string): string =>
+  /^JWT_\w+_KEY: required/.test(text)
+    ? 'Make the keys with `npx tandem keys generate`, and set all four variables.'
+    : 'Correct it, or the service does not start: docs/configuration.md.';
+
+export const mail = async ({ config }: SetUp): Promise<Findings> => {
+  if (config.mail === null)
+    return note('mail.none', 'MAIL_URL is unset: no password reset, no email verification.', 'Set it to have them.');
+  const { url, requireTls } = config.mail;
+  if (url === null)
+    return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
+  const why = await whyNoMail({ url, requireTls, timeout: QUESTION_TIMEOUT_MS });
+  const { host } = new URL(url);
+  if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);
+  return problem(
+    'mail.unreachable',
+    `The mail server at ${host} cannot be used: ${why}. Mail waits.`,
+    'Check that it runs, that this machine may reach it, its certificate, and the user and the password of MAIL_URL.',
+  );
+};
+
+/** Every file of MAIL_TEMPLATES, as a start checks them. */
+export const templates = async ({ config }: SetUp): Promise<Findings> => {
+  const { own, locales, problems } = await examineTemplates(config);
+  const advice = 'Correct it, or the service does not start: docs/mail-and-pages.md.';
+  if (problems.length > 0) return problems.map((text) => problem('templates.invalid', text, advice));
+  return [
+    ok('templates.valid', `Mails can be written in ${locales.join(', ')}.`),
+    ...missingMails(own).map(({ locale, mails }) =>
+      note('templates.incomplete', `${locale} lacks ${mails.join(', ')}.`, 'These mails are in another language.'),
+    ),
+  ];
+};

@@ -1,0 +1,123 @@
+import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
+import { KEY_SET_MAX_AGE } from '../../../adapters/http/routes/service/key-set.ts';
+import { MAX_FACTOR_KEYS } from '../../config/accounts.ts';
+import { KEY_VARIABLES } from '../../config/token-keys.ts';
+import type { Env } from '../../config/variable.ts';
+import { parseConfig } from '../../config.ts';
+import { newFactorKey, newPair, privatePem, publicPem } from '../../keys/keys.ts';
+import { envLine, type Page, withComment } from './pages.ts';
+
+type Kind = keyof typeof KEY_VARIABLES;
+
+/**
+ * Successors of the key pairs in the environment, and instructions to introduce them in three steps, without logging anybody out.
+ * @throws ConfigError, or Error when the environment has no keys
+ */
+export const rotateKeys = async (env: Env): Promise<Page[]> => {
+  const { keys, accessLifetime, refreshLifetime } = parseConfig(env);
+  if (keys === null)
+    throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
+  const now = Date.now();
+  const rotations = [
+    await rotationOf('access', keys.access, now + accessLifetime),
+    await rotationOf('refresh', keys.refresh, now + refreshLifetime),
+  ];
+  return [
+    {
+      name: 'step-1.env',
+      text: withComment(
+        [...rotations.map(({ kids }) => kids), ...ANNOUNCE],
+        rotations.flatMap(({ announce }) => announce),
+      ),
+    },
+    {
+      name: 'step-2.env',
+      text: withComment(
+        SWITCH,
+        rotations.flatMap(({ change }) => change),
+      ),
+    },
+    {
+      name: 'step-3.env',
+      text: withComment(
+        RETIRE,
+        rotations.flatMap(({ retire }) => retire),
+      ),
+    },
+  ];
+};
+
+/** The lines of each step for a pair. @param expiry epoch milliseconds, when all that the old key has signed until now has expired. */
+const rotationOf = async (kind: Kind, old: KeyPair, expiry: number) => {
+  const fresh = newPair();
+  const { privateKey, publicKeys } = KEY_VARIABLES[kind];
+  const publicLine = (...pairs: readonly KeyPair[]): string =>
+    envLine(publicKeys, publicPem(pairs.flatMap((pair) => pair.publicKeys)));
+  const [[before], [after]] = [await kidsOf(old), await kidsOf(fresh)];
+  return {
+    kids: `The key of ${kind} tokens: ${before}, its successor: ${after}.`,
+    announce: [publicLine(old, fresh)],
+    change: [envLine(privateKey, privatePem(fresh.privateKey)), publicLine(fresh, old)],
+    retire: [`# Not before ${new Date(expiry).toISOString()}:`, publicLine(fresh)],
+  };
+};
+
+const ANNOUNCE = [
+  'Step 1 of 3: announce. The old keys still sign; tokens of the new keys are accepted as well.',
+  'Set these variables on every instance. Continue when all instances run with them: an instance without the new keys rejects',
+  `tokens that others sign with them. Other services cache the key set of access tokens: wait another ${KEY_SET_MAX_AGE / 60} minutes for them.`,
+  'With one instance and no other service that verifies tokens, you can start with step 2.',
+];
+const SWITCH = [
+  'Step 2 of 3: switch. The new keys sign; tokens of the old keys are still accepted.',
+  'Set these variables on every instance, in any order: all instances accept the tokens of both keys.',
+  'Note the time when the last instance runs with them: from then on, no token is signed with the old keys.',
+];
+const RETIRE = [
+  'Step 3 of 3: retire. Remove each old public key when its last token has expired: one token lifetime after step 2 was complete.',
+  'The times below assume that step 2 is complete now; add the time that it took. To remove a key earlier logs out the users that',
+  'hold a token signed with it.',
+];
+
+/**
+ * A key for the secrets of authenticator apps. If the environment has keys, it comes with instructions to introduce it in three steps, in
+ * none of which an instance meets a secret that it cannot decrypt.
+ * @throws ConfigError, or Error when there are too many keys
+ */
+export const makeFactorKey = (env: Env): Page[] => {
+  const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));
+  if (old.length === MAX_FACTOR_KEYS)
+    throw new Error(`FACTOR_KEYS has ${old.length} keys, which is the limit. End the last rotation first.`);
+  const fresh = newFactorKey();
+  if (old.length === 0) return [factorPage('factors.env', FIRST_FACTOR_KEY, [fresh])];
+  return [
+    factorPage('step-1.env', ANNOUNCE_FACTOR_KEY, [...old, fresh]),
+    factorPage('step-2.env', SWITCH_FACTOR_KEY, [fresh, ...old]),
+    factorPage('step-3.env', RETIRE_FACTOR_KEY, [fresh]),
+  ];
+};
+
+const factorPage = (name: string, comment: readonly string[], keys: readonly string[]): Page => ({
+  name,
+  text: withComment(comment, [envLine('FACTOR_KEYS', keys.join(','))]),
+});
+
+const FIRST_FACTOR_KEY = [
+  'The key that encrypts the secrets of authenticator apps. Set this variable on every instance, and keep the key in another place than the',
+  'database: without it, the authenticator apps of all users are lost.',
+  'Secrets that were encrypted with DATA_DIR/keys/factors.key need that key as well: add it to the end, after a comma.',
+];
+const ANNOUNCE_FACTOR_KEY = [
+  'Step 1 of 3: announce. The old key still encrypts; what the new key encrypts can be decrypted as well.',
+  'Set this variable on every instance. Continue when all instances run with it: an instance without the new key refuses the codes of',
+  'authenticator apps that are added at others. With one instance, you can start with step 2.',
+];
+const SWITCH_FACTOR_KEY = [
+  'Step 2 of 3: switch. The new key encrypts; what the old ones encrypted can still be decrypted.',
+  'Set this variable on every instance, in any order. When the last instance runs with it, run `npx tandem keys factors --re-encrypt`',
+  'with this variable: it encrypts with the new key what the old ones encrypted, beside the service on PostgreSQL.',
+];
+const RETIRE_FACTOR_KEY = [
+  'Step 3 of 3: retire. Set this variable when `npx tandem keys factors --re-encrypt` has succeeded after step 2 was complete.',
+  'A backup of the database from before needs the old keys: keep them, in another place, as long as you keep such a backup.',
+];

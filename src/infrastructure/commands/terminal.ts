@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { systemReason } from '../../adapters/log/redact-error.ts';
+
+/** The input and output of a command. */
+export type Terminal = {
+  /** Asks a yes-or-no question; `null` without anybody to ask. */
+  readonly ask: ((question: string) => Promise<boolean>) | null;
+  /** Writes to standard output. */
+  readonly print: (text: string) => Promise<void>;
+  /** Writes to standard error. */
+  readonly warn: (text: string) => void;
+};
+
+const ignore = (): undefined => undefined;
+
+/** On standard error, since standard output is for the result. */
+const ask = async (question: string): Promise<boolean> => {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D close it without an answer.
+  const closed = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `).catch(() => ''), closed]);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+};
+
+/** A reader that has closed the output, as `head` does, is no error. @throws Error when it cannot be written, as on a full disk. */
+const print = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // The callback has the error. Without a listener it would end the process as well.
+    if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignore);
+    process.stdout.write(text, (error) => {
+      if (!error || Reflect.get(error, 'code') === 'EPIPE') resolve();
+      else reject(new Error(`The output could not be written: ${systemReason(error)}`));
+    });
+  });
+
+/** That it cannot be written ends nothing. */
+const warn = (text: string): void => {
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', ignore);
+  process.stderr.write(text);
+};
+
+/** That of the process. */
+export const processTerminal = (): Terminal => ({ ask: process.stdin.isTTY ? ask : null, print, warn });

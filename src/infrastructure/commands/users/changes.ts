@@ -1,0 +1,191 @@
+import { userInfo } from 'node:os';
+import { type AccountData, accountData } from '../../../application/accounts/account-data.ts';
+import {
+  deleteAccountAsOperator,
+  disableAccount,
+  enableAccount,
+  endSessionsAsOperator,
+  makeResetLink,
+  removeFactorsAsOperator,
+  setAttributes,
+} from '../../../application/accounts/operate-accounts.ts';
+import type { RemovedFactors } from '../../../application/accounts/remove-added.ts';
+import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
+import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
+import { isConfirmed } from '../../../domain/second-factor.ts';
+import type { User } from '../../../domain/user.ts';
+import { CommandError, invalidArguments } from '../../command-error.ts';
+import { printable } from '../../printable.ts';
+import type { Answer } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import type { Accounts } from './open-accounts.ts';
+
+/** A command that changes an account. */
+export type Change = {
+  readonly does: string;
+  /** Cannot be undone, so that it has to be confirmed. */
+  readonly isFinal?: boolean;
+  /** What the help calls what comes after USER, and its value. */
+  readonly args?: readonly string[];
+  readonly read?: (text: string) => Attributes;
+  /** @throws CommandError */
+  readonly assertPossible?: (user: User) => void;
+  /** A sentence about what it will do to an account that has this data. */
+  readonly intent: (name: string, data: AccountData, attributes: Attributes) => string;
+  readonly make: (
+    accounts: Accounts,
+    user: User,
+    origin: Origin,
+    attributes: Attributes,
+  ) => Promise<{ readonly report: object; readonly text: string }>;
+};
+
+type Asked = {
+  readonly command: string;
+  readonly as: string | undefined;
+  readonly dryRun: boolean;
+  readonly ask: Terminal['ask'];
+};
+
+/** Asks before what cannot be undone. With `dryRun`, nothing is changed. @throws CommandError */
+export const makeChange = async (
+  accounts: Accounts,
+  user: User,
+  change: Change,
+  attributes: Attributes,
+  { command, as, dryRun, ask }: Asked,
+): Promise<Answer> => {
+  change.assertPossible?.(user);
+  const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), attributes);
+  const about = { command, userId: user.id, dryRun };
+  if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  if (change.isFinal && ask === null)
+    throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
+  if (change.isFinal && !(await ask?.(`${intended}?`)))
+    throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
+  const origin = { ...NO_ORIGIN, actor: as ?? systemUser() };
+  const { report, text } = await change.make(accounts, user, origin, attributes);
+  return { json: { ...about, ...report }, text };
+};
+
+/** A container may run as a user without a name. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+};
+
+export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const sessions = (count: number): string => counted(count, 'session');
+
+const factors = ({ apps, recoveryCodes, passkeys }: RemovedFactors): string =>
+  `${counted(apps, 'authenticator app')}, ${counted(recoveryCodes, 'recovery code')} and ${counted(passkeys, 'passkey')}`;
+
+const textOf = (attributes: Attributes): string => printable(JSON.stringify(attributes));
+
+const attributesIn = (text: string): Attributes => {
+  try {
+    return readAttributes(text);
+  } catch (error) {
+    throw invalidArguments(error instanceof Error ? error.message : 'The attributes cannot be read.');
+  }
+};
+
+/** Without mail the service does not have the page. */
+const NO_PAGE =
+  'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
+
+export const CHANGES: Readonly<Record<string, Change>> = {
+  disable: {
+    does: 'refuses log-ins and refreshes, and ends all sessions',
+    isFinal: true,
+    intent: (name, data) => `Disable ${name} and end ${sessions(data.sessions.length)}`,
+    async make(accounts, user, origin) {
+      const report = await disableAccount(accounts)(user.id, origin);
+      const state = report.changed ? 'disabled' : 'disabled already';
+      return { report, text: `${nameOf(user)} is ${state}; ${sessions(report.endedSessions)} ended.\n` };
+    },
+  },
+  enable: {
+    does: 'allows log-ins again',
+    intent: (name) => `Enable ${name}`,
+    async make(accounts, user, origin) {
+      const changed = await enableAccount(accounts)(user.id, origin);
+      return { report: { changed }, text: `${nameOf(user)} is ${changed ? 'enabled' : 'enabled already'}.\n` };
+    },
+  },
+  'end-sessions': {
+    does: 'ends all sessions',
+    isFinal: true,
+    intent: (name, data) => `End ${sessions(data.sessions.length)} of ${name}`,
+    async make(accounts, user, origin) {
+      const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin);
+      const report = { changed: endedSessions > 0, endedSessions };
+      return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
+    },
+  },
+  'remove-factors': {
+    does: 'removes authenticator apps, recovery codes and passkeys: the password alone logs in',
+    isFinal: true,
+    intent: (name, { factors: apps, recoveryCodes, passkeys }) => {
+      const held = {
+        apps: apps.filter(isConfirmed).length,
+        recoveryCodes: recoveryCodes.left,
+        passkeys: passkeys.length,
+      };
+      return `Remove ${factors(held)} of ${name}, so that the password alone logs in`;
+    },
+    async make(accounts, user, origin) {
+      const removed = await removeFactorsAsOperator(accounts)(user.id, origin);
+      const changed = Object.values(removed).some((count) => count > 0);
+      return { report: { changed, removed }, text: `${factors(removed)} of ${nameOf(user)} removed.\n` };
+    },
+  },
+  'set-attributes': {
+    does: 'states a JSON object, such as {"roles":["admin"]}, for access tokens; {} removes it',
+    args: ['JSON'],
+    read: attributesIn,
+    intent: (name, { user }, attributes) =>
+      `Set the attributes of ${name} to ${textOf(attributes)}, in place of ${textOf(user.attributes)}`,
+    async make(accounts, user, origin, attributes) {
+      const changed = await setAttributes(accounts)(user.id, attributes, origin);
+      const now = `${nameOf(user)} has the attributes ${textOf(attributes)}, in place of ${textOf(user.attributes)}.`;
+      const text = changed
+        ? `${now} Access tokens have them from the next refresh on.\n`
+        : `${nameOf(user)} has these attributes already.\n`;
+      return { report: { changed, attributes }, text };
+    },
+  },
+  'reset-link': {
+    does: 'prints a link that sets a new password, to hand over',
+    assertPossible({ disabledAt }) {
+      if (disabledAt !== null)
+        throw new CommandError('disabled', 'The account is disabled: a link would not work. Enable it first.', 1);
+    },
+    intent: (name) =>
+      `Make a link that sets a new password for ${name}, and end the validity of one that was sent before`,
+    async make(accounts, user, origin) {
+      const { token, expiresAt } = await makeResetLink(accounts)(user, origin);
+      const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
+      const until = new Date(expiresAt).toISOString();
+      const text = `${url}\nAnybody who opens it before ${until} can set a new password for ${nameOf(user)}, once.\n`;
+      return { report: { changed: true, url, expiresAt }, text: accounts.hasPages ? text : text + NO_PAGE };
+    },
+  },
+  delete: {
+    does: 'deletes the account with everything that is stored about it',
+    isFinal: true,
+    intent: (name, data) =>
+      `Delete ${name} with ${sessions(data.sessions.length)} and everything that is stored about them`,
+    async make(accounts, user, origin) {
+      const changed = await deleteAccountAsOperator(accounts)(user.id, origin);
+      if (!changed) throw new CommandError('not-found', 'The account was deleted in the meantime.');
+      return { report: { changed }, text: `${nameOf(user)} is deleted.\n` };
+    },
+  },
+};

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Database } from '../../adapters/mikro-orm/open-database.ts';
+import { TABLES } from '../../adapters/records/tables.ts';
+import { CommandError } from '../command-error.ts';
+import { type RowCounts, TABLE_NAMES } from './rows.ts';
+
+/** What SQLite keeps beside a database: a log of changes that belongs to that one alone. */
+const BESIDE = ['-wal', '-shm', '-journal'];
+
+/** @throws CommandError */
+export const assertHasDatabase = (path: string): void => {
+  if (!existsSync(path)) throw new CommandError('no-database', `There is no database at ${path}.`);
+};
+
+/** @throws CommandError */
+export const assertHasNoDatabase = (path: string): void => {
+  const taken = ['', ...BESIDE].map((end) => `${path}${end}`).find((file) => existsSync(file));
+  if (taken !== undefined)
+    throw new CommandError('database-exists', `${taken} exists. Move it away, or use another place.`);
+};
+
+/** How long a statement waits for another process. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+/** Works with a file of SQLite, and closes it. Loads SQLite, which only such a file needs. */
+export const withDatabase = <Result>(path: string, work: (database: DatabaseSync) => Result): Result => {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+};
+
+export const isDamaged = (database: DatabaseSync): boolean =>
+  database.prepare('pragma integrity_check(1)').get()?.integrity_check !== 'ok';
+
+/** Counts the rows of the tables whose names begin with a prefix. @throws CommandError when there are none */
+export const countRows = (path: string, prefix: string): RowCounts =>
+  withDatabase(path, (database) => {
+    const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
+    const tables = TABLE_NAMES.map((table) => [table, `${prefix}${TABLES[table].name}`] as const);
+    const found = tables.filter(([, name]) => hasTable.get(name) !== undefined);
+    if (found.length === 0) throw noTables('The database');
+    const count = (name: string) => database.prepare(`select count(*) as count from "${name}"`).get()?.count;
+    return Object.fromEntries(found.map(([table, name]) => [table, Number(count(name))]));
+  });
+
+/** @param called what the operator calls the database */
+export const noTables = (called: string): CommandError =>
+  new CommandError('no-tables', `${called} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
+
+/**
+ * Refuses a database that a newer version has migrated: this one would leave out what it does not know.
+ * @param called what the operator calls it
+ * @returns the migrations that it lacks.
+ * @throws CommandError
+ */
+export const assertNotNewer = async ({ examine }: Database, called: string): Promise<readonly string[]> => {
+  const { pending, unknown } = (await examine()).schema;
+  if (unknown.length > 0)
+    throw new CommandError('other-version', `${called} is that of a newer version of Tandem. Use that version.`);
+  return pending;
+};

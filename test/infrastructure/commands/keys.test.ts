@@ -1,0 +1,495 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { jwks, type KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
+import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { storesOver } from '../../../src/adapters/records/storage.ts';
+import type { Factor } from '../../../src/domain/second-factor.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { aFactor, aUser, NOW } from '../../support/builders.ts';
+import { testKeyPair, testKeys } from '../../support/keys.ts';
+import { runHere, runThere } from '../../support/processes/commands.ts';
+import { keyVariables, PRODUCTION } from '../../support/processes/environments.ts';
+import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const keys = (args: readonly string[], env: Env = {}) => runHere(['keys', ...args], env);
+
+const VARIABLES = [
+  'JWT_ACCESS_PRIVATE_KEY',
+  'JWT_ACCESS_PUBLIC_KEY',
+  'JWT_REFRESH_PRIVATE_KEY',
+  'JWT_REFRESH_PUBLIC_KEY',
+];
+const FILES = ['access-private.pem', 'access-public.pem', 'keys.env', 'refresh-private.pem', 'refresh-public.pem'];
+
+/** The key variables in printed text. */
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(parseEnv(text)).flatMap(([name, value = '']) => (VARIABLES.includes(name) ? [[name, value]] : [])),
+  );
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const same = (keys: readonly KeyObject[], others: readonly KeyObject[]) =>
+  keys.length === others.length && keys.every((key, index) => others[index]?.equals(key));
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+
+describe('keys page-server', () => {
+  it('prints an id and a secret, and an entry that the service accepts, without the secret', async () => {
+    const { status, stdout, stderr } = await keys(['page-server']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { PAGE_SERVER_ID: id, PAGE_SERVER_SECRET: secret = '', PAGE_SERVERS = '' } = parseEnv(stdout);
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(PAGE_SERVERS).not.toContain(secret);
+    const secretHash = createHash('sha256').update(secret).digest();
+    expect(parseConfig({ PAGE_SERVERS }).pageServers).toEqual([{ id, secretHash }]);
+  });
+});
+
+/** The names and values, as programs read them that know neither quotes nor escapes. */
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+
+describe('keys generate', () => {
+  let printed: Awaited<ReturnType<typeof keys>>;
+  beforeAll(async () => {
+    printed = await keys(['generate']);
+  });
+
+  it('prints two pairs that production accepts, as lines of an environment file', () => {
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    const variables = variablesIn(printed.stdout);
+    expect(Object.keys(variables).sort()).toEqual(VARIABLES);
+    expect(parseConfig({ ...PRODUCTION, ...variables }).keys).not.toBeNull();
+    for (const name of VARIABLES) expect(printed.stdout).toMatch(new RegExp(`^${name}="-----BEGIN [^"\n]+"$`, 'm'));
+  });
+
+  it.each<[string, (text: string) => Record<string, string | undefined>]>([
+    ['Node', parseEnv],
+    ['Docker and kubectl, which keep quotes', (text) => Object.fromEntries(linesOf(text))],
+    [
+      'a shell',
+      (text) => {
+        const show = linesOf(text).map(([name]) => `printf '%s\\0' "$${name}"`);
+        const shown = execFileSync('bash', ['-c', [text, ...show].join('\n')], { encoding: 'utf8' });
+        return Object.fromEntries(linesOf(text).map(([name], index) => [name, shown.split('\0')[index]]));
+      },
+    ],
+  ])('prints lines that are read by %s', (_reader, read) => {
+    const lines = printed.stdout.split('\n').filter((line) => line.startsWith('JWT_'));
+    const { keys: pairs } = parseConfig({ ...PRODUCTION, ...read(lines.join('\n')) });
+    const { keys: expected } = parseConfig(variablesIn(printed.stdout));
+    for (const kind of ['access', 'refresh'] as const)
+      expect(pairs?.[kind].privateKey.equals(expected?.[kind].privateKey ?? expect.unreachable())).toBe(true);
+  });
+
+  it('prints the same pairs as PEM', () => {
+    const { keys: pairs } = parseConfig(variablesIn(printed.stdout));
+    const blocks = [...printed.stdout.matchAll(/^-----BEGIN (PRIVATE|PUBLIC) KEY-----\n[^-]+-----END \1 KEY-----$/gm)];
+    const [accessPrivate, accessPublic, refreshPrivate, refreshPublic] = blocks.map(([pem]) => pem);
+    expect(pairs?.access.privateKey.equals(createPrivateKey(accessPrivate ?? ''))).toBe(true);
+    expect(pairs?.access.publicKeys[0]?.equals(createPublicKey(accessPublic ?? ''))).toBe(true);
+    expect(pairs?.refresh.privateKey.equals(createPrivateKey(refreshPrivate ?? ''))).toBe(true);
+    expect(pairs?.refresh.publicKeys[0]?.equals(createPublicKey(refreshPublic ?? ''))).toBe(true);
+    expect(blocks).toHaveLength(4);
+  });
+
+  it('generates different pairs each time, even if the environment is invalid', async () => {
+    const again = await keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
+    expect(again.status).toBe(0);
+    const [first, second] = [printed.stdout, again.stdout].map((text) => Object.values(variablesIn(text)));
+    expect(new Set([...(first ?? []), ...(second ?? [])]).size).toBe(8);
+  });
+
+  it('writes files that only their owner can read, and prints only their names', async () => {
+    const out = join(directory.path, 'deep', 'new');
+    const { status, stdout, stderr } = await runThere(['keys', 'generate', '--out', out]);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout.trim().split('\n').sort()).toEqual(FILES.map((file) => join(out, file)));
+    expect(mode(out)).toBe('700');
+    expect(readdirSync(out).sort()).toEqual(FILES);
+    for (const file of FILES) expect(mode(join(out, file))).toBe('600');
+
+    const { keys: pairs } = parseConfig({ ...PRODUCTION, ...parseEnv(readFileSync(join(out, 'keys.env'), 'utf8')) });
+    const pem = readFileSync(join(out, 'refresh-private.pem'), 'utf8');
+    expect(pairs?.refresh.privateKey.equals(createPrivateKey(pem))).toBe(true);
+    expect(readdirSync(join(out, '..'))).toEqual(['new']);
+  });
+
+  it.each([
+    ['keys that are there', () => keys(['generate', '--out', join(directory.path, 'taken')])],
+    ['a file of another name', () => writeFileSync(join(directory.path, 'taken', 'other'), 'precious')],
+  ])('overwrites nothing: %s', async (_what, prepare) => {
+    const out = join(directory.path, 'taken');
+    mkdirSync(out, { recursive: true });
+    await prepare();
+    const contents = () => readdirSync(out).map((file) => readFileSync(join(out, file), 'utf8'));
+    const before = contents();
+    const { status, stdout, stderr } = await keys(['generate', '--out', out]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^--out: nothing was written: ENOTEMPTY/);
+    expect(contents()).toEqual(before);
+    expect(readdirSync(directory.path).filter((name) => name.startsWith('taken'))).toEqual(['taken']);
+  });
+
+  it('reports a directory that cannot be created', async () => {
+    const file = join(directory.path, 'file');
+    writeFileSync(file, '');
+    for (const out of [file, join(file, 'below')]) {
+      expect(await keys(['generate', '--out', out])).toMatchObject({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^--out: nothing was written: E(NOTDIR|EXIST)/),
+      });
+    }
+  });
+});
+
+describe('keys rotate', () => {
+  const OLD = testKeys();
+  const ENV = {
+    ...PRODUCTION,
+    ...keyVariables(OLD),
+    JWT_ACCESS_EXPIRES_IN: '20m',
+    JWT_REFRESH_EXPIRES_IN: '3d',
+  };
+  const LIFETIMES = { ACCESS: 20 * 60_000, REFRESH: 3 * 86_400_000 };
+  let started: number;
+  let ended: number;
+  let printed: Awaited<ReturnType<typeof keys>>;
+  let steps: string[];
+  beforeAll(async () => {
+    started = Date.now();
+    printed = await keys(['rotate'], ENV);
+    ended = Date.now();
+    steps = printed.stdout.split(/^# step-\d\.env$/m).slice(1);
+  });
+
+  it('prints three steps, after each of which production starts', () => {
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    expect(steps).toHaveLength(3);
+    let env: Env = ENV;
+    const after = steps.map((step) => {
+      env = { ...env, ...parseEnv(step) };
+      return parseConfig(env).keys;
+    });
+    const [announced, switched, retired] = after;
+    for (const kind of ['access', 'refresh'] as const) {
+      const fresh = retired?.[kind].publicKeys ?? [];
+      const old = OLD[kind].publicKeys;
+      expect(fresh).toHaveLength(1);
+      expect(same(fresh, old)).toBe(false);
+
+      expect(announced?.[kind].privateKey.equals(OLD[kind].privateKey)).toBe(true);
+      expect(same(announced?.[kind].publicKeys ?? [], [...old, ...fresh])).toBe(true);
+      expect(switched?.[kind].privateKey.equals(OLD[kind].privateKey)).toBe(false);
+      expect(same(switched?.[kind].publicKeys ?? [], [...fresh, ...old])).toBe(true);
+      expect(switched && retired?.[kind].privateKey.equals(switched[kind].privateKey)).toBe(true);
+    }
+  });
+
+  it('sets private keys in the second step only, and prints none of the old ones', () => {
+    expect(steps.map((step) => Object.keys(parseEnv(step)).length)).toEqual([2, 4, 2]);
+    expect(steps.map((step) => step.split('PRIVATE KEY-----').length - 1)).toEqual([0, 4, 0]);
+    for (const { privateKey } of [OLD.access, OLD.refresh]) {
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      expect(printed.stdout).not.toContain(pem.split('\n')[1]);
+    }
+  });
+
+  it.each(['ACCESS', 'REFRESH'] as const)('prints when the old key of %s may be removed', (kind) => {
+    const [, moment = ''] =
+      new RegExp(`^# Not before (\\S+):\\nJWT_${kind}_PUBLIC_KEY=`, 'm').exec(steps[2] ?? '') ?? [];
+    const earliest = Date.parse(moment) - LIFETIMES[kind];
+    expect(earliest).toBeGreaterThanOrEqual(started);
+    expect(earliest).toBeLessThanOrEqual(ended);
+  });
+
+  it('keeps every verification key until the last step', async () => {
+    const older = testKeyPair();
+    const access = { ...OLD.access, publicKeys: [...OLD.access.publicKeys, ...older.publicKeys] };
+    const { stdout } = await keys(['rotate'], { ...ENV, ...keyVariables({ ...OLD, access }) });
+    const [, ...again] = stdout.split(/^# step-\d/m);
+    const counts = again.map((step) => parseEnv(step).JWT_ACCESS_PUBLIC_KEY?.split('BEGIN').length);
+    expect(counts.map((count = 0) => count - 1)).toEqual([3, 3, 1]);
+  });
+
+  it('writes a file for each step', async () => {
+    const out = join(directory.path, 'rotation');
+    const { status, stdout } = await keys(['rotate', '--out', out], ENV);
+    expect(status).toBe(0);
+    expect(stdout).not.toContain('BEGIN');
+    expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
+    expect(readFileSync(join(out, 'step-2.env'), 'utf8')).toContain('Step 2 of 3');
+    expect(mode(join(out, 'step-2.env'))).toBe('600');
+  });
+
+  it('refuses an environment that is invalid or has no keys', async () => {
+    expect(await keys(['rotate'], { ...ENV, JWT_REFRESH_PUBLIC_KEY: '' })).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining('JWT_REFRESH_PUBLIC_KEY: '),
+    });
+    expect(await keys(['rotate'])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('no keys') });
+  });
+});
+
+describe('keys factors', () => {
+  const A_KEY = Buffer.alloc(32, 1).toString('base64url');
+  const ANOTHER_KEY = Buffer.alloc(32, 2).toString('base64url');
+  const factorKeysIn = (text: string) => parseEnv(text).FACTOR_KEYS?.split(',') ?? [];
+
+  it('prints a new key that production accepts, as a line of an environment file', async () => {
+    const [first, second] = [await keys(['factors']), await keys(['factors'], PRODUCTION)];
+    for (const { status, stderr, stdout } of [first, second]) {
+      expect([status, stderr]).toEqual([0, '']);
+      expect(parseConfig({ ...PRODUCTION, ...parseEnv(stdout) }).factorKeys).toHaveLength(1);
+    }
+    expect(first.stdout).not.toBe(second.stdout);
+  });
+
+  it('prints three steps: in each, every instance can decrypt what instances of the step before and after it encrypt', async () => {
+    const old = [A_KEY, ANOTHER_KEY];
+    const { status, stderr, stdout } = await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: old.join(',') });
+    expect([status, stderr]).toEqual([0, '']);
+    const steps = stdout.split(/^# step-\d\.env$/m).slice(1);
+    for (const step of steps) expect(parseConfig({ ...PRODUCTION, ...parseEnv(step) }).factorKeys).not.toBeNull();
+    const [announced = [], switched = [], retired = []] = steps.map(factorKeysIn);
+    const [fresh = ''] = retired;
+    expect(old).not.toContain(fresh);
+    expect([announced, switched, retired]).toEqual([[...old, fresh], [fresh, ...old], [fresh]]);
+  });
+
+  it('writes a file for each step, which only its owner can read', async () => {
+    const out = join(directory.path, 'factors');
+    const { status, stdout } = await keys(['factors', '--out', out], { ...PRODUCTION, FACTOR_KEYS: A_KEY });
+    expect(status).toBe(0);
+    expect(stdout).not.toContain(A_KEY);
+    expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
+    expect(mode(join(out, 'step-1.env'))).toBe('600');
+  });
+
+  it('makes no more keys than the service accepts, and none from an invalid environment', async () => {
+    const ten = Array.from({ length: 10 }, (_, index) => Buffer.alloc(32, index).toString('base64url')).join(',');
+    expect(await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: ten })).toMatchObject({ status: 1, stdout: '' });
+    const invalid = await keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: `${A_KEY},S3CRET` });
+    expect(invalid).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^FACTOR_KEYS: /m) });
+    expect(invalid.stderr).not.toMatch(new RegExp(`S3CRET|${A_KEY}`));
+  });
+});
+
+type Given = { readonly env: Readonly<Record<string, string>>; readonly open: () => Promise<Database> };
+
+const SECRET = 'JBSWY3DPEHPK3PXP';
+const aKey = () => {
+  const key = randomBytes(32);
+  return { text: key.toString('base64url'), secrets: factorSecrets([key]) };
+};
+
+const onEmbedded = async (): Promise<Given> => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const open = () => openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: true });
+  await (await open()).close();
+  return { env: { DATA_DIR: path }, open };
+};
+
+const onServer = async (): Promise<Given> => {
+  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+  onTestFinished(drop);
+  await (await openDatabase(onPostgresql(url), { migrate: true })).close();
+  return { env: { DATABASE_URL: url }, open: () => openDatabase(onPostgresql(url), { migrate: false }) };
+};
+
+/** What `work` does with the factors of the database, which it has for itself. */
+const within = async <T>({ open }: Given, work: (stores: ReturnType<typeof storesOver>) => Promise<T>): Promise<T> => {
+  const database = await open();
+  return work(storesOver(database.records)).finally(database.close);
+};
+
+const add = async ({ users, factors }: ReturnType<typeof storesOver>, { secrets }: ReturnType<typeof aKey>) => {
+  const user = aUser();
+  await users.add(user);
+  const factor = aFactor({ userId: user.id, secret: secrets.encrypt(SECRET, user.id), confirmedAt: NOW, lastStep: 7 });
+  await factors.add(factor);
+  return factor;
+};
+
+const all = (given: Given) => within(given, ({ factors }) => factors.listAll('', 1_000));
+
+/** @returns what it prints. */
+const reEncrypt = async ({ env }: Pick<Given, 'env'>, ring: readonly ReturnType<typeof aKey>[], expected = 0) => {
+  const FACTOR_KEYS = ring.map(({ text }) => text).join(',');
+  const { status, stdout, stderr } = await keys(['factors', '--re-encrypt'], { ...env, FACTOR_KEYS });
+  expect(status).toBe(expected);
+  return stdout + stderr;
+};
+
+const STORES = [['SQLite', onEmbedded] as const, ['PostgreSQL', onServer] as const];
+
+describe.each(TEST_DATABASE_URL === undefined ? STORES.slice(0, 1) : STORES)(
+  'keys factors --re-encrypt on %s',
+  (_name, make) => {
+    it('encrypts every secret with the first key, so that the others can be removed', async () => {
+      const given = await make();
+      const [oldest, old, fresh] = [aKey(), aKey(), aKey()];
+      const before = await within(given, async (stores) => [
+        await add(stores, oldest),
+        await add(stores, old),
+        await add(stores, fresh),
+      ]);
+      expect(await reEncrypt(given, [fresh, old, oldest])).toMatch(/ 2 are .* 1 were .* 0 cannot /);
+      const after = await all(given);
+      expect(after).toEqual(before.map((factor) => ({ ...factor, secret: expect.any(String) })));
+      for (const { secret, userId } of after) expect(fresh.secrets.decrypt(secret, userId)).toBe(SECRET);
+      expect(await reEncrypt(given, [fresh])).toMatch(/ 0 are .* 3 were .* 0 cannot /);
+      expect(await all(given)).toEqual(after);
+    });
+  },
+);
+
+describe('keys factors --re-encrypt', () => {
+  it.runIf(TEST_DATABASE_URL !== undefined)(
+    'fails when a secret has an unknown key, leaves it as it is, and encrypts the others',
+    async () => {
+      const given = await onServer();
+      const [lost, old, fresh] = [aKey(), aKey(), aKey()];
+      const [ofLost] = await within(given, async (stores) => [await add(stores, lost), await add(stores, old)]);
+      expect(await reEncrypt(given, [fresh, old], 1)).toMatch(/ 1 are .* 0 were .* 1 cannot .*\n.*FACTOR_KEYS/);
+      const [first, second] = await all(given);
+      expect(first).toEqual(ofLost);
+      expect(fresh.secrets.decrypt(second?.secret ?? '', second?.userId ?? '')).toBe(SECRET);
+      expect(await reEncrypt(given, [fresh, lost])).toMatch(/ 1 are .* 1 were .* 0 cannot /);
+    },
+  );
+
+  it.runIf(TEST_DATABASE_URL !== undefined)(
+    'runs beside instances that add, use and remove factors, and beside itself',
+    async () => {
+      const given = await onServer();
+      const [old, fresh] = [aKey(), aKey()];
+      const database = await given.open();
+      onTestFinished(database.close);
+      const stores = storesOver(database.records);
+      const before: Factor[] = [];
+      for (let count = 0; count < 250; count += 1) before.push(await add(stores, old));
+      const use = async () => {
+        for (const factor of before) expect(await stores.factors.useStep(factor, 8, NOW)).toBe(true);
+      };
+      const [removed] = before.splice(249);
+      const [added] = await Promise.all([
+        add(stores, fresh),
+        use(),
+        stores.factors.remove(removed ?? expect.unreachable()),
+        reEncrypt(given, [fresh, old]),
+        reEncrypt(given, [fresh, old]),
+      ]);
+      const after = await stores.factors.listAll('', 1_000);
+      expect(after.map(({ id }) => id).sort()).toEqual([...before, added].map(({ id }) => id).sort());
+      for (const { id, secret, userId, lastStep } of after) {
+        expect(fresh.secrets.decrypt(secret, userId)).toBe(SECRET);
+        expect(lastStep).toBe(id === added.id ? 7 : 8);
+      }
+    },
+  );
+
+  it('needs keys, a database, and tables; in a process of its own it ends', async () => {
+    const { env } = await onEmbedded();
+    const FACTOR_KEYS = aKey().text;
+    const again = ['factors', '--re-encrypt'];
+    expect(await keys(again, env)).toMatchObject({ status: 1, stderr: expect.stringContaining('no FACTOR_KEYS') });
+    expect(await runThere(['keys', ...again], { ...env, FACTOR_KEYS })).toMatchObject({ status: 0, stderr: '' });
+    const { path, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    expect(await reEncrypt({ env: { DATA_DIR: path } }, [aKey()], 1)).toContain('There is no database');
+    await (await openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: false })).close();
+    expect(await reEncrypt({ env: { DATA_DIR: path } }, [aKey()], 1)).toContain('npx tandem migrate');
+  });
+});
+
+describe('keys check', () => {
+  it('prints which keys sign and which verify, by their kid', async () => {
+    const [current, older] = [testKeys(), testKeyPair()];
+    const access = { ...current.access, publicKeys: [...current.access.publicKeys, ...older.publicKeys] };
+    const { status, stdout, stderr } = await keys(['check'], {
+      ...PRODUCTION,
+      ...keyVariables({ ...current, access }),
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    const kids = async (pair: KeyPair) => (await jwks(pair)).keys.map(({ kid }) => kid);
+    const [[first, second], [refresh]] = [await kids(access), await kids(current.refresh)];
+    expect(stdout).toBe(
+      [
+        'Keys of access tokens:',
+        `  ${first}  current: signs and verifies`,
+        `  ${second}  verifies`,
+        '',
+        'Keys of refresh tokens:',
+        `  ${refresh}  current: signs and verifies`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('reports every problem that prevents the service from starting, without values', async () => {
+    const broken = { ...PRODUCTION, JWT_ACCESS_PRIVATE_KEY: 'marker', JWT_REFRESH_PUBLIC_KEY: '', PORT: 'marker' };
+    const { status, stdout, stderr } = await keys(['check'], broken);
+    expect([status, stdout]).toEqual([2, '']);
+    for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PUBLIC_KEY', 'PORT']) {
+      expect(stderr).toMatch(new RegExp(`^${name}: `, 'm'));
+    }
+    expect(stderr).not.toContain('marker');
+  });
+
+  it('succeeds without keys where the service generates its own', async () => {
+    expect(await keys(['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('DATA_DIR') });
+    expect((await keys(['check'], { NODE_ENV: 'production' })).status).toBe(2);
+  });
+
+  it('never prints a private key', async () => {
+    for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
+      const { stdout, stderr } = await keys(['check'], env);
+      for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PRIVATE_KEY']) {
+        const [, secret = ''] = PRODUCTION[name]?.split('\n') ?? [];
+        expect(secret.length).toBeGreaterThan(40);
+        expect(stdout + stderr).not.toContain(secret);
+      }
+    }
+  });
+});
+
+describe('keys', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['destroy']],
+    ['a name that every object has', ['constructor']],
+    ['two commands', ['generate', 'check']],
+    ['a directory for a re-encryption', ['factors', '--re-encrypt', '--out', 'x']],
+    ['a re-encryption of tokens', ['rotate', '--re-encrypt']],
+    ['a directory for check', ['check', '--out', 'x']],
+    ['an unknown option', ['generate', '--force']],
+    ['an option without its value', ['generate', '--out']],
+  ])('prints its usage when it is given %s', async (_what, args) => {
+    const { status, stdout, stderr } = await keys(args);
+    expect([status, stdout]).toEqual([2, '']);
+    for (const command of ['generate', 'rotate', 'factors', 'check'])
+      expect(stderr).toContain(`npx tandem keys ${command}`);
+  });
+
+  it('prints its usage with --help', async () => {
+    expect(await keys(['--help'])).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('generate'),
+    });
+  });
+});

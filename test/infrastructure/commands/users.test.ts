@@ -1,0 +1,313 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { ulid } from 'ulid';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
+import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
+import { users } from '../../../src/infrastructure/commands/users.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { aFactor, aMessage, anEvent, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
+import { runHere } from '../../support/processes/commands.ts';
+import { onSqlite } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+/** There is no database at this place. */
+const NOWHERE = { DATA_DIR: '/nonexistent' };
+const AT = new Date(NOW).toISOString();
+const MINUTE = 60_000;
+/** Characters that a terminal takes for commands. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+/** The command over stores of a caller's own. */
+const stored = async () => {
+  const stores = memoryStorage();
+  const user = aUser();
+  await stores.users.add(user);
+  await stores.sessions.add(aSession({ userId: user.id }));
+  await stores.events.add([anEvent({ userId: user.id, kind: 'logged-in' })]);
+  type Given = { ask?: Terminal['ask']; ports?: Partial<Ports> };
+  const run = (args: readonly string[], { ask = null, ports = {} }: Given = {}) =>
+    runHere(['users', ...args], NOWHERE, { command: users({ storage: stores, ports }), ask });
+  const report = async (...args: string[]) => {
+    const { status, stdout } = await run([...args, '--json']);
+    return { status, ...JSON.parse(stdout) };
+  };
+  const eventsOf = async () =>
+    (await stores.events.list({ userId: user.id, before: null, limit: 10 })).map(({ kind, actor }) => [kind, actor]);
+  return { stores, user, run, report, eventsOf };
+};
+
+describe('npm run users', () => {
+  it('finds a user by username, email address and id, in any letter case', async () => {
+    const { user, run, report } = await stored();
+    for (const name of [user.username.toUpperCase(), user.email.toUpperCase(), user.id, user.id.toLowerCase()])
+      expect(await report('find', name)).toMatchObject({ status: 0, user: { id: user.id, disabledAt: null } });
+    expect(await report('find', 'nobody')).toMatchObject({ status: 3, error: { code: 'not-found' } });
+    expect((await run(['find', user.email])).stdout.split('\n')).toStrictEqual([
+      expect.stringMatching(/^ID +USERNAME +EMAIL +REGISTERED +STATE$/),
+      expect.stringMatching(new RegExp(`^${user.id}  ${user.username}  ${user.email}  \\S+  enabled$`)),
+      '',
+    ]);
+  });
+
+  it('refuses a name that is the id of another user, with both of them, and not an address', async () => {
+    const { stores, user, run, report } = await stored();
+    const other = aUser({ username: user.id.toLowerCase() });
+    await stores.users.add(other);
+    for (const name of [user.id, other.username]) {
+      const { status, error } = await report('reset-link', name);
+      expect({ status, code: error.code }).toEqual({ status: 2, code: 'ambiguous' });
+      for (const { id } of [user, other]) expect(error.message).toContain(id);
+    }
+    expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+    expect((await run(['show', other.email])).status).toBe(0);
+  });
+
+  it('asks before what cannot be undone, and changes nothing without an answer or in a dry run', async () => {
+    const { user, report, eventsOf } = await stored();
+    for (const command of ['disable', 'end-sessions', 'remove-factors', 'delete']) {
+      expect(await report(command, user.email)).toMatchObject({ status: 2, error: { code: 'not-confirmed' } });
+      const about = { status: 0, command, userId: user.id, dryRun: true, changed: false };
+      expect(await report(command, user.email, '--dry-run')).toEqual(about);
+    }
+    expect(await eventsOf()).toEqual([['logged-in', null]]);
+  });
+
+  it('disables and enables an account, ends its sessions, and records who did it', async () => {
+    const { user, run, report } = await stored();
+    const disabled = await report('disable', user.email, '--yes', '--as', 'Una');
+    expect(disabled).toMatchObject({ status: 0, dryRun: false, changed: true, endedSessions: 1 });
+    expect(await report('disable', user.email, '--yes')).toMatchObject({ changed: false, endedSessions: 0 });
+    expect(await report('reset-link', user.email)).toMatchObject({ status: 1, error: { code: 'disabled' } });
+    expect(await report('show', user.email)).toMatchObject({ user: { disabledAt: expect.any(String) }, sessions: [] });
+    expect(await report('enable', user.email)).toMatchObject({ status: 0, changed: true });
+    expect(await report('enable', user.email)).toMatchObject({ changed: false });
+    expect((await report('events', user.email)).events.slice(0, 3)).toMatchObject([
+      { kind: 'enabled', requestId: null, address: null, actor: userInfo().username },
+      { kind: 'session-ended', reason: 'operator', actor: 'Una' },
+      { kind: 'disabled', actor: 'Una' },
+    ]);
+    expect((await run(['events', user.email])).stdout).toMatch(/session-ended +operator +Una /);
+    // A user does not learn which operator it was.
+    expect(JSON.parse((await run(['export', user.email])).stdout).events[0].actor).toBe('operator');
+  });
+
+  it('ends sessions, and deletes an account', async () => {
+    const { stores, user, run, report } = await stored();
+    expect((await run(['end-sessions', user.email, '--yes'])).stdout).toMatch(/^1 session of .* ended\.\n$/);
+    expect(await report('delete', user.username, '--yes', '--as', ' Una ')).toMatchObject({ status: 0, changed: true });
+    expect(await report('delete', user.username, '--yes')).toMatchObject({ status: 3 });
+    expect(await stores.users.findById(user.id)).toBeNull();
+  });
+
+  it('exports everything without secrets', async () => {
+    const { user, run, report } = await stored();
+    const { stdout } = await run(['export', user.email]);
+    const { sessions } = await report('show', user.email);
+    expect(JSON.parse(stdout)).toMatchObject({ user: { email: user.email }, sessions, events: [{}] });
+    expect(stdout).not.toMatch(/hash|\$2[aby]\$|currentTokenId/i);
+  });
+
+  it('shows how each session is bound, and how often waiting mail was tried', async () => {
+    const { stores, user, run, report } = await stored();
+    for (const keys of [{ deviceKey: 'a page' }, { deviceKey: 'a page', browserKey: 'a browser' }])
+      await stores.sessions.add(aSession({ userId: user.id, userAgent: 'A phone', ...keys }));
+    await stores.outbox.add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
+    const { stdout } = await run(['show', user.id]);
+    expect(stdout).toMatch(/^SESSION +OPENED +LAST USED +ADDRESS +BOUND +DEVICE$/m);
+    expect(stdout.match(/\w+(?= +A phone$)/gm)?.toSorted()).toEqual(['browser', 'device']);
+    expect(stdout).toMatch(/^WAITING MAIL +TO +SINCE +ATTEMPTS\nnew-device .* 3$/m);
+    expect(stdout).not.toMatch(/a page|a browser/);
+    expect((await report('show', user.id)).messages).toMatchObject([{ to: user.email, attempts: 3 }]);
+  });
+
+  it('closes the stores of the caller once, also when the command fails', async () => {
+    const close = vi.fn();
+    const env = { ...NOWHERE, LOG_LEVEL: 'silent' };
+    expect(await manageUsers(['find', 'nobody'], env, { storage: memoryStorage(), close })).toBe(3);
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    [[]],
+    [['find']],
+    [['find', ' ']],
+    [['find', 'ada', 'bob']],
+    [['find', 'ada', '--since', '2026-11-22']],
+    [['constructor', 'ada']],
+    [['events', 'ada', '--since', '2026-02-30T10:00']],
+    [['events', 'ada', '--as', 'Una']],
+    [['events', 'ada', '--since', '2026-11-22T10:02', '--until', '2026-11-22T10:01']],
+    [['show', 'ada', '--dry-run']],
+    [['disable', 'ada', '--as', ' ']],
+    [['disable', 'ada', '--as', 'U\u202ena']],
+    [['set-attributes', 'ada']],
+    [['set-attributes', 'ada', 'admin']],
+    [['set-attributes', 'ada', '{"sub":"x"}']],
+    [['set-attributes', 'ada', `{"a":"${'a'.repeat(1_024)}"}`]],
+    [['set-attributes', 'ada', '{}', '{}']],
+    [['enable', 'ada', '{}']],
+    [['find', '--\u001b[2Jada']],
+  ])('refuses the arguments %j before a user is looked for', async (args) => {
+    const { status, stdout, stderr } = await runHere(['users', ...args], NOWHERE);
+    expect({ status, stdout }).toStrictEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('npx tandem users find USER');
+    expect(stderr).not.toMatch(COMMANDS);
+  });
+
+  it('makes no database where there is none, and says what to do where the tables are missing', async () => {
+    const directory = temporaryDirectory();
+    onTestFinished(directory.remove);
+    const find = (env: Readonly<Record<string, string>>) => runHere(['users', 'find', '\u001b[2Jada', '--json'], env);
+    const none = await find(NOWHERE);
+    expect([none.status, JSON.parse(none.stdout).error.code]).toEqual([1, 'no-database']);
+    expect(none.stdout + none.stderr).not.toMatch(COMMANDS);
+    expect((await find({ DATABASE_URL: 'nonsense' })).status).toBe(2);
+    await (await openDatabase(onSqlite(join(directory.path, 'database.sqlite')), { migrate: false })).close();
+    const { status, stdout, stderr } = await find({ DATA_DIR: directory.path });
+    expect([status, JSON.parse(stdout).error.code]).toEqual([1, 'migrations-pending']);
+    expect(stderr).toMatch(/npx tandem migrate/);
+  });
+});
+
+describe('npm run users -- events', () => {
+  const series = (count: number, interval: number): number[] =>
+    Array.from({ length: count }, (_, index) => NOW - index * interval);
+  const withEvents = async (times: readonly number[]) => {
+    const given = await stored();
+    const { stores, report } = given;
+    const user = aUser();
+    await stores.users.add(user);
+    await stores.events.add(times.map((at) => anEvent({ userId: user.id, id: ulid(at), at })));
+    const listed = async (...range: string[]): Promise<number[]> =>
+      (await report('events', user.id, ...range)).events.map(({ at }: { at: string }) => Date.parse(at));
+    return { ...given, user, listed };
+  };
+  const iso = (time: number): string => new Date(time).toISOString();
+
+  it('lists those of a range, the latest first, also refused log-ins whose count began before it', async () => {
+    const times = series(600, MINUTE);
+    const { stores, user, listed } = await withEvents(times);
+    expect(await listed('--since', '1970-01-01')).toStrictEqual(times);
+    const range = ['--since', iso(NOW - 500 * MINUTE), '--until', iso(NOW - 300 * MINUTE)];
+    expect(await listed(...range)).toStrictEqual(times.slice(300, 501));
+    expect(await listed('--since', iso(NOW + 1))).toStrictEqual([]);
+    const begun = ulid(NOW - 30 * MINUTE);
+    await stores.events.add([anEvent({ id: begun, userId: user.id, kind: 'login-refused', at: NOW, count: 7 })]);
+    expect(await listed('--since', iso(NOW))).toStrictEqual([NOW, NOW]);
+  });
+
+  it('without a range lists the latest 50, and says whether there are older ones', async () => {
+    const { user, run, listed } = await withEvents(series(51, MINUTE));
+    expect(await listed()).toHaveLength(50);
+    const text = (await run(['events', user.id])).stdout;
+    expect(text.split('\n')).toHaveLength(53);
+    expect(text).toMatch(/\nThese are the latest 50\. For older ones use --since or --until\.\n$/);
+    for (const [count, expected] of [
+      [50, /^TIME/],
+      [0, /^No events\.\n$/],
+    ] as const) {
+      const few = await withEvents(series(count, MINUTE));
+      const { stdout } = await few.run(['events', few.user.id]);
+      expect(stdout).toMatch(expected);
+      expect(stdout).not.toContain('older');
+    }
+  });
+});
+
+describe('npm run users -- remove-factors', () => {
+  const enrolled = async () => {
+    const given = await stored();
+    const { stores, user } = given;
+    const { id: userId } = user;
+    const app = aFactor({ userId, confirmedAt: NOW });
+    const unconfirmed = aFactor({ userId });
+    for (const factor of [app, unconfirmed]) await stores.factors.add(factor);
+    await stores.factors.replaceCodes(userId, ['a hash', 'another hash', 'one more hash']);
+    await stores.passkeys.add(aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
+    await stores.users.update(userId, { secondFactorAt: NOW, now: NOW });
+    const pending = async () => (await stores.outbox.listByUser(userId)).map(({ kind }) => kind);
+    return { ...given, userId, app, unconfirmed, pending };
+  };
+
+  it('removes what show has shown, without an app that has shown no code, and without secrets', async () => {
+    const { run, userId, app, unconfirmed } = await enrolled();
+    const { stdout } = await run(['show', userId]);
+    expect(stdout).toMatch(/^recovery codes +3$/m);
+    expect(stdout).toMatch(new RegExp(`^second factor +${AT}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^AUTHENTICATOR APP +ADDED\\n${app.id} +${AT}$`, 'm'));
+    expect(stdout).toMatch(new RegExp(`^PASSKEY +ADDED +LAST USED\\nA key\\S+ +${AT} +${AT}$`, 'm'));
+    expect(stdout).not.toMatch(new RegExp(`${unconfirmed.id}|encrypted|hash|\u001b`));
+  });
+
+  it('removes them when the question is answered with yes, which says what is removed', async () => {
+    const { stores, run, userId, pending, eventsOf } = await enrolled();
+    const questions: string[] = [];
+    const answering = (answer: boolean) => ({
+      ask: async (question: string) => {
+        questions.push(question);
+        return answer;
+      },
+    });
+    expect((await run(['remove-factors', userId], answering(false))).status).toBe(1);
+    expect([await stores.factors.countCodes(userId), await pending()]).toEqual([3, []]);
+    expect((await run(['remove-factors', userId, '--as', 'Una'], answering(true))).status).toBe(0);
+    expect(questions).toHaveLength(2);
+    for (const question of questions)
+      expect(question).toMatch(/1 authenticator app, 3 recovery codes and 1 passkey of /);
+    expect(await stores.users.findById(userId)).toMatchObject({ secondFactorAt: null });
+    expect([await stores.factors.listByUser(userId), await stores.passkeys.listByUser(userId)]).toEqual([[], []]);
+    expect((await pending()).toSorted()).toEqual(['passkey-removed', 'second-factor-removed']);
+    expect((await eventsOf())[0]?.[1]).toBe('Una');
+  });
+
+  it('counts them in JSON, removes them once, and tells nobody by mail where there is none', async () => {
+    const { run, userId, pending } = await enrolled();
+    const remove = async () =>
+      JSON.parse((await run(['remove-factors', userId, '--yes', '--json'], { ports: { mailer: null } })).stdout);
+    expect(await remove()).toMatchObject({ changed: true, removed: { apps: 1, recoveryCodes: 3, passkeys: 1 } });
+    expect(await remove()).toMatchObject({ changed: false, removed: { apps: 0, recoveryCodes: 0, passkeys: 0 } });
+    expect(await pending()).toEqual([]);
+  });
+});
+
+describe('npm run users -- set-attributes', () => {
+  const ROLES = '{"roles":["admin"],"hiredAt":7}';
+  const attributes = { roles: ['admin'], hiredAt: 7 };
+
+  it('sets them once, shows and exports them, and removes them by {}', async () => {
+    const { stores, user, run, report, eventsOf } = await stored();
+    const set = (json: string) => report('set-attributes', user.username, json, '--as', 'Una');
+    const done = { status: 0, command: 'set-attributes', userId: user.id, dryRun: false, attributes };
+    expect(await set(ROLES)).toEqual({ ...done, changed: true });
+    expect(await stores.users.findById(user.id)).toMatchObject({ attributes, updatedAt: expect.any(Number) });
+    expect(await set(ROLES)).toEqual({ ...done, changed: false });
+    expect(await eventsOf()).toEqual([
+      ['attributes-changed', 'Una'],
+      ['logged-in', null],
+    ]);
+    expect((await run(['show', user.id])).stdout).toContain(`attributes        ${ROLES}`);
+    for (const command of ['show', 'export'])
+      expect((await report(command, user.id)).user.attributes).toEqual(attributes);
+    expect((await set('{}')).status).toBe(0);
+    expect((await run(['show', user.id])).stdout).toMatch(/^attributes +–$/m);
+    expect(await eventsOf()).toHaveLength(3);
+  });
+
+  it('says to people which ones they replace, and when tokens have them', async () => {
+    const { stores, user, run } = await stored();
+    const dry = await run(['set-attributes', user.id, ROLES, '--dry-run']);
+    expect(dry.stdout).toMatch(
+      /^Not done, because of --dry-run: Set the attributes of .* to \{"roles".*\}, in place of \{\}\.$/m,
+    );
+    expect((await stores.users.findById(user.id))?.attributes).toEqual({});
+    await run(['set-attributes', user.id, ROLES]);
+    const { stdout } = await run(['set-attributes', user.id, '{"team":"\u202emda"}']);
+    expect(stdout).toMatch(/ has the attributes \{"team":.*\}, in place of \{"roles":\["admin"\],"hiredAt":7\}\. /);
+    expect(stdout).toMatch(/from the next refresh on\.$/m);
+    expect(stdout).not.toContain('\u202e');
+  });
+});

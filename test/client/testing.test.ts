@@ -67,7 +67,7 @@ describe('a client in memory', () => {
   });
 
   it('is documented with a test that passes', async () => {
-    const [sample = ''] = codeBelow('docs/browser.md', 'Tests of an application', 'js');
+    const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
     const tests: (() => Promise<void>)[] = [];
     const collect = (_title: string, run: () => Promise<void>) => tests.push(run);
     new Function('require', 'test', 'expect', sample)(() => testing, collect, expect);

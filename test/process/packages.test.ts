@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { copyCheckout } from '../support/checkout/copy-checkout.ts';
 import { codeBelow } from '../support/checkout/documented-code.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -9,6 +9,14 @@ import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { install, npmProject, versionsOf } from '../support/processes/npm-project.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+/** Copies the files of the checkout that git knows or would add, with a link to its packages. */
+const copyCheckout = (directory: string): void => {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
+  for (const file of files.trim().split('\n'))
+    if (existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(directory, file));
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+};
 
 const checkout = temporaryDirectory();
 const archives = temporaryDirectory();
@@ -319,7 +327,7 @@ describe('tandem-client', () => {
   it.each(['node', 'jsdom'])(
     'runs in Jest without settings, in its environment %s, as documented',
     async (environment) => {
-      const [sample = ''] = codeBelow(BROWSER, 'Tests of an application', 'js');
+      const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
       const real = `const { createAuthClient } = require('tandem-client');
       test('makes a client', () => expect(createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull());`;
       const directory = `jest-${environment}`;

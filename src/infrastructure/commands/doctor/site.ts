@@ -55,7 +55,7 @@ const ofProgram = (origin: string, { refreshCookie: { sameSite } }: Config): Fin
   note(
     'cookie.program',
     `${origin} is of an app or an extension, which is another site than the service: whether the cookie (SameSite=${sameSite}) is kept depends on it.`,
-    'See docs/browser.md, "Apps and extensions".',
+    'See docs/native.md, "Apps and extensions with pages".',
   );
 
 const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Config): Finding => {

@@ -14,7 +14,7 @@ const LOOKS = [
 ] as const;
 
 describe.runIf(canBrowse())('a German user of a product', () => {
-  const { service, address, lastMailTo, linkFor, tab } = openAccountPages('', {
+  const { service, lastMailTo, linkFor, tab } = openAccountPages('', {
     BRAND_NAME: 'Muster & Söhne',
     BRAND_LOGO_URL: LOGO,
     BRAND_COLOR: '#ffd400',
@@ -78,43 +78,5 @@ describe.runIf(canBrowse())('a German user of a product', () => {
     expect(await page.getByRole('link').textContent()).toBe('Weiter zu Muster & Söhne');
     await pictures(opened, 'german page password-reset done');
     expect(faults).toEqual([]);
-  });
-
-  it('confirms a new address on a German page, which says whose account it is', async () => {
-    const { person, accessToken } = await germanUser();
-    const { email } = aPerson();
-    const change = service().http.put('/users/me/email').set('Authorization', `Bearer ${accessToken}`);
-    await change.send({ email, password: person.password }).expect(202);
-    expect((await lastMailTo(email)).subject).toBe('Bestätigen Sie Ihre neue E-Mail-Adresse bei Muster & Söhne');
-    const opened = await germanTab();
-    const { page, open, field, press, hears, faults } = opened;
-    await open(await linkFor(email, 'email-change'));
-    await page.getByText(`Das Konto ist ${person.username}, registriert am`).waitFor();
-    const shown = await page.locator('time').first().textContent();
-    expect(shown).toMatch(/^\d{1,2}\. \p{L}+ \d{4} um \d\d:\d\d$/u);
-    await pictures(opened, 'german page email-change');
-    await field('Passwort des Kontos').fill('geraten');
-    await press('Bestätigen');
-    await page.getByText('Das ist nicht das Passwort des Kontos.').waitFor();
-    await field('Passwort des Kontos').fill(person.password);
-    await press('Bestätigen');
-    await hears('Das Konto hat jetzt die neue Adresse. Sie können diese Seite schließen.');
-    expect(faults).toEqual([]);
-  });
-
-  it('reads in German what went wrong', async () => {
-    const { page, open, press, hears } = await germanTab();
-    await open(`${address()}/account/not-me`);
-    await hears(/^Diese Seite wird über den Link in einer E-Mail geöffnet\./);
-    await open(`${address()}/account/not-me#token=abc`);
-    await press('Konto entfernen');
-    await hears(/^Der Link ist nicht gültig\. Wenn Sie ihn schon verwendet haben/);
-    const body = { success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', message: 'Too many requests.' };
-    await page.route('**/confirm', (route) =>
-      route.fulfill({ status: 429, headers: { 'Retry-After': '42' }, json: body }),
-    );
-    await open(`${address()}/account/email-verification#token=abc`);
-    await press('Bestätigen');
-    await hears('Zu viele Anfragen. Versuchen Sie es in 42 Sekunden noch einmal.');
   });
 });

@@ -305,15 +305,6 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
   });
 
-  it('names no account to those who do not have the link', async () => {
-    const { page, open, field } = await tab();
-    const answered = page.waitForResponse('**/preview');
-    await open(linkWith('password-reset', 'abc'));
-    expect((await answered).status()).toBe(400);
-    expect(await page.locator('[autocomplete=username]').inputValue()).toBe('');
-    await field('New password').fill(NEW_PASSWORD);
-  });
-
   it('sends once, however often somebody clicks', async () => {
     const { person } = await signUp(service());
     const { page, open, field, hears, posts, focused } = await tab();

@@ -114,13 +114,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect(headers).not.toHaveProperty('x-frame-options');
   });
 
-  it('can read an error and its code', async () => {
-    const { get } = await visit();
-    const { status, body, headers } = await get('/users/me');
-    expect([status, body.code]).toEqual([401, 'AUTH_TOKEN_MISSING']);
-    expect(headers).toHaveProperty('svc-request-id');
-  });
-
   it('refreshes in two tabs at once: one succeeds, the other succeeds at its second attempt, and the session stays alive', async () => {
     const { tab, open, post } = await signedUp();
     const tabs = [tab, await open(world().app.publish('<title>second tab</title>'))];
@@ -130,57 +123,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     const loser = tabs[answers.findIndex(({ status }) => status === 401)];
     expect((await post(REFRESH, undefined, loser)).status).toBe(200);
     for (const each of tabs) expect((await post(REFRESH, undefined, each)).status).toBe(200);
-  });
-
-  it('is logged out in every tab after a log-out in one', async () => {
-    const { open, post, get } = await signedUp();
-    const second = await open(world().app.publish('<title>second tab</title>'));
-    await get('/auth/clear-cookie');
-    expect((await post(REFRESH, undefined, second)).body.code).toBe('AUTH_FAILED');
-  });
-});
-
-describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeatedly', () => {
-  const [TABS, ROUNDS, ATTEMPTS] = [5, 2, 50];
-
-  const fiveTabs = async ({ signedUp, world }: ReturnType<typeof openWorld>) => {
-    const visitor = await signedUp();
-    const tabs = [visitor.tab];
-    while (tabs.length < TABS) tabs.push(await visitor.open(world().app.publish('<title>another tab</title>')));
-    return { visitor, tabs };
-  };
-  /** Refreshes, and tries again at once as long as it is refused. @returns every status. */
-  const renew = async ({ post }: Visitor, tab: Visitor['tab']): Promise<number[]> => {
-    const statuses: number[] = [];
-    while (statuses.at(-1) !== 200 && statuses.length < ATTEMPTS) {
-      statuses.push((await post(REFRESH, undefined, tab)).status);
-    }
-    return statuses;
-  };
-
-  describe('by default', () => {
-    const opened = openWorld('localhost', { RATE_LIMITS: 'off' });
-
-    it('all succeed eventually and stay logged in, even if one request arrives after two rotations', async () => {
-      const { visitor, tabs } = await fiveTabs(opened);
-      for (let round = 0; round < ROUNDS; round += 1) {
-        opened.world().witness.holdBack(2);
-        const answers = await Promise.all(tabs.map((tab) => renew(visitor, tab)));
-        expect(answers.map((statuses) => statuses.at(-1))).toEqual(tabs.map(() => 200));
-      }
-    });
-  });
-
-  describe('with JWT_REFRESH_REPLAY_WINDOW=10s', () => {
-    const opened = openWorld('localhost', { RATE_LIMITS: 'off', JWT_REFRESH_REPLAY_WINDOW: '10s' });
-
-    it('all succeed at the first attempt', async () => {
-      const { visitor, tabs } = await fiveTabs(opened);
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const answers = await Promise.all(tabs.map((tab) => visitor.post(REFRESH, undefined, tab)));
-        expect(answers.map(({ status }) => status)).toEqual(tabs.map(() => 200));
-      }
-    });
   });
 });
 

@@ -10,14 +10,11 @@ import {
   importing,
   refreshIn,
   registeredIn,
-  restoredIn,
   sessionsIn,
 } from '../support/browser/client-page.ts';
 import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
 import { startService } from '../support/http/service.ts';
 
-const TABS = 3;
-const ROUNDS = 2;
 const TEN_MINUTES = 600_000;
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
@@ -70,20 +67,6 @@ const outage = ({ site }: World, step: Step, lost: 'request' | 'response') => {
 };
 
 describe.runIf(canBrowse())('a session with a key of the page and one of the browser', () => {
-  it(`is shared by ${TABS} tabs, which renew at once ${ROUNDS} times`, async () => {
-    const { openTab, tab, person, eventsIn: eventsOf } = await openWorld();
-    const tabs = [tab];
-    while (tabs.length < TABS) tabs.push(await openTab());
-    for (const each of tabs.slice(1)) expect(await restoredIn(each)).toBe(person.username);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      expect(await Promise.all(tabs.map(refreshIn))).toEqual(tabs.map(() => person.username));
-    }
-    expect(await Promise.all(tabs.map(bindingIn))).toEqual(tabs.map(() => 'browser'));
-    expect((await Promise.all(tabs.map(changesIn))).flat()).not.toContain('ended');
-    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'browser' }]);
-    expect(await eventsOf(tab)).not.toContain('device-unproven');
-  });
-
   it('lives when a response is lost, and the next request is ten minutes later', async () => {
     const world = await openWorld();
     const { tab, person, pass, dropBoundCookie } = world;

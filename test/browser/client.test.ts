@@ -7,10 +7,8 @@ import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const hintOf = (service: string) => `tandem:${service}`;
-
 describe.runIf(canBrowse())('the client in a page of an allowed origin', () => {
-  const { world, visit, signedUp } = openWorld('localhost', {});
+  const { world, visit } = openWorld('localhost', {});
 
   it('registers, restores the session after a reload, and logs out', async () => {
     const { open, person } = await visit();
@@ -24,62 +22,6 @@ describe.runIf(canBrowse())('the client in a page of an allowed origin', () => {
     await tab.evaluate(() => globalThis.page?.auth.logout());
     await tab.reload();
     expect(await restoredIn(tab)).toBeUndefined();
-  });
-
-  it('sends nothing to the service but for itself when nobody has logged in', async () => {
-    const { open } = await visit();
-    const { app, witness } = world();
-    await visit().then(({ tab }) => tab.evaluate(() => localStorage.clear()));
-    const { seen } = witness.watch();
-    await restoredIn(await open(app.publish(importing(world().service))));
-    expect(seen().map(({ path }) => path)).toEqual(expect.not.arrayContaining(['/auth/refresh-token']));
-  });
-
-  it('repeats a request whose token was refused', async () => {
-    const { open, person, tab: first } = await signedUp();
-    await first.evaluate((name) => localStorage.setItem(name, '1'), hintOf(world().service));
-    const tab = await open(world().app.publish(importing(world().service)));
-    await restoredIn(tab);
-    const spoil = { authorization: 'Bearer expired' };
-    await tab.route('**/users/me', (route) => route.continue({ headers: { ...route.request().headers(), ...spoil } }), {
-      times: 1,
-    });
-    const { seen } = world().witness.watch();
-    const me = (url: string) =>
-      globalThis.page?.auth.fetch(url).then((response) => response.json() as Promise<{ data: { username: string } }>);
-    expect((await tab.evaluate(me, `${world().service}/users/me`))?.data.username).toBe(person.username);
-    const statuses = seen().filter(({ method }) => method !== 'OPTIONS');
-    expect(statuses.map(({ path, status }) => [path, status])).toEqual([
-      ['/users/me', 401],
-      ['/auth/refresh-token', 200],
-      ['/users/me', 200],
-    ]);
-  });
-
-  it.each([-3_600_000, 3_600_000])('renews no earlier and no later with a clock that is %i ms wrong', async (clock) => {
-    const { open, person, tab: first } = await signedUp();
-    await first.evaluate((name) => localStorage.setItem(name, '1'), hintOf(world().service));
-    const tab = await open(world().app.publish(importing(world().service, { clock })));
-    expect(await restoredIn(tab)).toBe(person.username);
-    const { seen } = world().witness.watch();
-    await tab.evaluate(() => globalThis.page?.auth.accessToken());
-    expect(seen()).toEqual([]);
-    expect(await renewIn(tab)).toBe(true);
-    expect(seen().map(({ status }) => status)).toEqual([200]);
-  });
-
-  it('stays logged in while the browser is offline', async () => {
-    const { browser, open, person, tab: first } = await signedUp();
-    await first.evaluate((name) => localStorage.setItem(name, '1'), hintOf(world().service));
-    const tab = await open(world().app.publish(importing(world().service)));
-    await restoredIn(tab);
-    await browser.setOffline(true);
-    const code = renewIn(tab).catch((error: Error) => error.message);
-    expect(await code).toMatch(/No response/);
-    await browser.setOffline(false);
-    expect(await renewIn(tab)).toBe(true);
-    expect(await tab.evaluate(() => globalThis.page?.auth.user?.username)).toBe(person.username);
-    expect(await changesIn(tab)).not.toContain('ended');
   });
 });
 

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { type Console, expectSettled, openConsoles, PHONE } from '../support/browser/console.ts';
-import { anEvent } from '../support/builders.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -13,19 +10,6 @@ const PROTECTED = 'Protected: GET /users/me';
 const NEW_PASSWORD = 'another horse battery';
 
 const isFocused = (element: Locator): Promise<boolean> => element.evaluate((it) => it.matches(':focus'));
-
-/** The colours of a picture halfway down, at these shares of its width, as the browser reads them. */
-const pixelsOf = (blank: Page, image: string, shares: readonly number[]): Promise<readonly string[]> =>
-  blank.evaluate(`(async () => {
-    const response = await fetch('data:image/png;base64,${image}');
-    const bitmap = await createImageBitmap(await response.blob());
-    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
-    canvas.drawImage(bitmap, 0, 0);
-    const at = (share) => canvas.getImageData(Math.floor(bitmap.width * share), Math.floor(bitmap.height / 2), 1, 1).data;
-    return ${JSON.stringify(shares)}.map((share) => at(share).join());
-  })()`);
-
-const execFileInShell = (command: string) => promisify(execFile)('/bin/sh', ['-c', command]);
 
 type Person = ReturnType<typeof aPerson>;
 
@@ -100,46 +84,6 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     expect(await console.faults()).toEqual([]);
   });
 
-  it('pages through a history', async () => {
-    const console = await open();
-    const { page, press, unfold, form } = console;
-    const person = aPerson();
-    await register(console, person);
-    const { username: account, password } = person;
-    for (let time = 0; time < 22; time += 1)
-      await service()
-        .http.post('/auth/login')
-        .set('User-Agent', `device ${time}`)
-        .send({ account, password })
-        .expect(200);
-    await unfold('History');
-    const items = form('History').getByRole('listitem');
-    await expect.poll(() => items.count()).toBe(20);
-    await press('Older');
-    await expect.poll(() => items.count()).toBeGreaterThan(20);
-    expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0);
-    expect((await items.allTextContents()).at(-1)).toMatch(/^registered/);
-  });
-
-  it('says in words what happened to the device of a session', async () => {
-    const console = await open();
-    const { page, unfold, form } = console;
-    const person = aPerson();
-    await register(console, person);
-    const held = await page.context().cookies();
-    const copied = held.find(({ name }) => name === 'refresh_token')?.value;
-    const refused = await service().http.post('/auth/refresh-token').set('Cookie', `refresh_token=${copied}`);
-    expect(refused.body.code).toBe('AUTH_DEVICE_UNPROVEN');
-    const user = await service().ports.users.findByUsername(person.username);
-    await service().ports.events.add([anEvent({ userId: user?.id ?? '', kind: 'device-bound' })]);
-    await unfold('History');
-    for (const text of [
-      'device-unproven (a refresh without a proof of the device was refused)',
-      'device-bound (a session got the key of its device)',
-    ])
-      await form('History').getByText(text, { exact: true }).waitFor();
-  });
-
   it('shows nothing of the user before, however late an answer is', async () => {
     const console = await open();
     const { page, send, press, unfold, hears, form } = console;
@@ -175,23 +119,6 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     await form('Sessions').getByText('This session').waitFor();
     await form('History').getByText('logged-in').waitFor();
     expect(await items.count()).toBe(4);
-  });
-
-  it('shows a curl line of a DELETE with a body, which works when it is copied', async () => {
-    const console = await open();
-    const { page, send, press, unfold, hears } = console;
-    const person = aPerson();
-    await register(console, person);
-    await unfold('Remove the account');
-    await send('Remove the account', { Password: 'wrong' });
-    await hears(/^AUTH_CREDENTIALS_INVALID/);
-    await press('Show secrets');
-    const shown = await page.locator('#log details[open] pre').first().textContent();
-    const command = `${shown}`.replace('"wrong"', JSON.stringify(person.password));
-    expect(command).toMatch(/^curl -i -X DELETE /);
-    const { stdout } = await execFileInShell(command);
-    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
-    await service().http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
   });
 });
 
@@ -320,46 +247,6 @@ describe.runIf(canBrowse())('the console', () => {
     }
     await press('Clear');
     expect(await lines()).toEqual([]);
-  });
-
-  it('opens the last request that the user has asked for, and names those that it sends by itself', async () => {
-    const console = await open();
-    const { page, press, hears, unfold, lines, form } = console;
-    const opened = () => page.locator('#log details[open] > summary').allTextContents();
-    const others = async () => (await lines()).filter((line) => line.endsWith(', sent by the console itself'));
-    await press('Optional: GET /auth/session');
-    await hears('GET /auth/session: 200');
-    expect(await opened()).toEqual([expect.stringMatching(/^GET \/auth\/session 200 \d+ ms$/)]);
-    await register(console, aPerson());
-    await form('Sessions').getByText('This session').waitFor();
-    expect(await opened()).toEqual([expect.stringMatching(/^POST \/auth\/register 201 \d+ ms$/)]);
-    for (const [name, said, line] of [
-      ['Refresh', 'Both tokens are new.', /^POST \/auth\/refresh-token 200 \d+ ms$/],
-      ['End all others', 'All other sessions have ended.', /^DELETE \/auth\/sessions\?except=current 200 \d+ ms$/],
-      ['List again', 'All other sessions have ended.', /^GET \/auth\/sessions 200 \d+ ms$/],
-      ['Export', /^The answer to the last request/, /^GET \/users\/me\/export 200 \d+ ms$/],
-    ] as const) {
-      if (name === 'Export') await unfold('Export what is stored');
-      await press(name);
-      await hears(said);
-      await expect.poll(opened).toEqual([expect.stringMatching(line)]);
-    }
-    expect(await others()).toContainEqual(expect.stringMatching(/^GET \/auth\/sessions /));
-    expect(await console.faults()).toEqual([]);
-  });
-
-  it('shows bars that are full right after a log-in, also where nothing asks for less motion', async () => {
-    const console = await open();
-    const { page } = console;
-    await page.emulateMedia({ reducedMotion: 'no-preference' });
-    await register(console, aPerson());
-    const bars = page.getByRole('progressbar');
-    await bars.first().waitFor();
-    for (const bar of await bars.all()) {
-      const image = (await bar.screenshot()).toString('base64');
-      const [begin, end] = await pixelsOf(await page.context().newPage(), image, [0.25, 0.95]);
-      expect(end).toBe(begin);
-    }
   });
 
   it('works by keyboard alone, and the focus can be seen', async () => {

@@ -2,7 +2,6 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import {
   changesIn,
@@ -19,10 +18,6 @@ import { startService, type TestService } from '../support/http/service.ts';
 import { freePort } from '../support/servers/free-port.ts';
 
 const REFRESH = '/auth/refresh-token';
-/** Milliseconds. */
-const LATENCY = 2_500;
-const RELOADS = 2;
-const HOUR = 3_600_000;
 
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
@@ -33,43 +28,6 @@ const expectSame = async (tab: Page, service: string, opened: Awaited<ReturnType
   expect(await changesIn(tab)).not.toContain('ended');
   expect(await eventsIn(tab, service)).not.toContain('device-unproven');
 };
-
-describe.runIf(canBrowse())('a page that has a key', () => {
-  const { world, openTab, signedUp } = openApplications();
-  /** Until the end of the test. */
-  const slowDown = (): void => {
-    world().witness.slow(LATENCY);
-    onTestFinished(() => world().witness.slow(0));
-  };
-
-  it(`stays logged in when each response takes ${LATENCY} ms, and it is reloaded ${RELOADS} times while it renews`, async () => {
-    const { tab, person } = await signedUp();
-    const opened = await sessionsIn(tab);
-    const tabs = [tab, await openTab(world().apps[1])];
-    slowDown();
-    const reload = async (each: Page): Promise<void> => {
-      for (let reloads = 0; reloads < RELOADS; reloads += 1) {
-        const sent = each.waitForRequest(`**${REFRESH}`);
-        await each.reload({ waitUntil: 'commit' });
-        await sent;
-      }
-    };
-    await Promise.all(tabs.map(reload));
-    for (const each of tabs) {
-      expect(await restoredIn(each)).toBe(person.username);
-      await expectSame(each, world().service, opened);
-    }
-  });
-
-  it(`stays logged in when each response takes ${LATENCY} ms, and the clock of its machine is an hour off`, async () => {
-    const { tab, person } = await signedUp({ clock: HOUR });
-    const opened = await sessionsIn(tab);
-    slowDown();
-    await tab.reload();
-    expect(await restoredIn(tab)).toBe(person.username);
-    await expectSame(tab, world().service, opened);
-  });
-});
 
 /** A service that can end, with a witness, an application and a browser, until the end of the test. */
 const openWorld = async () => {

@@ -93,16 +93,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     },
   );
 
-  it('keep the user in when a response is lost, and the tab is closed meanwhile', async () => {
-    const { tab, person } = await signedUp();
-    await loseRefreshOf(tab);
-    await tab.close();
-    pass(HOUR);
-    const next = await openTab(world().apps[1]);
-    expect(await restoredIn(next)).toBe(person.username);
-    expect(await eventsIn(next)).not.toContain('device-unproven');
-  });
-
   it('keep the user in when the connection is closed before the response, and the browser sends the same again', async () => {
     const { tab, person } = await signedUp();
     await refreshIn(tab);
@@ -127,16 +117,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     expect(await eventsIn(tab)).not.toContain('device-unproven');
   });
 
-  it.each([-HOUR, HOUR])('work with a clock that is %i ms wrong', async (clock) => {
-    const { tab, person } = await signedUp({ clock });
-    expect(await bindingIn(tab)).toBe('device');
-    expect(await refreshIn(tab)).toBe(person.username);
-    const other = await openTab(world().apps[1], { clock });
-    expect(await restoredIn(other)).toBe(person.username);
-    expect(await bindingIn(other)).toBe('device');
-    expect(await eventsIn(tab)).not.toContain('device-unproven');
-  });
-
   it('work without a key where the application does not allow the frame', async () => {
     const html = `<meta http-equiv="Content-Security-Policy" content="frame-src 'none'">`;
     const { tab, person } = await signedUp({ html });
@@ -152,13 +132,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     const other = await openTab(world().apps[1], { vendor: 'Apple Computer, Inc.' });
     expect(await restoredIn(other)).toBeTypeOf('string');
     expect(await eventsIn(tab)).not.toContain('device-unproven');
-  });
-
-  it('leave no frame behind when the client is disposed of', async () => {
-    const { tab } = await signedUp();
-    expect(tab.frames()).toHaveLength(2);
-    await tab.evaluate(() => globalThis.page?.auth.dispose());
-    await expect.poll(() => tab.frames()).toHaveLength(1);
   });
 
   it('have another frame when a page has removed the first', async () => {

@@ -126,16 +126,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     expect(await tab.evaluate(() => globalThis.page?.auth.user)).toBeNull();
   });
 
-  it('are shown for other requests than a log-in', async () => {
-    const { tab, person } = await loggedOut();
-    const options = (await world().behind.http.post(OPTIONS).expect(200)).body.data;
-    const shown = await tab.evaluate(async (given) => {
-      const credential = await globalThis.passkeys?.passkeyCredential({ options: given });
-      return globalThis.page?.auth.logInAt('/auth/passkey', { credential });
-    }, options);
-    expect(shown?.username).toBe(person.username);
-  });
-
   it('are shown again for a request that needs it, which is then sent again', async () => {
     const { tab, person } = await loggedOut();
     expect(await passkeyLoginIn(tab)).toBe(person.username);
@@ -188,15 +178,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
       expect(await passkeyLoginIn(tab)).toBe(person.username);
     });
 
-    it('ends when somebody logs in with a password', async () => {
-      const { tab, person } = await waiting();
-      await tab.evaluate(
-        ({ username, password }) => globalThis.page?.auth.login({ account: username, password }),
-        person,
-      );
-      expect(await autofillIn(tab)).toBe('nobody');
-    });
-
     it('ends when somebody logs in in another tab', async () => {
       const { tab, person } = await waiting();
       const other = await tab.context().newPage();
@@ -207,18 +188,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
         ({ username, password }) => globalThis.page?.auth.login({ account: username, password }),
         person,
       );
-      expect(await autofillIn(tab)).toBe('nobody');
-    });
-
-    it('ends with the reason of its signal', async () => {
-      const { tab } = await waiting();
-      const reason = tab.evaluate(async () => {
-        const controller = new AbortController();
-        const ended = globalThis.passkeys?.logInWithPasskey({ autofill: true, signal: controller.signal });
-        setTimeout(() => controller.abort('the page is left'), 100);
-        return ended?.catch((error: unknown) => error);
-      });
-      expect(await reason).toBe('the page is left');
       expect(await autofillIn(tab)).toBe('nobody');
     });
 

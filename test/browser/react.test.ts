@@ -76,13 +76,6 @@ describe.runIf(canBrowse())('examples/react', () => {
     await heading(tab, `Logged in as ${username}`);
   });
 
-  it('calls the API with the access token', async () => {
-    const tab = await (await start())();
-    await registerIn(tab);
-    await press(tab, 'Call the API');
-    await tab.locator('pre', { hasText: '200 {"sub":"' }).waitFor();
-  });
-
   it('restores the session after a reload with one renewal, although StrictMode renders twice', async () => {
     const tab = await (await start())();
     const { username } = await registerIn(tab);
@@ -106,77 +99,5 @@ describe.runIf(canBrowse())('examples/react', () => {
     await fill(second, { password });
     await press(second, 'Log in');
     for (const tab of [first, second]) await heading(tab, `Logged in as ${username}`);
-  });
-
-  it('lists the sessions, and ends another one', async () => {
-    const tab = await (await start())();
-    const { username, password } = await registerIn(tab);
-    const other = await fetch(`${world().service}/auth/login`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'User-Agent': 'another device' },
-      body: JSON.stringify({ account: username, password }),
-    });
-    expect(other.status).toBe(200);
-    await tab.reload();
-    const row = tab.getByRole('listitem').filter({ hasText: 'another device' });
-    await row.getByRole('button', { name: 'End' }).click();
-    await row.waitFor({ state: 'detached' });
-    expect(await tab.getByRole('listitem').count()).toBe(1);
-  });
-
-  it('leaves no listener and no channel behind when it is removed', async () => {
-    const tab = await (await start())();
-    await registerIn(tab);
-    // As text: the test runner replaces `import` in code.
-    const [before, during, after] = await tab.evaluate<number[]>(`(async () => {
-      let count = 0;
-      const counting = (target, name, by) => {
-        const original = target[name];
-        target[name] = function (...given) {
-          count += by;
-          // A listener with a signal is removed by it.
-          given[2]?.signal?.addEventListener('abort', () => { count -= by; });
-          return original.apply(this, given);
-        };
-      };
-      counting(window, 'addEventListener', 1);
-      counting(window, 'removeEventListener', -1);
-      counting(BroadcastChannel.prototype, 'close', -1);
-      globalThis.BroadcastChannel = class extends BroadcastChannel { constructor(name) { super(name); count += 1; } };
-      const { mount } = await import('/src/mount.tsx');
-      const element = document.body.appendChild(document.createElement('div'));
-      const counts = [count];
-      const remove = mount(element);
-      while (!element.textContent.includes('(this one)')) await new Promise((resolve) => setTimeout(resolve, 20));
-      counts.push(count);
-      remove();
-      counts.push(count);
-      return counts;
-    })()`);
-    expect(during).toBeGreaterThan(before ?? Number.NaN);
-    expect(after).toBe(before);
-  });
-});
-
-describe.runIf(canBrowse())('examples/react, where addresses have to be verified', () => {
-  const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN, EMAIL_VERIFICATION: 'required' });
-  const cache = temporaryDirectory();
-  afterAll(cache.remove);
-
-  it('asks a new user to open the link, and says the same at the log-in', async () => {
-    const { service } = world();
-    const application = await serveReactExample({ port, service, api: service }, cache.path);
-    onTestFinished(application.close);
-    const tab = await (await visit()).open(ORIGIN);
-    const { username, email, password } = aPerson();
-    const says = (text: string) => tab.getByRole('alert').filter({ hasText: text }).waitFor();
-    await press(tab, 'I am new here');
-    await fill(tab, { username, email, password });
-    await press(tab, 'Register');
-    await says(`Open the link in the email to ${email}`);
-    await press(tab, 'I have an account');
-    await fill(tab, { username, password });
-    await press(tab, 'Log in');
-    await says('The email address is not verified. Open the link');
   });
 });

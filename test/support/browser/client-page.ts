@@ -43,14 +43,6 @@ export const importing = (service: string, setup: Setup = {}): string =>
   `<script>${setUp(setup)}</script>
   <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service, setup.origins)}</script>`;
 
-/** Starts the client in a page that is there, of an origin that may import it. Code as text: the test runner replaces `import` in functions. */
-export const startClientIn = (tab: Page, service: string): Promise<void> =>
-  tab.evaluate(`(async () => {
-    ${setUp({})}
-    const { createAuthClient } = await import('${service}/client.js');
-    ${start(service)}
-  })()`);
-
 /** A page with the client in it, for origins that may not import it. */
 export const including = (service: string): string => {
   const module = readText('client/dist/client.js').replace(

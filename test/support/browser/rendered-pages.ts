@@ -37,13 +37,9 @@ type World = {
 };
 
 /** The pages, the service with the cookie that they need, and a browser, for a whole `describe`. */
-export const openRenderedPages = (
-  { name, program, build }: RenderedExample,
-  env: Readonly<Record<string, string>> = {},
-) => {
+export const openRenderedPages = ({ name, program, build }: RenderedExample) => {
   const cleanups: (() => unknown)[] = [];
   let world: World;
-  let ahead = 0;
   beforeAll(async () => {
     const { browser, close } = await openBrowser();
     cleanups.push(close);
@@ -55,7 +51,7 @@ export const openRenderedPages = (
       ACCESS_COOKIE: 'true',
       LOGIN_PAGE_URL: `${pages}/login`,
     };
-    const behind = await startService({ ...settings, ...env }, { hasher, clock: { now: () => Date.now() + ahead } });
+    const behind = await startService(settings, { hasher });
     cleanups.push(behind.close);
     const between = await witness(behind.url, servicePort);
     cleanups.push(between.close);
@@ -76,10 +72,6 @@ export const openRenderedPages = (
   };
   return {
     world: () => world,
-    /** Time passes at the service. */
-    pass: (milliseconds: number) => {
-      ahead += milliseconds;
-    },
     openTab,
     /** The browser has dropped the access token, as it does when it expires. */
     expire: () => world.browser.clearCookies({ name: 'access_token' }),
@@ -97,11 +89,11 @@ export const openRenderedPages = (
     loggedIn: async () => {
       await world.browser.clearCookies();
       const person = aPerson();
-      const { body } = await world.behind.http.post('/auth/register').send(person).expect(201);
+      await world.behind.http.post('/auth/register').send(person).expect(201);
       const tab = await openTab();
       await tab.goto(`${world.pages}/account?from=mail`);
       await logInAt(tab, person);
-      return { tab, ...person, id: String(body.data.user.id) };
+      return { tab, ...person };
     },
   };
 };

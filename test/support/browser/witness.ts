@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { listenOnLoopback } from './listen.ts';
 
@@ -30,12 +29,8 @@ export type Witness = {
   readonly watch: () => Watch;
   /** Delays the next requests until there are `count` of them, without preflights. */
   readonly gather: (count: number) => void;
-  /** Delays the next request until so many later ones were answered 200, without preflights. */
-  readonly holdBack: (successes: number) => void;
   /** Holds back the response of the next request to that path, and later requests to it. */
   readonly hold: (path: string) => Held;
-  /** From now on each response takes so many milliseconds longer. */
-  readonly slow: (milliseconds: number) => void;
   /** The next request has a connection of its own. If it is lost without a response, Chromium does not send it again by itself. */
   readonly closeIdle: () => void;
   readonly close: () => Promise<void>;
@@ -57,17 +52,13 @@ type Held = {
 /** A proxy between a browser and the service that records requests and changes nothing. */
 export const witness = async (service: string, port?: number): Promise<Witness> => {
   const all: Seen[] = [];
-  let latency = 0;
   let gate = async (_path = ''): Promise<void> => undefined;
-  let onSuccess = (): void => undefined;
   let returnGate = async (_path = ''): Promise<unknown> => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate(incoming.url);
     const { method, headers } = incoming;
     const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, async (response) => {
       all.push(recordOf(incoming, response));
-      if (response.statusCode === 200) onSuccess();
-      if (latency > 0) await setTimeout(latency);
       const gone = incoming.method !== 'OPTIONS' && (await returnGate(incoming.url)) === LOST;
       if (gone) outgoing.destroy();
       else relay(response, outgoing);
@@ -88,19 +79,6 @@ export const witness = async (service: string, port?: number): Promise<Witness> 
         missing -= 1;
         if (missing <= 0) complete.resolve();
         await complete.promise;
-      };
-    },
-    holdBack: (successes) => {
-      let [isFirst, missing] = [true, successes];
-      const released = Promise.withResolvers<void>();
-      onSuccess = () => {
-        missing -= 1;
-        if (missing === 0) released.resolve();
-      };
-      gate = async () => {
-        if (!isFirst) return;
-        isFirst = false;
-        await released.promise;
       };
     },
     hold: (held) => {
@@ -126,9 +104,6 @@ export const witness = async (service: string, port?: number): Promise<Witness> 
         released.resolve(LOST);
       };
       return { arrived: arrived.promise, followed: followed.promise, letGo, lose };
-    },
-    slow: (milliseconds) => {
-      latency = milliseconds;
     },
     closeIdle: () => server.closeIdleConnections(),
     ...(await listenOnLoopback(server, port)),

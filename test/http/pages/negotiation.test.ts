@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_POLICY } from '../../../src/adapters/http/stages/security-headers.ts';
-import { BROWSER_ACCEPT } from '../../support/http/accept.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import type { TestService } from '../../support/http/service.ts';
+
+/** What browsers send when they open an address. */
+const BROWSER_ACCEPT = {
+  Chromium:
+    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
+  Firefox: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+} as const;
 
 const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';

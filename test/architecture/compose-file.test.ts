@@ -93,9 +93,8 @@ describe('a proxy of the documentation', () => {
   });
 });
 
-describe('the manifest for Kubernetes in docs/deploy.md', () => {
-  const [, manifest = ''] = /```yaml\n(apiVersion: apps[\s\S]*?)```/.exec(deploy) ?? [];
-  const objects = parseAllDocuments(manifest).map((document) => document.toJS());
+describe('kubernetes.yaml', () => {
+  const objects = parseAllDocuments(readText('kubernetes.yaml')).map((document) => document.toJS());
   const { spec } = objects.find(({ kind }) => kind === 'Deployment');
   const [container] = spec.template.spec.containers;
   type Setting = { readonly name: string; readonly value: string };

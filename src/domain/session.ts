@@ -19,10 +19,10 @@ export type Session = {
   readonly rotatedAt: number;
   /** The number of the current token: 0 for the first, higher with each rotation, also with one that was reverted. */
   readonly rotation: number;
-  /** When the current run of rotations began. In a run, each token but the first is rotated within a window after it was issued. */
-  readonly runStartedAt: number;
-  /** The number of the token whose rotation began the run; 0 until the first rotation. */
-  readonly runFirst: number;
+  /** When the current burst of rotations began. In a burst, each token but the first is rotated within a window after it was issued. */
+  readonly burstStartedAt: number;
+  /** The number of the token whose rotation began the burst; 0 until the first rotation. */
+  readonly burstFirst: number;
   readonly createdAt: number;
   /** When the current token expires, and the session with it. */
   readonly expiresAt: number;
@@ -54,8 +54,8 @@ export const newSession = (input: {
   previousTokenId: null,
   rotatedAt: input.now,
   rotation: 0,
-  runStartedAt: input.now,
-  runFirst: 0,
+  burstStartedAt: input.now,
+  burstFirst: 0,
   createdAt: input.now,
   expiresAt: input.now + input.lifetime,
   userAgent: input.device.userAgent,
@@ -82,10 +82,10 @@ export type Rotation = {
   /** Milliseconds after its user has authenticated in which a session ends; `null`: it may be renewed for ever. */
   readonly maxAge: number | null;
   /**
-   * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesRun`). If not, or if `from` is
-   * the first token of the run, this rotation begins a run.
+   * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst`). If not, or if `from` is
+   * the first token of the burst, this rotation begins a burst.
    */
-  readonly continuesRun: boolean;
+  readonly continuesBurst: boolean;
   /** Where the request comes from. */
   readonly device: Device;
   /** What it proves of the device that holds the session's key. */
@@ -118,11 +118,11 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
 /**
- * Whether this rotation is the first of a run. Also when it repeats the first one, which was reverted: the run then begins with
+ * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with
  * the repetition.
  */
-const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
-  !continuesRun || number === runFirst;
+const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotation): boolean =>
+  !continuesBurst || number === burstFirst;
 
 /** The number of the token that replaces `from`. No token of the session has had it, unless the database has lost that. */
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
@@ -152,7 +152,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,
         rotation: nextNumber(rotation),
-        ...(beginsRun(session, rotation) && { runStartedAt: rotation.at, runFirst: rotation.number }),
+        ...(beginsBurst(session, rotation) && { burstStartedAt: rotation.at, burstFirst: rotation.number }),
         expiresAt: expiryAfter(session, rotation),
       }
     : null;

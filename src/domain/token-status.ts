@@ -61,15 +61,15 @@ const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
 const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
 
 /**
- * Whether a rotation of this token now continues a run: the token was issued within the last window, so the token before it may still be
- * part of a race. Otherwise the rotation begins a run.
+ * Whether a rotation of this token now continues a burst: the token was issued within the last window, so the token before it may still be
+ * part of a race. Otherwise the rotation begins a burst.
  */
-export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
+export const continuesBurst = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
   now - latestIssue(token) <= longestWindow(policy);
 
 /**
  * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
- * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
+ * the previous token and for the first token of the burst, and within limits for the others of the burst. No token is `raced` for longer than
  * two windows and a second after it was issued, however many rotations follow. For a session with a key, the proof of its device decides
  * instead of the time (ADR 0006).
  */
@@ -107,13 +107,13 @@ const rotationOf = (
   token: Issued,
   window: number,
 ): { readonly earliest: number; readonly latest: number } | null => {
-  const { previousTokenId, rotatedAt, rotation, runStartedAt, runFirst } = session;
+  const { previousTokenId, rotatedAt, rotation, burstStartedAt, burstFirst } = session;
   if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
   const earliest = earliestIssue(token);
-  // The first token of a run was rotated when it began, or before.
-  if (token.rotation === runFirst) return { earliest, latest: runStartedAt };
-  // Rotated at the latest when the first token of the run was issued, which was more than a window before the run began.
-  if (token.rotation < runFirst) return null;
+  // The first token of a burst was rotated when it began, or before.
+  if (token.rotation === burstFirst) return { earliest, latest: burstStartedAt };
+  // Rotated at the latest when the first token of the burst was issued, which was more than a window before the burst began.
+  if (token.rotation < burstFirst) return null;
   // The session has not rotated such a token.
   if (token.rotation >= rotation) return null;
   return { earliest, latest: Math.min(rotatedAt, latestIssue(token) + window) };

@@ -27,7 +27,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   at: time,
   expiresAt: time + LIFETIME,
   maxAge: null,
-  continuesRun: true,
+  continuesBurst: true,
   device: DEVICE,
   evidence: NOT_REQUIRED,
   ...step,
@@ -43,8 +43,8 @@ describe('newSession', () => {
       previousTokenId: null,
       rotatedAt: START,
       rotation: 0,
-      runStartedAt: START,
-      runFirst: 0,
+      burstStartedAt: START,
+      burstFirst: 0,
       createdAt: START,
       expiresAt: START + LIFETIME,
       ...DEVICE,
@@ -72,7 +72,7 @@ describe('rotated', () => {
       previousTokenId: 't1',
       rotatedAt: time,
       rotation: 1,
-      runStartedAt: time,
+      burstStartedAt: time,
       expiresAt: time + LIFETIME,
     });
   });
@@ -92,9 +92,9 @@ describe('rotated', () => {
   });
 
   it('gets a number above that of the token, and above that of the session', () => {
-    expect(rotated(SESSION, at(START, { number: 7, expectedNumber: 0 }))).toMatchObject({ rotation: 8, runFirst: 0 });
+    expect(rotated(SESSION, at(START, { number: 7, expectedNumber: 0 }))).toMatchObject({ rotation: 8, burstFirst: 0 });
     const known = { ...SESSION, rotation: 7 };
-    expect(rotated(known, at(START, { number: 0, expectedNumber: 7 }))).toMatchObject({ rotation: 8, runFirst: 0 });
+    expect(rotated(known, at(START, { number: 0, expectedNumber: 7 }))).toMatchObject({ rotation: 8, burstFirst: 0 });
   });
 
   it('is not possible once the session has expired', () => {
@@ -103,16 +103,16 @@ describe('rotated', () => {
   });
 });
 
-describe('a run of rotations', () => {
-  const second = rotated(SESSION, at(START + 60_000, { continuesRun: false })) ?? expect.unreachable();
+describe('a burst of rotations', () => {
+  const second = rotated(SESSION, at(START + 60_000, { continuesBurst: false })) ?? expect.unreachable();
 
   it('begins with the token whose rotation does not continue one', () => {
-    expect(second).toMatchObject({ rotation: 1, runStartedAt: START + 60_000, runFirst: 0 });
+    expect(second).toMatchObject({ rotation: 1, burstStartedAt: START + 60_000, burstFirst: 0 });
   });
 
   it('goes on with those whose rotation does', () => {
     const step = at(START + 61_000, { from: 't2', number: 1, to: 't3' });
-    expect(rotated(second, step)).toMatchObject({ rotation: 2, runStartedAt: START + 60_000, runFirst: 0 });
+    expect(rotated(second, step)).toMatchObject({ rotation: 2, burstStartedAt: START + 60_000, burstFirst: 0 });
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
-import { continuesRun, TOKEN_STATES, tokenStatus } from '../../src/domain/token-status.ts';
+import { continuesBurst, TOKEN_STATES, tokenStatus } from '../../src/domain/token-status.ts';
 import { readText } from '../support/checkout/repository.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -46,8 +46,8 @@ describe('tokenStatus', () => {
     previousTokenId: 't5',
     rotatedAt: last,
     rotation: 6,
-    runStartedAt: run,
-    runFirst: 2,
+    burstStartedAt: run,
+    burstFirst: 2,
   };
   const [t1, t2, t3] = [token('t1', 1, START), token('t2', 2, START), token('t3', 3, run)];
   const [t4, t5, t6] = [token('t4', 4, last - 2_000), token('t5', 5, last - 1_000), token('t6', 6, last)];
@@ -61,9 +61,9 @@ describe('tokenStatus', () => {
     ['the predecessor at the end of the race window', t5, last + 10_000, STRICT, 'raced'],
     ['the predecessor past the race window', t5, last + 10_001, STRICT, 'reused'],
     ['the predecessor by a clock that is behind', t5, last - 5_000, STRICT, 'raced'],
-    ['the first of the run at the end of the race window', t2, run + 10_000, STRICT, 'raced'],
-    ['the first of the run past the race window', t2, run + 10_001, STRICT, 'reused'],
-    ['one before the run, however recent that is', t1, run, STRICT, 'reused'],
+    ['the first of the burst at the end of the race window', t2, run + 10_000, STRICT, 'raced'],
+    ['the first of the burst past the race window', t2, run + 10_001, STRICT, 'reused'],
+    ['one before the burst, however recent that is', t1, run, STRICT, 'reused'],
     [
       'a later one until two windows and the second that `iat` leaves out have passed',
       t3,
@@ -82,10 +82,10 @@ describe('tokenStatus', () => {
     ['the predecessor in the last millisecond of the replay window', t5, last + 4_999, KIND, 'replayable'],
     ['the predecessor at the end of the replay window', t5, last + 5_000, KIND, 'raced'],
     ['the predecessor past both windows', t5, last + 10_001, KIND, 'reused'],
-    ['the first of the run, with a replay window', t2, run, KIND, 'raced'],
+    ['the first of the burst, with a replay window', t2, run, KIND, 'raced'],
     ['a later one that was issued within the replay window', t4, last + 2_999, KIND, 'replayable'],
     ['a later one that may have been rotated before the replay window', t4, last + 3_000, KIND, 'raced'],
-    ['one before the run, with a replay window', t1, run, KIND, 'reused'],
+    ['one before the burst, with a replay window', t1, run, KIND, 'reused'],
     ['the current token within the replay window of its rotation', t6, last + 4_999, KIND, 'replayable'],
     ['the current token at the end of that window', t6, last + 5_000, KIND, 'current'],
   ])('returns the status of %s', (_, presented, now, policy, status) => {
@@ -143,7 +143,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     at,
     expiresAt: at + LIFETIME,
     maxAge: null,
-    continuesRun: continuesRun(from, at, STRICT),
+    continuesBurst: continuesBurst(from, at, STRICT),
     device: UNKNOWN_DEVICE,
     evidence: NOT_REQUIRED,
   });
@@ -153,7 +153,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     token(currentTokenId, number, rotatedAt);
   const FIRST = current(SESSION);
 
-  // 11 s is the shortest pace at which each rotation begins a run.
+  // 11 s is the shortest pace at which each rotation begins a burst.
   it.each([500, 10_999, 11_000])('are raced for a window and reused soon after it, at a pace of %i ms', (pace) => {
     const statusAt = (time: number) => {
       let session = SESSION;

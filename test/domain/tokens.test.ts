@@ -70,7 +70,7 @@ describe('refreshClaims', () => {
       at,
       expiresAt: at + LIFETIME,
       maxAge: null,
-      continuesRun: false,
+      continuesBurst: false,
       device: UNKNOWN_DEVICE,
       evidence: NOT_REQUIRED,
     });

@@ -48,8 +48,8 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   previousTokenId: null,
   rotatedAt: NOW,
   rotation: 0,
-  runStartedAt: NOW,
-  runFirst: 0,
+  burstStartedAt: NOW,
+  burstFirst: 0,
   createdAt: NOW,
   expiresAt: NOW + 7 * DAY,
   userAgent: null,
@@ -154,6 +154,6 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   evidence: NOT_REQUIRED,
   expiresAt: session.expiresAt + 60_000,
   maxAge: null,
-  continuesRun: false,
+  continuesBurst: false,
   ...given,
 });

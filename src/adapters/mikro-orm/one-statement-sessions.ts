@@ -111,7 +111,7 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
   const { device, evidence } = rotation;
   return {
     ...{ sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge },
-    continuesRun: booleans(rotation.continuesRun),
+    continuesBurst: booleans(rotation.continuesBurst),
     ...{ userAgent: device.userAgent, address: device.address },
     ...{ isRequired: booleans(evidence.required), browserKey: evidence.browserKey },
     next: nextNumber(rotation),
@@ -173,10 +173,10 @@ const userInJson = (db: Sql, { users }: Names) =>
     .whereRef('auth_user.id', '=', 'user_id')
     .as('user_in_json');
 
-const runAfter = ({ continuesRun, number, at }: Values) => ({
-  run_started_at: sql`case when ${boolean(continuesRun)} and run_first <> ${integer(number)}
-    then run_started_at else ${integer(at)} end`,
-  run_first: sql`case when ${boolean(continuesRun)} then run_first else ${integer(number)} end`,
+const runAfter = ({ continuesBurst, number, at }: Values) => ({
+  burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
+    then burst_started_at else ${integer(at)} end`,
+  burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(number)} end`,
 });
 
 const needsNoProof = ({ isRequired, browserKey }: Values) =>

@@ -27,7 +27,7 @@ export type UserInSession = {
  * - ends a session at its greatest age, however often it is rotated
  * - remembers how and when its user has authenticated, also after a rotation
  * - numbers the current token one higher than the last, also after a rotation that was reverted
- * - remembers when the run of rotations began, and with which number
+ * - remembers when the burst of rotations began, and with which number
  * - changes nothing when another token is current, or has another number
  * - remembers the device that rotated a session last
  * - finds the keys of a session and its used proofs
@@ -48,7 +48,7 @@ export type UserInSession = {
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted
  * - never performs a rotation that was reverted before it happened
- * - begins the run again when its first rotation was reverted
+ * - begins the burst again when its first rotation was reverted
  * - does not revert a rotation that was followed by another
  * - either reverts a rotation or accepts the next one, when both are asked for at the same time
  * - reverts nothing in a session that was ended, or whose token is another

@@ -2,7 +2,7 @@ import { type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-bin
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/token-status.ts';
+import { continuesBurst, type ReplayPolicy, type TokenStatus } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type NoticeDeps, recordUnprovenDevice } from '../notices.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
@@ -183,8 +183,8 @@ const nextRotation = (
     at: now,
     expiresAt: now + deps.refreshLifetime,
     maxAge: deps.sessionMaxLifetime,
-    // The times of lost rotations are unknown, so the next one begins a run.
-    continuesRun: status !== 'recoverable' && continuesRun(token, now, deps.replayPolicy),
+    // The times of lost rotations are unknown, so the next one begins a burst.
+    continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
   };

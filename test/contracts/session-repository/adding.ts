@@ -13,8 +13,8 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
       createdAt: NOW - 1,
       rotatedAt: NOW + 1,
       rotation: 2 ** 40,
-      runStartedAt: NOW - 2,
-      runFirst: 2 ** 40 - 3,
+      burstStartedAt: NOW - 2,
+      burstFirst: 2 ** 40 - 3,
       ...DEVICE,
     });
     const longest = await stored({ userAgent: shortUserAgent('x'.repeat(1_000)) });

@@ -224,8 +224,8 @@ const DONE = ({ from, at, number, expiresAt, device }: ReturnType<typeof aRotati
   previousTokenId: from,
   rotatedAt: at,
   rotation: number + 1,
-  runStartedAt: at,
-  runFirst: number,
+  burstStartedAt: at,
+  burstFirst: number,
   expiresAt,
   ...device,
 });

@@ -19,7 +19,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
   });
 
   it('changes the current token alone when a rotation is reverted', async ({ sessions, stored, rotateOn }) => {
-    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const session = await rotateOn(await stored(), 3, { continuesBurst: true });
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
     const after = rotated(session, rotation) ?? expect.unreachable();
@@ -30,14 +30,14 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(reverted);
   });
 
-  it('begins the run again when its first rotation was reverted', async ({ sessions, stored, rotateOn }) => {
-    const session = await rotateOn(await stored(), 1, { continuesRun: true });
-    const first = aRotation(session, { continuesRun: false });
+  it('begins the burst again when its first rotation was reverted', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 1, { continuesBurst: true });
+    const first = aRotation(session, { continuesBurst: false });
     await sessions.rotate(first);
     await sessions.revert(first);
-    const again = aRotation(session, { at: first.at + 1, continuesRun: true, expectedNumber: first.number + 1 });
+    const again = aRotation(session, { at: first.at + 1, continuesBurst: true, expectedNumber: first.number + 1 });
     await sessions.rotate(again);
-    expect(await sessions.find(session)).toMatchObject({ runStartedAt: again.at, runFirst: again.number });
+    expect(await sessions.find(session)).toMatchObject({ burstStartedAt: again.at, burstFirst: again.number });
   });
 
   it('does not revert a rotation that was followed by another', async ({ sessions, stored }) => {
@@ -67,7 +67,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
   });
 
   it('never performs a rotation that was reverted before it happened', async ({ sessions, stored, rotateOn }) => {
-    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const session = await rotateOn(await stored(), 3, { continuesBurst: true });
     const [late, later] = [aRotation(session), aRotation(session)];
     await sessions.revert(late);
     expect(await sessions.rotate(late)).toBe('stale');
@@ -81,7 +81,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const next = aRotation(session, { expectedNumber: 4 });
     expect(await sessions.rotate(next)).toHaveProperty('user');
     await sessions.revert(late);
-    expect(await sessions.find(session)).toMatchObject({ currentTokenId: next.to, rotation: 5, runFirst: 3 });
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: next.to, rotation: 5, burstFirst: 3 });
   });
 
   it('reverts nothing in a session that was ended, or whose token is another', async (given) => {

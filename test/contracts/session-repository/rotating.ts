@@ -19,8 +19,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       previousTokenId: first.from,
       rotatedAt: first.at,
       rotation: 1,
-      runStartedAt: first.at,
-      runFirst: 0,
+      burstStartedAt: first.at,
+      burstFirst: 0,
       expiresAt: first.expiresAt,
     };
     expect(await sessions.find(session)).toStrictEqual(once);
@@ -36,7 +36,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     stored,
     rotateOn,
   }) => {
-    const session = await rotateOn(await stored(), 2, { continuesRun: true });
+    const session = await rotateOn(await stored(), 2, { continuesBurst: true });
     const known = aRotation(session).from;
     const recovery = { ...aRotation(session), from: anId(), number: 7 };
     expect(await sessions.rotate({ ...recovery, expected: recovery.from, expectedNumber: 7 })).toBe('stale');
@@ -45,8 +45,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       currentTokenId: recovery.to,
       previousTokenId: recovery.from,
       rotation: 8,
-      runStartedAt: recovery.at,
-      runFirst: 7,
+      burstStartedAt: recovery.at,
+      burstFirst: 7,
     });
     await sessions.revert(recovery);
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
@@ -110,7 +110,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
 
   it('numbers the current token one higher than the last, also after a rotation that was reverted', async (given) => {
     const { sessions, stored, rotateOn } = given;
-    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const session = await rotateOn(await stored(), 3, { continuesBurst: true });
     expect(session).toMatchObject({ rotation: 3 });
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
@@ -119,16 +119,16 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toMatchObject({ rotation: 5 });
   });
 
-  it('remembers when the run of rotations began, and with which number', async ({ sessions, stored, rotateOn }) => {
+  it('remembers when the burst of rotations began, and with which number', async ({ sessions, stored, rotateOn }) => {
     const session = await stored();
-    const first = await rotateOn(session, 2, { continuesRun: true });
-    expect(first).toMatchObject({ runStartedAt: session.rotatedAt + 1_000, runFirst: 0 });
+    const first = await rotateOn(session, 2, { continuesBurst: true });
+    expect(first).toMatchObject({ burstStartedAt: session.rotatedAt + 1_000, burstFirst: 0 });
     expect(await sessions.find(session)).toStrictEqual(first);
-    const second = await rotateOn(first, 1, { continuesRun: false });
-    expect(second).toMatchObject({ runStartedAt: second.rotatedAt, runFirst: 2 });
+    const second = await rotateOn(first, 1, { continuesBurst: false });
+    expect(second).toMatchObject({ burstStartedAt: second.rotatedAt, burstFirst: 2 });
     expect(await sessions.find(session)).toStrictEqual(second);
-    const continued = await rotateOn(second, 2, { continuesRun: true });
-    expect(continued).toMatchObject({ runStartedAt: second.rotatedAt, runFirst: 2 });
+    const continued = await rotateOn(second, 2, { continuesBurst: true });
+    expect(continued).toMatchObject({ burstStartedAt: second.rotatedAt, burstFirst: 2 });
     expect(await sessions.find(session)).toStrictEqual(continued);
   });
 

@@ -41,7 +41,7 @@ const addRows = async (records: Records): Promise<void> => {
     ...of,
     ...at,
     rotatedAt: NOW,
-    runStartedAt: NOW,
+    burstStartedAt: NOW,
     userAgent: `Ada's browser`,
     address: '192.0.2.0/24',
   };

@@ -22,16 +22,16 @@ type Rotation = {
   readonly at: number;
 };
 /** What the store knows of the session. */
-type Stored = Pick<ModelSession, 'state' | 'runFirst' | 'runStartedAt'>;
+type Stored = Pick<ModelSession, 'state' | 'burstFirst' | 'burstStartedAt'>;
 
 type ModelSession = {
   /** `null` after the session has ended. */
   state: Progress | null;
   /** The number of the newest token. */
   last: Token;
-  /** The token whose rotation began the present run of rotations. */
-  runFirst: Token;
-  runStartedAt: number;
+  /** The token whose rotation began the present burst of rotations. */
+  burstFirst: Token;
+  burstStartedAt: number;
   /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
   readonly expirations: Map<Token, number>;
   /** How many rotations each token is away from the first. */
@@ -61,8 +61,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       generation: 0,
     },
     last: 0,
-    runFirst: 0,
-    runStartedAt: openedAt,
+    burstFirst: 0,
+    burstStartedAt: openedAt,
     expirations: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
     generations: new Map([[0, 0]]),
     unconfirmed: [],
@@ -76,10 +76,10 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const rotate = (rotation: Rotation): boolean => {
     const { from, expected, to, at } = rotation;
     if (!isExpected(rotation) || !mayRotate(expected, at)) return false;
-    const isFirstAgain = generationOf(from) === generationOf(session.runFirst);
+    const isFirstAgain = generationOf(from) === generationOf(session.burstFirst);
     if (isFirstAgain || from !== expected || at - issuedAt(from) > window + 999) {
-      session.runFirst = from;
-      session.runStartedAt = at;
+      session.burstFirst = from;
+      session.burstStartedAt = at;
     }
     const generation = Math.max(generationOf(from), rotation.generation) + 1;
     session.generations.set(to, generation);
@@ -145,8 +145,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   /** The times between which a token was rotated, as far as the service knows. */
   const knownOf = (token: Token, { rotatedAt, previous, generation }: Progress): typeof NEVER => {
     if (token === previous) return { earliest: rotatedAt, latest: rotatedAt };
-    const [number, first] = [generationOf(token), generationOf(session.runFirst)];
-    if (number === first) return { earliest: issuedAt(token), latest: session.runStartedAt };
+    const [number, first] = [generationOf(token), generationOf(session.burstFirst)];
+    if (number === first) return { earliest: issuedAt(token), latest: session.burstStartedAt };
     if (number < first || number >= generation) return NEVER;
     return { earliest: issuedAt(token), latest: Math.min(rotatedAt, issuedAt(token) + 999 + window) };
   };
@@ -167,8 +167,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     },
     /** What the store knows now. */
     snapshot: (): Stored => {
-      const { state, runFirst, runStartedAt } = session;
-      return structuredClone({ state, runFirst, runStartedAt });
+      const { state, burstFirst, burstStartedAt } = session;
+      return structuredClone({ state, burstFirst, burstStartedAt });
     },
     /** The store knows only what it knew then. */
     forget(known: Stored): void {

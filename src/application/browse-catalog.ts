@@ -1,7 +1,6 @@
 import { AppError } from '../domain/errors/app-error.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode } from '../domain/errors/catalog.ts';
 
-/** The public part of an entry of the catalog, with its code. */
 export type PublishedError = Omit<CatalogEntry, 'published' | 'level'> & { readonly code: string };
 
 const entryOf = (code: ErrorCode): PublishedError => {

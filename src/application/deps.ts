@@ -19,7 +19,6 @@ import type { EndOtherSessionsDeps, ListSessionsDeps } from './sessions/manage-s
 import type { RefreshDeps } from './sessions/refresh.ts';
 import type { MintAccessTokenDeps } from './sessions/rendered-pages.ts';
 
-/** What the use cases of accounts need. */
 export type AccountsDeps = RegisterUnverifiedDeps &
   RegisterPendingDeps &
   ChangePasswordDeps &
@@ -33,10 +32,8 @@ export type AccountsDeps = RegisterUnverifiedDeps &
     readonly mailer: Mailer | null;
   };
 
-/** What the use cases of factors need. */
 export type FactorsDeps = ManageFactorsDeps & ManagePasskeysDeps & PasskeyLoginDeps & FinishLoginDeps & StepUpDeps;
 
-/** What the use cases of sessions need. */
 export type SessionsDeps = AuthenticateDeps &
   CurrentUserDeps &
   RefreshDeps &

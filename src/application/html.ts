@@ -1,4 +1,3 @@
-/** HTML, as opposed to text that has to be escaped. */
 export class Html {
   readonly text: string;
 

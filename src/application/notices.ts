@@ -15,7 +15,6 @@ const sendsNotice = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): 
 
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
-/** Milliseconds. */
 const HOUR = 3_600_000;
 /** How many of the latest events of a user decide about a notice. */
 const LATEST_EVENTS = 200;

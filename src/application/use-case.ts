@@ -31,10 +31,8 @@ export type Report = <Name extends keyof Reports>(name: Name, ...details: Report
 
 export type RecordDeps = { readonly clock: Clock; readonly ids: IdGenerator };
 
-/** The dependencies of a use case that changes something and records it. */
 export type ChangeDeps = RecordDeps & { readonly transactions: Transactions };
 
-/** Stores events, in the transaction of the change. */
 export const record = (
   { clock, ids }: RecordDeps,
   { events }: Pick<Stores, 'events'>,

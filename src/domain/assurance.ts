@@ -2,17 +2,14 @@ import type { User } from './user.ts';
 
 /** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
 
-/** What was presented. `verified-passkey`: a passkey whose device has verified its user. */
 export type Method = 'password' | 'registration' | 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey';
 
 /** That a user has presented something. No session is opened or raised without one. */
 export type Authentication = {
   readonly method: Method;
-  /** Epoch milliseconds. */
   readonly at: number;
 };
 
-/** At least one. */
 export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
@@ -59,7 +56,6 @@ const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: b
 
 /** What a session remembers of its user's authentication. A refresh changes none of it. Times are epoch milliseconds. */
 export type Authenticated = {
-  /** When the user has presented something last. */
   readonly authenticatedAt: number;
   readonly amr: readonly Amr[];
   /** When the user has last presented something that they know; `null`: not in this session. */
@@ -73,7 +69,6 @@ const NOTHING_PRESENTED: Omit<Authenticated, 'authenticatedAt'> = { amr: [], kno
 const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
-/** @param before what the session remembers. */
 export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
   const timesOf = (kind: 'known' | 'held') =>
     authentications.filter(({ method }) => KINDS[method][kind]).map(({ at }) => at);
@@ -95,7 +90,6 @@ export const authenticatedBy = (authentications: Authentications, before = NOTHI
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
   assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : authenticatedAt;
 
-/** What a route requires of the session of its request. */
 export type StepUp = {
   /** The user has to have presented within so many milliseconds what the assurance takes; without `assurance`, anything. */
   readonly recent?: number;
@@ -103,7 +97,6 @@ export type StepUp = {
   readonly assurance?: 'aal2-if-enrolled';
 };
 
-/** Milliseconds for which what a user has presented is recent. */
 const RECENT = 5 * 60_000;
 
 /** What a change of factors takes: a stolen session is not enough, nor one with a stolen password. */
@@ -115,7 +108,6 @@ export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } a
  */
 export type MissingStepUp = { readonly acr?: 'aal2'; readonly maxAge?: number };
 
-/** What a session misses of a requirement; `null` if nothing. */
 export const missingStepUp = (
   { recent, assurance }: StepUp,
   { authenticatedAt, knownAt, heldAt }: Authenticated,
@@ -133,13 +125,11 @@ export type SecondFactorPolicy = {
   readonly secondFactor?: 'optional' | 'required' | undefined;
 };
 
-/** Whether the password alone opens no session of a user. */
 export const needsSecondFactor = (
   { secondFactor }: SecondFactorPolicy,
   { secondFactorAt }: Pick<User, 'secondFactorAt'>,
 ): boolean => secondFactorAt !== null || secondFactor === 'required';
 
-/** Whether what a user has presented opens no session of theirs. */
 export const lacksSecondFactor = (
   policy: SecondFactorPolicy,
   user: Pick<User, 'secondFactorAt'>,

@@ -6,7 +6,6 @@
 /** Whether refreshes of sessions with a key need a proof. `observe`: they do not, but what `enforce` would refuse is counted. */
 export type DeviceBinding = 'off' | 'observe' | 'enforce';
 
-/** The keys of a session's device. */
 export type DeviceKeys = {
   /** The thumbprint (RFC 7638) of the key that a page holds; `null` if there is none. */
   readonly deviceKey: string | null;
@@ -20,15 +19,12 @@ export const NO_KEYS: DeviceKeys = { deviceKey: null, browserKey: null, proofs: 
 
 /** A verified proof of a page's key (RFC 9449). */
 export type DeviceProof = {
-  /** The thumbprint of its key. */
   readonly key: string;
   /** Identifies the proof among those of its key. Proofs of a later second have greater numbers. A safe integer. */
   readonly number: number;
 };
 
-/** What a request proves of its device. */
 export type Evidence = {
-  /** Whether a session with a key needs a proof. */
   readonly required: boolean;
   readonly proof: DeviceProof | null;
   /** The key that a live bound cookie of this session names. */

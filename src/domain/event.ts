@@ -61,11 +61,10 @@ export const EVENT_KINDS = [
   /** In place of the session that made a change. */
   'session-opened',
   'session-ended',
-  /** A refresh found that the store had forgotten rotations of the session (ADR 0002). */
+  /** A refresh found that the store had lost rotations of the session (ADR 0002). */
   'session-recovered',
   /** A refresh was refused, since it had no proof of the session's device (ADR 0006). */
   'device-unproven',
-  /** A session got the key of its device. */
   'device-bound',
   /** The user of a session has authenticated again. */
   'stepped-up',
@@ -93,7 +92,6 @@ export const EVENT_KINDS = [
   /** With a link in mail: passkeys, authenticator apps and recovery codes that were added since. */
   'factors-undone',
   'username-changed',
-  /** The language of mails. */
   'locale-changed',
   /** An operator has stated something else about the user. */
   'attributes-changed',
@@ -130,7 +128,6 @@ export type AccountEvent = Origin & {
   readonly id: string;
   readonly userId: string;
   readonly kind: EventKind;
-  /** Epoch milliseconds. */
   readonly at: number;
   /** Also of a remembered device. */
   readonly sessionId: string | null;
@@ -156,10 +153,9 @@ export const withoutName = <Shown extends Pick<AccountEvent, 'actor'>>(event: Sh
   actor: event.actor === null ? null : ('operator' as const),
 });
 
-/** Refused log-ins of one user, and log-ins on one device, are counted together for this long. Milliseconds. */
+/** Refused log-ins of one user, and log-ins on one device, are counted together for this long. */
 export const COUNTING_PERIOD = 3_600_000;
 
-/** The start of the period that a time is in. Epoch milliseconds. */
 export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
 
 /**

@@ -27,16 +27,14 @@ export type Link = {
   readonly email: string;
   /** From when on an undo removes what was added to the account. Epoch milliseconds; 0: everything, and for other purposes. */
   readonly since: number;
-  /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
 };
 
-/** How long the link of a password reset is valid, in milliseconds: half an hour. */
+/** How long the link of a password reset is valid: half an hour. */
 export const RESET_LIFETIME = 30 * 60_000;
 
-/** How long links are valid that verify or change an email address, in milliseconds: a day. */
+/** How long links are valid that verify or change an email address: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
 /**

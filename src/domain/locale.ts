@@ -1,8 +1,6 @@
 /** Language tags (BCP 47, RFC 5646), such as `de` and `de-AT`. */
 
-/** The languages of the built-in texts: mails, and pages for users. */
 export const BUILT_IN_LOCALES = ['en', 'de'] as const;
-/** The language of last resort. */
 export const LAST_LOCALE = 'en';
 
 /** RFC 5646 §4.1: no language in particular, which is the default one. */

@@ -1,18 +1,17 @@
 /**
  * The limit on wrong passwords for one account (ADR 0008). Times are milliseconds, all of the same clock.
  *
- * The first failures need no wait. After `FREE_FAILURES`, each failing client (a network, or a device of the user) has its own slot, in
+ * The first failures need no wait. After `FREE_FAILURES`, each failing client (a network, or a device of the user) has its own bucket, in
  * which it may try once. The more clients are failing, the longer each waits, so that together they have one attempt a minute. All
- * networks that are not failing share one more slot. Devices of the user that are not failing do not wait.
+ * networks that are not failing share one more bucket. Devices of the user that are not failing do not wait.
  */
 
 /** Failures without a wait, of all clients together. */
 export const FREE_FAILURES = 50;
 /** Milliseconds. Each further failure doubles the wait. */
 const FIRST_WAIT = 1_000;
-/** Milliseconds. */
 const LONGEST_WAIT = 60_000;
-/** How long the failures of a client are remembered after its last attempt. Milliseconds. */
+/** How long the failures of a client are remembered after its last attempt. */
 export const FAILURE_TTL = 3_600_000;
 /** From this number of remembered failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
@@ -47,38 +46,40 @@ export type LoginThrottle = {
   readonly lastAt: number;
   /** By `clientKey`. About 250 at most: no more attempts are admitted in an hour. */
   readonly clients: ReadonlyMap<string, Failures>;
-  /** When each slot was last used: that of a failing client or group, or the shared one. */
-  readonly slots: ReadonlyMap<string, number>;
+  /** When each bucket was last used: that of a failing client or group, or the shared one. */
+  readonly buckets: ReadonlyMap<string, number>;
 };
 
-/** The slot of all clients that are not failing. */
-const SHARED_SLOT = '';
+/** The bucket of all clients that are not failing. */
+const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
 export const waitFor = (throttle: LoginThrottle | null, client: LoginClient, now: number): number => {
-  const { clients, slots } = remembered(throttle, now);
+  const { clients, buckets } = remembered(throttle, now);
   const excess = sum([...clients.values()].map(({ failures }) => failures)) - FREE_FAILURES;
   if (excess < 0) return 0;
   const count = countByGroup(clients);
-  const slot = slotOf(clientKey(client), client.kind, count);
-  if (slot === SHARED_SLOT && client.kind === 'device') return 0;
-  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(slot, clients, client.kind, count);
-  const since = now - (slots.get(slot) ?? Number.NEGATIVE_INFINITY);
+  const bucket = bucketOf(clientKey(client), client.kind, count);
+  if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(bucket, clients, client.kind, count);
+  const since = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
   // Negative after the clock was set back.
   return since < 0 ? 0 : Math.max(0, wait - since);
 };
 
-/** The throttle after an attempt was admitted. */
 export const counted = (throttle: LoginThrottle | null, client: LoginClient, now: number): LoginThrottle => {
   const before = remembered(throttle, now);
   const text = clientKey(client);
   const clients = new Map(before.clients);
   clients.set(text, { failures: (clients.get(text)?.failures ?? 0) + 1, lastAt: now });
-  const taken = [before.clients, clients].map((each) => slotOf(text, client.kind, countByGroup(each)));
-  return { lastAt: now, clients, slots: new Map([...before.slots, ...taken.map((slot) => [slot, now] as const)]) };
+  const used = [before.clients, clients].map((each) => bucketOf(text, client.kind, countByGroup(each)));
+  return {
+    lastAt: now,
+    clients,
+    buckets: new Map([...before.buckets, ...used.map((bucket) => [bucket, now] as const)]),
+  };
 };
 
-/** The throttle without an attempt that was admitted. */
 export const withdrawn = (throttle: LoginThrottle, client: LoginClient): LoginThrottle => {
   const text = clientKey(client);
   const failed = throttle.clients.get(text);
@@ -86,27 +87,26 @@ export const withdrawn = (throttle: LoginThrottle, client: LoginClient): LoginTh
   const clients = new Map(throttle.clients);
   if (failed.failures === 1) clients.delete(text);
   else clients.set(text, { ...failed, failures: failed.failures - 1 });
-  const slots = new Map(throttle.slots);
-  slots.delete(slotOf(text, client.kind, countByGroup(clients)));
-  return { ...throttle, clients, slots };
+  const buckets = new Map(throttle.buckets);
+  buckets.delete(bucketOf(text, client.kind, countByGroup(clients)));
+  return { ...throttle, clients, buckets };
 };
 
-/** The throttle after an admitted attempt had the right password: the earlier failures of its client are forgotten. */
+/** The throttle after an admitted attempt had the right password: its earlier failures no longer count. */
 export const succeeded = (throttle: LoginThrottle, client: LoginClient): LoginThrottle => {
   const { clients, ...rest } = withdrawn(throttle, client);
   const text = clientKey(client);
   return { ...rest, clients: new Map([...clients].filter(([each]) => each !== text)) };
 };
 
-/** Whether a throttle has no effect any more. */
-export const isForgotten = ({ clients, lastAt }: LoginThrottle, now: number): boolean =>
+export const isOver = ({ clients, lastAt }: LoginThrottle, now: number): boolean =>
   clients.size === 0 || now - lastAt >= FAILURE_TTL;
 
 type Clients = LoginThrottle['clients'];
 
-const remembered = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'slots'> => ({
+const remembered = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'buckets'> => ({
   clients: new Map([...(throttle?.clients ?? [])].filter(([, { lastAt }]) => now - lastAt < FAILURE_TTL)),
-  slots: new Map([...(throttle?.slots ?? [])].filter(([, takenAt]) => now - takenAt < FAILURE_TTL)),
+  buckets: new Map([...(throttle?.buckets ?? [])].filter(([, usedAt]) => now - usedAt < FAILURE_TTL)),
 });
 
 /** The keys of a client's groups, the widest first, and its own: each is a prefix of the next. */
@@ -124,24 +124,24 @@ const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
   return count;
 };
 
-/** The slot of a client: that of its widest failing group, or else the shared one. */
-const slotOf = (text: string, kind: LoginClient['kind'], count: ReadonlyMap<string, number>): string => {
+/** The bucket of a client: that of its widest failing group, or else the shared one. */
+const bucketOf = (text: string, kind: LoginClient['kind'], count: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(text);
   const limits = LIMITS[kind].slice(-groups.length);
-  return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_SLOT;
+  return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
 };
 
-/** The number of failing clients and groups, each with its own slot. */
+/** The number of failing clients and groups, each with its own bucket. */
 const failingClients = (
-  slot: string,
+  bucket: string,
   clients: Clients,
   kind: LoginClient['kind'],
   count: ReadonlyMap<string, number>,
 ): number => {
-  if (slot === SHARED_SLOT) return 1;
-  const slots = new Set([...clients.keys()].map((text) => slotOf(text, kind, count)));
-  slots.delete(SHARED_SLOT);
-  return slots.size;
+  if (bucket === SHARED_BUCKET) return 1;
+  const buckets = new Set([...clients.keys()].map((text) => bucketOf(text, kind, count)));
+  buckets.delete(SHARED_BUCKET);
+  return buckets.size;
 };
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -22,10 +22,8 @@ export const mailboxOf = (email: string): string => {
 
 /** So many mails at once, then one in each interval. */
 export type MailLimit = {
-  /** What is counted. */
   readonly of: string;
   readonly burst: number;
-  /** Milliseconds. */
   readonly interval: number;
 };
 

@@ -36,12 +36,10 @@ export type Notice = (typeof NOTICES)[number];
 
 /** A message that is still to be sent. It has no link: the token of a link is made when the message is sent. */
 export type Message = {
-  /** ULID. */
   readonly id: string;
   readonly kind: MessageKind;
   /** `null` while it is not known whether the address has an account. */
   readonly userId: string | null;
-  /** The address to send it to. */
   readonly to: string;
   /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
   readonly email: string | null;
@@ -50,7 +48,6 @@ export type Message = {
   /** Whether the address was the verified one of the account before the change that the message is about. */
   readonly wasVerified: boolean;
   readonly origin: Origin;
-  /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly attempts: number;
 };
@@ -82,7 +79,7 @@ export const newMessage = (
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;
 
-/** Milliseconds: 10 s, doubled with each attempt, at most an hour, less up to half at random. @param random from 0 to 1. */
+/** 10 s, doubled with each attempt, at most an hour, less up to half at random. @param random from 0 to 1. */
 export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 

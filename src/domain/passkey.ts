@@ -1,6 +1,5 @@
 /** A key with which a user logs in without a password (WebAuthn Level 3). */
 export type Passkey = {
-  /** ULID. */
   readonly id: string;
   readonly userId: string;
   /** The id that its authenticator has chosen, in base64url. */
@@ -19,16 +18,12 @@ export type Passkey = {
   readonly isSynced: boolean;
   readonly isBackedUp: boolean;
   readonly name: string;
-  /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** `null` before its first use. */
   readonly lastUsedAt: number | null;
 };
 
-/** Identifies a passkey of a user. */
 export type PasskeyKey = Pick<Passkey, 'id' | 'userId'>;
 
-/** What an authenticator says with each use. */
 export type PasskeyState = Pick<Passkey, 'counter' | 'isBackedUp'>;
 
 export const PASSKEYS_PER_USER = 50;
@@ -58,7 +53,6 @@ const MODELS: ReadonlyMap<string, string> = new Map([
   ['fdb141b2-5d84-443e-8a35-4698c205a502', 'KeePassXC'],
 ]);
 
-/** The name of a passkey whose user gave it none. */
 export const defaultPasskeyName = (aaguid: string): string => MODELS.get(aaguid) ?? 'Passkey';
 
 /**

@@ -3,7 +3,6 @@ import type { User } from './user.ts';
 
 /** A device on which a user need not present the second factor again. It is no session: nobody is logged in by it. Times are epoch milliseconds. */
 export type RememberedDevice = {
-  /** ULID. */
   readonly id: string;
   readonly userId: string;
   readonly createdAt: number;
@@ -13,7 +12,6 @@ export type RememberedDevice = {
 /** Both are needed to find a device, so that no user finds another user's. */
 export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
 
-/** Milliseconds in which a device is remembered. */
 export const REMEMBERED_FOR = 30 * 86_400_000;
 
 /** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */

@@ -2,7 +2,6 @@ import { typedCode } from './text.ts';
 
 /** An authenticator app of a user. Times are epoch milliseconds. */
 export type Factor = FactorKey & {
-  /** Encrypted. */
   readonly secret: string;
   /** The last step whose code was used; -1 before the first. */
   readonly lastStep: number;
@@ -19,7 +18,6 @@ export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boole
 
 /** One-time codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, which all apps know. */
 
-/** Seconds. */
 const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;
 export const CODE_PATTERN = /^\d{6}$/;
@@ -48,7 +46,6 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const randomText = (token: string, alphabet: string, length: number): string =>
   [...token.slice(0, length)].map((character) => alphabet[BASE64URL.indexOf(character) % alphabet.length]).join('');
 
-/** A secret in Base32. @param token 256 random bits in base64url. */
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
 /** The address that an app reads from a QR code (Google Authenticator, "Key URI Format"): a colon ends the name of the service. */
@@ -66,10 +63,8 @@ export const totpUri = (
 
 /** Without I, L, O and U, which are misread (Crockford's Base32). */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** How many a user gets at once. */
 export const RECOVERY_CODES = 10;
 
-/** 80 bits. */
 const LENGTH = 16;
 const GROUPS = /.{4}(?=.)/g;
 

@@ -66,15 +66,12 @@ export const newSession = (input: {
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
-  /** `jti` of the token that is rotated. */
   readonly from: string;
   /** `jti` of the token that has to be the session's current one: `from`, unless the database has lost the rotation that issued `from`. */
   readonly expected: string;
   /** The number that the session has to have: that of `from`, unless the database has lost rotations, or an earlier rotation of `from` was reverted. */
   readonly expectedNumber: number;
-  /** The number of `from`. */
   readonly number: number;
-  /** `jti` of the token that replaces it. */
   readonly to: string;
   readonly at: number;
   /** When the new token expires, and the session with it, unless `maxAge` ends it before. */
@@ -86,13 +83,10 @@ export type Rotation = {
    * the first token of the burst, this rotation begins a burst.
    */
   readonly continuesBurst: boolean;
-  /** Where the request comes from. */
   readonly device: Device;
-  /** What it proves of the device that holds the session's key. */
   readonly evidence: Evidence;
 };
 
-/** What is read of a session together with its user. */
 export type PartWithUser = Pick<Session, 'expiresAt'> & Authenticated;
 
 /** A session that was rotated, as the claims of its new tokens need it. */
@@ -132,7 +126,6 @@ export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' |
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
   previousTokenId !== null && now - rotatedAt < window;
 
-/** When a session expires that is rotated. */
 const expiryAfter = ({ authenticatedAt }: Session, { expiresAt, maxAge }: Rotation): number =>
   maxAge === null ? expiresAt : Math.min(expiresAt, authenticatedAt + maxAge);
 

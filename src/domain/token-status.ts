@@ -32,7 +32,6 @@ const RANKS: readonly string[] = Object.keys(TOKEN_STATES);
 /** Orders statuses: negative when `a` is the better one for the client. */
 export const byFavor = (a: TokenStatus, b: TokenStatus): number => RANKS.indexOf(a) - RANKS.indexOf(b);
 
-/** Whether a refresh with such a token succeeds. */
 export const isGood = (status: TokenStatus): boolean => byFavor(status, 'replayable') <= 0;
 
 /** How the replay of a rotated token is treated, by the time since its rotation. ADR 0002. */
@@ -49,14 +48,13 @@ export type ReplayPolicy = {
 /** The parts of a token that count here. `iat` is in whole seconds, rounded down. */
 type Issued = {
   readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>;
-  /** Its number within its session. */
   readonly rotation: number;
 };
 
 /** Milliseconds after its rotation in which a replayed token may be part of a race: the longer of the two windows. */
 const longestWindow = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
 
-/** The earliest and the latest time at which a token was issued. Epoch milliseconds. */
+/** The earliest and the latest time at which a token was issued. */
 const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
 const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
 

@@ -5,7 +5,6 @@ import { type PublicUser, publicUser, type User } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
 type RegisteredClaims = {
-  /** The user's id. */
   readonly sub: string;
   readonly iat: number;
   readonly exp: number;
@@ -46,7 +45,6 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
   acr: assuranceOf(authenticated.amr),
 });
 
-/** What access tokens say about a user. */
 export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
 
 /**

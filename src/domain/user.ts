@@ -39,11 +39,9 @@ export const accountKind = (account: string): 'email' | 'username' => (account.i
 
 /** A registered user, as stored. Times are epoch milliseconds. SPEC "User". */
 export type User = {
-  /** ULID. */
   readonly id: string;
   /** As it was registered; unique regardless of letter case. */
   readonly username: string;
-  /** In canonical form. */
   readonly email: string;
   readonly passwordHash: string;
   readonly createdAt: number;
@@ -65,10 +63,8 @@ export type User = {
 /** A user as a rotation reads it: without what the tokens of a session do not need. */
 export type UserInTokens = Omit<User, 'locale'>;
 
-/** The fields that `UserRepository.update` can change. */
 export type ChangeableFields = ComparableFields & Pick<User, 'attributes' | 'locale'>;
 
-/** Those of them that `UserRepository.update` can compare. */
 export type ComparableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */

@@ -3,7 +3,7 @@ import {
   counted,
   deviceClient,
   FAILURE_TTL,
-  isForgotten,
+  isOver,
   type LoginClient,
   type LoginThrottle,
   succeeded,
@@ -53,7 +53,7 @@ const account = () => {
     succeed: (client: LoginClient) => {
       if (throttle !== null) throttle = succeeded(throttle, client);
     },
-    state: (): LoginThrottle => throttle ?? { lastAt: now, clients: new Map(), slots: new Map() },
+    state: (): LoginThrottle => throttle ?? { lastAt: now, clients: new Map(), buckets: new Map() },
   };
 };
 
@@ -120,7 +120,7 @@ describe('attackers on one account', () => {
       attempt(within(network, network, network));
       pass(10 * SECOND);
       expect(state().clients.size).toBeLessThanOrEqual(250);
-      expect(state().slots.size).toBeLessThanOrEqual(250);
+      expect(state().buckets.size).toBeLessThanOrEqual(250);
     }
   });
 
@@ -161,7 +161,7 @@ describe('attackers on one account', () => {
     expect(wait(within(1, 2, 1))).toBe(0);
   });
 
-  it('have their own slots once they are failing, which no other network can take', () => {
+  it('have their own buckets once they are failing, which no other network can take', () => {
     const { attempt, attempts, pass } = account();
     const [two, three] = [unrelated('two'), unrelated('three')];
     for (const client of [ONE, two, three]) attempts(client, 17);
@@ -215,7 +215,7 @@ describe("the user's devices", () => {
       pass(10 * SECOND);
     }
     expect([attempt(mine), attempt(mine), attempt(mine)]).toEqual([true, true, true]);
-    // Then it waits for its own slot, however often the others attempt.
+    // Then it waits for its own bucket, however often the others attempt.
     let waited = 0;
     while (!attempt(mine)) {
       for (let index = 0; index < guessers; index += 1) attempt(device(index));
@@ -238,7 +238,7 @@ describe("the user's devices", () => {
 describe('a throttle', () => {
   it('is forgotten an hour after the last attempt', () => {
     const state = counted(null, ONE, 0);
-    expect([isForgotten(state, FAILURE_TTL - 1), isForgotten(state, FAILURE_TTL)]).toEqual([false, true]);
+    expect([isOver(state, FAILURE_TTL - 1), isOver(state, FAILURE_TTL)]).toEqual([false, true]);
     expect(FAILURE_TTL).toBe(HOUR);
     expect(counted(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
   });
@@ -269,10 +269,10 @@ describe('a throttle', () => {
     succeed(OWNER);
     expect([...state().clients.values()].map(({ failures }) => failures)).toEqual([20]);
     succeed(ONE);
-    expect(isForgotten(state(), 0)).toBe(true);
+    expect(isOver(state(), 0)).toBe(true);
   });
 
-  it('gives back the slot that a success has taken', () => {
+  it('gives back the bucket that a success has used', () => {
     const { attempt, attempts, pass, succeed, wait } = account();
     attempts(ONE, 50);
     pass(MINUTE);

@@ -4,7 +4,7 @@ import type { Attempt, LoginAttempts } from '../../application/ports/login-attem
 import {
   counted,
   FAILURE_TTL,
-  isForgotten,
+  isOver,
   type LoginThrottle,
   succeeded,
   waitFor,
@@ -31,7 +31,7 @@ export const countAttempts = (counts: Pick<Counts, 'read' | 'replace'>): LoginAt
         const { text, now } = await counts.read(name);
         const next = change(parsed(text), now);
         if (next === null) return true;
-        if (await counts.replace(name, text, isForgotten(next, now) ? '' : serialized(next), FAILURE_TTL)) return true;
+        if (await counts.replace(name, text, isOver(next, now) ? '' : serialized(next), FAILURE_TTL)) return true;
       }
       return false;
     });
@@ -57,11 +57,11 @@ export const countAttempts = (counts: Pick<Counts, 'read' | 'replace'>): LoginAt
 /** Of constant length. Hashed, because users sometimes type their password into the account field. */
 const hashed = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
-const serialized = ({ lastAt, clients, slots }: LoginThrottle): string =>
-  JSON.stringify([lastAt, [...clients], [...slots]]);
+const serialized = ({ lastAt, clients, buckets }: LoginThrottle): string =>
+  JSON.stringify([lastAt, [...clients], [...buckets]]);
 
 const parsed = (text: string): LoginThrottle | null => {
   if (text === '') return null;
-  const [lastAt, clients, slots] = JSON.parse(text);
-  return { lastAt, clients: new Map(clients), slots: new Map(slots) };
+  const [lastAt, clients, buckets] = JSON.parse(text);
+  return { lastAt, clients: new Map(clients), buckets: new Map(buckets) };
 };

@@ -37,7 +37,6 @@ type EmailChange = RequestWithPassword & { readonly email: string; readonly orig
 
 /** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
 const REQUESTS_PER_PERIOD = 5;
-/** Milliseconds. */
 const PERIOD = 3_600_000;
 
 /**
@@ -69,7 +68,7 @@ type PreviewEmailChangeDeps = LinkDeps &
 
 type Preview = {
   readonly username: string;
-  /** When the account was registered. Epoch milliseconds. */
+  /** When the account was registered. */
   readonly createdAt: number;
   /** Until when a former address could take the account back if the change was confirmed now; `null` if none could. */
   readonly undoUntil: number | null;
@@ -101,9 +100,7 @@ type Confirmation = {
   readonly session?: SessionKey | undefined;
   /** The password of the link's account. Not needed with a live session of that account. */
   readonly password?: string | undefined;
-  /** The networks of the client, the widest first. */
   readonly networks?: readonly string[];
-  /** The languages that the user prefers, canonical, the first most. */
   readonly locales?: readonly string[];
   readonly origin?: Origin;
 };

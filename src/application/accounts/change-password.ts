@@ -19,7 +19,6 @@ export type ChangePasswordDeps = ChangeDeps &
 
 type ChangePasswordInput = CallerWithToken & {
   readonly currentPassword: string;
-  /** Validated against the limits of the domain. */
   readonly newPassword: string;
   readonly origin?: Origin;
 };
@@ -45,7 +44,6 @@ export const changePassword =
   };
 
 type NewPassword = {
-  /** As it was when the current password was compared. */
   readonly user: User;
   readonly passwordHash: string;
   readonly sessionId: string;

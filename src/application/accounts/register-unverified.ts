@@ -11,12 +11,11 @@ import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
 
 export type RegisterUnverifiedDeps = RegisterDeps & { readonly secrets: RandomSecrets; readonly pause: Pause };
 
-/** Milliseconds: several times as long as a registration takes in the database. */
+/** Several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {
   readonly user: User;
-  /** The hash of a random password, which nobody knows. */
   readonly randomHash: string;
   readonly origin: Origin;
 };
@@ -48,7 +47,6 @@ const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Regist
   }
 };
 
-/** The store refused the user, though the names were free a moment before. */
 class ConcurrentRegistration extends Error {}
 
 const store = (deps: RegisterUnverifiedDeps, { user, randomHash, origin }: Registration): Promise<void> =>
@@ -73,7 +71,6 @@ const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, ori
 type TakenAddress = Pick<Registration, 'randomHash' | 'origin'> & { readonly owner: User };
 
 const MAILS_PER_PERIOD = 5;
-/** Milliseconds. */
 const PERIOD = 86_400_000;
 
 /**
@@ -96,7 +93,6 @@ const notifyOwner = async (
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
 
-/** Waits for a time in milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
 /**

@@ -20,18 +20,15 @@ export type RegisterDeps = ChangeDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly hasher: PasswordHasher;
-    /** The languages that mails are written in. Default: not known. */
     readonly mailLocales?: readonly string[] | undefined;
   };
 
 export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
 
-/** Validated against the limits of the domain. */
 export type RegisterInput = {
   readonly username: string;
   readonly email: string;
   readonly password: string;
-  /** The languages that the user prefers, canonical, the first most. */
   readonly locales?: readonly string[];
   readonly origin?: Origin;
   readonly presented?: Presented;
@@ -112,7 +109,6 @@ const store = async (
   }
 };
 
-/** Whether the store refused the user: then there is nothing to remove. */
 const isTaken = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');
 

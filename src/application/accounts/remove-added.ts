@@ -8,7 +8,6 @@ import { type RecordDeps, record } from '../use-case.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
 
 export type RemovedFactors = {
-  /** Authenticator apps that had presented a code. */
   readonly apps: number;
   readonly recoveryCodes: number;
   readonly passkeys: number;
@@ -62,12 +61,10 @@ const removeCodes = async ({ factors }: Pick<Stores, 'factors'>, userId: string)
 };
 
 export type FirstProofDeps = RecordDeps & {
-  /** The languages that mails are written in. Default: not known. */
   readonly mailLocales?: readonly string[] | undefined;
 };
 
 type FirstProof = Ending & {
-  /** The languages that the owner of the address prefers, canonical, the first most. */
   readonly locales: readonly string[];
 };
 

@@ -47,9 +47,7 @@ export const previewPasswordReset =
 
 type ResetPasswordInput = {
   readonly token: string;
-  /** Validated against the limits of the domain. */
   readonly newPassword: string;
-  /** The languages that the user prefers, canonical, the first most. */
   readonly locales?: readonly string[];
   readonly origin?: Origin;
 };

@@ -15,7 +15,6 @@ export type TakeAccountBackDeps = LinkDeps &
 
 type TakingBack = {
   readonly token: string;
-  /** The languages that the owner prefers, canonical, the first most. */
   readonly locales?: readonly string[];
   readonly origin?: Origin;
 };

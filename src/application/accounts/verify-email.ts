@@ -26,9 +26,7 @@ export type ConfirmEmailDeps = LinkDeps &
 
 type EmailConfirmation = {
   readonly token: string;
-  /** The refresh tokens of the request. */
   readonly refreshTokens?: readonly string[];
-  /** The languages that the user prefers, canonical, the first most. */
   readonly locales?: readonly string[];
   readonly origin?: Origin;
 };

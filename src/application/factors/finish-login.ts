@@ -33,13 +33,10 @@ export type FinishLoginDeps = AnyLoginDeps & VerifyFactorDeps & EnrolAppDeps;
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
 
 type ShownPendingLogin = {
-  /** Those that the user can present. */
   readonly methods: SecondFactorMethod[];
   /** Whether the user has none, and may add an authenticator app now. */
   readonly enrol: boolean;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** For a passkey; `null` if the user has none. */
   readonly challenge: NewChallenge | null;
 };
 
@@ -103,7 +100,6 @@ type FinishLoginInput = {
   /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
   readonly remember?: boolean | undefined;
   readonly rememberedDevices?: readonly string[];
-  /** The refresh tokens of the request. */
   readonly refreshTokens?: readonly string[];
   readonly origin?: Origin;
   readonly presented?: Presented;
@@ -111,9 +107,7 @@ type FinishLoginInput = {
 
 type FinishedLogin = {
   readonly opened: OpenedSession;
-  /** Of a user who has added a factor. */
   readonly recoveryCodes: string[] | null;
-  /** For the browser, if its device is remembered. */
   readonly rememberedDevice: string | null;
 };
 

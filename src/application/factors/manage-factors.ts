@@ -23,11 +23,8 @@ export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & En
 
 type Codes = string[];
 
-/** What a user has besides the password and passkeys. */
 type ListedFactors = {
-  /** The authenticator apps, the oldest first. */
   readonly apps: readonly Pick<Factor, 'id' | 'createdAt'>[];
-  /** How many are left. */
   readonly recoveryCodes: number;
 };
 

@@ -14,11 +14,9 @@ export type ManagePasskeysDeps = LiveUserDeps &
   NoticeDeps &
   SecondFactorPolicy &
   VerifyPasskeyDeps & {
-    /** Makes the handles of users. */
     readonly secrets: Secrets;
   };
 
-/** What a browser needs to make a passkey. */
 export type PasskeyInvitation = {
   readonly challenge: string;
   readonly userHandle: string;
@@ -89,7 +87,6 @@ const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
 };
 
-/** A passkey as its user sees it. */
 export type ListedPasskey = ReturnType<typeof listed>;
 
 const listed = (passkey: Passkey) => ({

@@ -42,7 +42,6 @@ export const newChallenge = (
 
 export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_PASSKEY_INVALID', { reason });
 
-/** A challenge of this service that has not expired. */
 export type Challenge = SignedValue & { readonly text: string };
 
 /** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
@@ -121,7 +120,6 @@ export type PasskeyLoginDeps = AnyLoginDeps & VerifyPasskeyDeps;
 
 type PasskeyLogin = {
   readonly credential: UsedCredential;
-  /** The refresh tokens of the request. */
   readonly refreshTokens?: readonly string[];
   readonly origin?: Origin;
   readonly presented?: Presented;

@@ -29,7 +29,6 @@ export type CompareCodeDeps = {
 
 export type VerifyFactorDeps = CompareCodeDeps & VerifyPasskeyDeps & NoticeDeps;
 
-/** A factor that a user has presented. */
 export type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
   /**
@@ -41,7 +40,6 @@ export type VerifiedFactor = {
 
 type Presentation = {
   readonly user: User;
-  /** The ways to count a wrong code, the preferred one first. */
   readonly attempts: readonly Attempt[];
   readonly origin: Origin;
 };
@@ -110,7 +108,6 @@ export const compareCode = async (
   };
 };
 
-/** The unused step that has this code; `null` if none has. */
 const stepOf = (
   { secrets, clock }: CompareCodeDeps,
   { secret: encrypted, userId, lastStep }: Factor,

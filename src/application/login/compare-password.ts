@@ -54,9 +54,7 @@ const tooManyFailures = (wait: number): AppError =>
     retryAfter: Math.ceil(wait / 1000),
   });
 
-/** The origin of a log-in, for the limit on wrong passwords. */
 type LoginSource = {
-  /** The networks of the client, the widest first. */
   readonly networks: readonly string[];
   /** The verified refresh tokens of the request: a device that has logged in before sends them. */
   readonly verified: readonly RefreshToken[];

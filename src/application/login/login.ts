@@ -23,20 +23,16 @@ export type LoginDeps = AnyLoginDeps & {
 };
 
 type LoginSource = {
-  /** The networks of the client, the widest first. */
   readonly networks: readonly string[];
-  /** The refresh tokens of the request. */
   readonly refreshTokens: readonly string[];
 };
 
 type LoginInput = {
-  /** A username or an email address. */
   readonly account: string;
   readonly password: string;
   readonly source?: LoginSource;
   readonly origin?: Origin;
   readonly presented?: Presented;
-  /** As the browser presents them. */
   readonly rememberedDevices?: readonly string[];
 };
 
@@ -88,7 +84,6 @@ export const login = (deps: LoginDeps) => {
 
 type LogIn = Admitted & {
   readonly session: Session;
-  /** The verified refresh tokens of the request. */
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
   readonly rememberedDeviceId: string | null;
@@ -105,7 +100,6 @@ const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
 
 type Admitted = {
   readonly user: User;
-  /** Whether the device presents a refresh token of the user. */
   readonly isOwnDevice: boolean;
 };
 

@@ -14,9 +14,8 @@ export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Cloc
 export type PendingLogin = {
   readonly id: string;
   readonly userId: string;
-  /** When the password was set that was verified. */
   readonly passwordChangedAt: number;
-  /** When the password was verified. Epoch milliseconds, as the others. */
+  /** When the password was verified. */
   readonly startedAt: number;
   readonly expiresAt: number;
 };

@@ -9,7 +9,6 @@ export type RefusedLoginCounter = {
    * @throws AppError DB_QUERY_FAILED
    */
   store(): Promise<void>;
-  /** How many events wait to be stored. */
   waiting(): number;
   /** How many log-ins were not counted since the last call, because the counter was full. */
   takeLost(): number;

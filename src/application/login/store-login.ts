@@ -17,7 +17,6 @@ export type MayLogInDeps = {
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
 };
 
-/** What every kind of log-in needs. */
 export type AnyLoginDeps = EndPresentedDeps &
   ProveDeviceDeps &
   PrepareSessionDeps &
@@ -45,15 +44,11 @@ export const reportRefusal =
   };
 
 type Login = {
-  /** As stored in this transaction, which has locked the user. */
   readonly user: User;
   readonly session: Session;
-  /** The verified refresh tokens of the request. */
   readonly verified: readonly RefreshToken[];
-  /** Whether the device presents a refresh token of the user. */
   readonly isOwnDevice: boolean;
   readonly origin: Origin;
-  /** `null`: the device is not remembered. */
   readonly rememberedDeviceId?: string | null;
 };
 

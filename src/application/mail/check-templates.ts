@@ -21,16 +21,13 @@ export const templateProblems = (files: TemplateFiles): string[] => [
   ...missingLayouts(files),
 ];
 
-/** The languages that there are templates in. */
 export const localesOf = (files: TemplateFiles): string[] => [
   ...new Set([...files.keys()].filter((path) => path.includes('/')).map((path) => path.split('/')[0] ?? '')),
 ];
 
-/** Those of them that are not built in. */
 const newLocalesOf = (files: TemplateFiles): string[] =>
   localesOf(files).filter((locale) => !BUILT_IN_LOCALES.some((each) => each === locale.split('-')[0]));
 
-/** The mails that each new language lacks. */
 export const missingMails = (files: TemplateFiles): { readonly locale: string; readonly mails: readonly string[] }[] =>
   newLocalesOf(files)
     .map((locale) => ({ locale, mails: MAIL_NAMES.filter((name) => !files.has(`${locale}/${name}.txt`)) }))

@@ -1,9 +1,7 @@
 /** The mails that are sent, and the variables that the templates of each may use (`{{name}}`). */
 
-/** What happened when and where. */
 const HAPPENED = ['time', 'device', 'network'] as const;
 const NOTICE = [...HAPPENED, 'resetPage'] as const;
-/** What can be undone with a link. */
 const UNDOABLE = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
 
 /** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
@@ -43,7 +41,6 @@ export type MailName = keyof typeof MAIL_VARIABLES;
 // `Object.keys` is typed to return any strings.
 export const MAIL_NAMES = Object.keys(MAIL_VARIABLES) as MailName[];
 
-/** The variables of every mail. */
 export const COMMON_VARIABLES = ['brand'] as const;
 
 /** The variables that are addresses of pages. All but the last have a token, with which anybody may act. */
@@ -56,7 +53,6 @@ export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIA
 export const isTrustedVariable = (name: string): boolean =>
   isLinkVariable(name) || ['brand', 'network', 'apps', 'subject', 'locale'].includes(name);
 
-/** What surrounds every mail in a language. */
 export const LAYOUT = 'layout';
 export const LAYOUT_VARIABLES = ['content', 'subject', 'locale'] as const;
 
@@ -67,7 +63,6 @@ export type MailValue =
   | readonly string[]
   /** Milliseconds, a multiple of 1,000. */
   | { readonly duration: number }
-  /** Epoch milliseconds. */
   | { readonly time: number };
 
 /** The texts of templates by `<locale>/<file>`: `de/password-reset.txt`. */

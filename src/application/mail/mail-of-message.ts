@@ -12,9 +12,7 @@ import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.
 import { masked } from './write-mail.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
-  /** The variable of the template. */
   readonly as: LinkVariable;
-  /** Default: 0. */
   readonly since?: number;
 } & (
     | {
@@ -24,7 +22,6 @@ export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
     | Pick<Link, 'expiresAt'>
   );
 
-/** A mail whose links are not made yet. */
 export type ComposedMail = {
   readonly template: MailName;
   readonly values: Readonly<Record<string, MailValue>>;
@@ -35,20 +32,14 @@ export type ComposedMail = {
 type SentKind = Exclude<MessageKind, RequestKind>;
 export type SentMessage = Message & { readonly kind: SentKind };
 
-/** What is left of the factors of a user. */
 export type FactorsLeft = {
-  /** Their names, which users choose. */
   readonly passkeys: readonly string[];
-  /** How many authenticator apps have presented a code. */
   readonly apps: number;
 };
 
-/** What else a user has, when the message is sent. */
 export type Held = {
-  /** The live ones. */
   readonly links: readonly Link[];
   readonly factors: () => Promise<FactorsLeft>;
-  /** What people call the program of a user agent. */
   readonly deviceName: (userAgent: string) => string;
 };
 
@@ -69,14 +60,12 @@ const notice: Compose = (message, _user, held) => ({
 
 type GivenVariable<Name extends MailName> = Exclude<(typeof MAIL_VARIABLES)[Name][number], LinkVariable>;
 
-/** @param values of all variables but links. */
 const mail = <Name extends MailName>(
   template: Name,
   values: Readonly<Record<GivenVariable<Name>, MailValue>>,
   links: readonly WantedLink[] = [],
 ): ComposedMail => ({ template, values, links });
 
-/** The device and the network are shown to the owner. */
 const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: Held) => ({
   time: { time },
   device: userAgent === null ? [] : [deviceName(userAgent)],

@@ -151,12 +151,11 @@ export type SendMessagesDeps = PrepareMailDeps & {
   readonly outbox: Outbox;
   readonly transactions: Transactions;
   readonly mailer: Mailer;
-  /** From 0 to 1. */
   readonly random: () => number;
   readonly report?: Report;
 };
 
-/** Milliseconds: longer than an attempt can take, so that no other instance claims a message that is being sent. */
+/** Longer than an attempt can take, so that no other instance claims a message that is being sent. */
 const LEASE = 5 * 60_000;
 
 /**

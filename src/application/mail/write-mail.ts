@@ -11,21 +11,16 @@ import {
   type TemplateFiles,
 } from './kinds.ts';
 
-/** A variable in a template. */
 export const VARIABLE = /\{\{(\w+)\}\}/g;
-/** Where a layout has the mail. */
 const CONTENT = '{{content}}';
 
 export type MailToWrite = {
   readonly template: MailName;
-  /** The values of its variables. */
   readonly values: Readonly<Record<string, MailValue>>;
-  /** The language of the reader; `null`: not known. */
   readonly locale: string | null;
 };
 
 export type MailSettings = {
-  /** The name of the product. */
   readonly brand: string;
   readonly defaultLocale: string;
 };
@@ -68,7 +63,6 @@ const filled = (template: string, textFor: (name: string) => string): string =>
 
 const escaped = (text: string): string => html`${text}`.text;
 
-/** The first line of a text is the subject. */
 export const partsOf = (text: string): { readonly subject: string; readonly body: string } => {
   const [subject = '', ...lines] = text.replaceAll('\r\n', '\n').trim().split('\n');
   return { subject: subject.trim(), body: lines.join('\n').trim() };

@@ -34,7 +34,6 @@ export interface EventRepository {
   /** Whether the user has registered or logged in with this user agent from this network. */
   knowsDevice(userId: string, device: Device): Promise<boolean>;
   countSince(userId: string, kind: EventKind, since: number): Promise<number>;
-  /** @returns how many were deleted. */
   purge(before: number, limit: number): Promise<number>;
   /**
    * Takes the events with an actor that were added and not taken yet, for the audit log of the service: operators add them in other

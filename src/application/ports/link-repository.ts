@@ -22,8 +22,6 @@ export interface LinkRepository {
   /** The live links of all users about an address, in canonical form. */
   listByEmail(purpose: LinkPurpose, email: string, now: number): Promise<Link[]>;
   removeOfUser(userId: string, purposes: readonly LinkPurpose[]): Promise<void>;
-  /** The live links of a user. */
   listByUser(userId: string, now: number): Promise<Link[]>;
-  /** @returns how many were deleted. */
   purge(now: number, limit: number): Promise<number>;
 }

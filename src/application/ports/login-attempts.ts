@@ -1,6 +1,5 @@
 import type { LoginClient } from '../../domain/login-throttle.ts';
 
-/** A log-in attempt, as the limit on wrong passwords counts it. */
 export type Attempt = {
   /** Attempts with one key are counted together: those on one account from networks, or those of one user's devices. */
   readonly key: string;
@@ -26,9 +25,9 @@ export type Attempt = {
  * - treats a network as failing from its third failure on
  * - treats all networks of a group as one failing network when enough of them have failed
  * - does not treat a network as failing because another one of its group is
- * - gives each failing network its own slots
+ * - gives each failing network its own buckets
  * - admits three attempts of a device, however often the others fail
- * - gives each failing device its own slots
+ * - gives each failing device its own buckets
  * - limits the failures of any number of devices together
  * - forgets the failures of a client an hour after its last attempt
  * - does not count an attempt that is withdrawn
@@ -38,7 +37,6 @@ export type Attempt = {
 export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */
   begin(attempt: Attempt): Promise<number>;
-  /** The admitted attempt had the right password. */
   succeed(attempt: Attempt): Promise<void>;
   /** The attempt was admitted, but no password was compared. */
   withdraw(attempt: Attempt): Promise<void>;

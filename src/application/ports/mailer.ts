@@ -1,11 +1,9 @@
-/** A message to one address. */
 export type Mail = {
   /** The same at every attempt, so that mail servers and mail programs can recognize a second copy. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same in HTML. */
   readonly html: string;
 };
 

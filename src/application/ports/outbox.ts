@@ -15,14 +15,11 @@ type Claim = {
   readonly limit: number;
 };
 
-/** A mail that is counted. */
 type Admission = {
   /** A hash of what it is counted by: a mailbox, or an address of it. */
   readonly mailbox: string;
   readonly now: number;
-  /** How many it may get at once. */
   readonly burst: number;
-  /** Milliseconds after which it may get one more. */
   readonly interval: number;
 };
 
@@ -69,7 +66,7 @@ export interface Outbox {
   claim(claim: Claim): Promise<Message[]>;
   /** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */
   identify(id: string, identity: Pick<Message, 'kind' | 'userId'>): Promise<boolean>;
-  /** Lets it be claimed again at a time. Epoch milliseconds. */
+  /** Lets it be claimed again at a time. */
   postpone(id: string, until: number): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
   listByUser(userId: string): Promise<Message[]>;
@@ -77,6 +74,6 @@ export interface Outbox {
   admit(admission: Admission): Promise<boolean>;
   /** Deletes counts of mailboxes. @returns how many. */
   purge(now: number, limit: number): Promise<number>;
-  /** How many wait, up to `COUNTED_AT_MOST`, and since when the oldest of them does; `null` when none waits. Epoch milliseconds. */
+  /** How many wait, up to `COUNTED_AT_MOST`, and since when the oldest of them does; `null` when none waits. */
   waiting(): Promise<{ readonly count: number; readonly since: number | null }>;
 }

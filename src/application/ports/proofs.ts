@@ -1,6 +1,5 @@
 import type { DeviceProof } from '../../domain/device-binding.ts';
 
-/** The request that a proof was made for. */
 export type ProofTarget = {
   /** `htm`: the method. */
   readonly method: string;
@@ -14,7 +13,6 @@ export type ProofOutcome =
   /** Right but for its time. `key`: the thumbprint of the key that has signed it. */
   | { readonly ok: false; readonly reason: 'untimely'; readonly key: string };
 
-/** What a browser has signed with the key of its session. */
 export type BrowserProof = {
   /** The public key: `x.y` of its JWK. */
   readonly key: string;

@@ -18,6 +18,5 @@ export interface RememberedDeviceRepository {
   remove(key: RememberedDeviceKey): Promise<boolean>;
   /** @returns the ids of the devices that were removed, expired ones included. */
   removeOfUser(userId: string): Promise<readonly string[]>;
-  /** @returns how many were deleted. */
   purge(now: number, limit: number): Promise<number>;
 }

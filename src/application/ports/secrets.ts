@@ -8,7 +8,6 @@ export type SignedPurpose =
   | 'browser'
   /** Shows for minutes that the browser has the key. */
   | 'cookie'
-  /** What an authenticator signs when it makes a passkey: of its user, in the session of the request. */
   | 'passkey-registration'
   /** What an authenticator signs when it uses one: of any user, in no session. */
   | 'passkey-use'
@@ -24,7 +23,6 @@ export type SignedValue = {
   readonly sessionId: string;
   /** Up to 100 letters, digits, dots, underscores and hyphens. */
   readonly value: string;
-  /** Epoch milliseconds. */
   readonly expiresAt: number;
 };
 
@@ -57,5 +55,4 @@ export type Secrets = {
   readonly factors: FactorSecrets | null;
 };
 
-/** What needs no key. */
 export type RandomSecrets = Pick<Secrets, 'random' | 'hashOf'>;

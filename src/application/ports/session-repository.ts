@@ -3,10 +3,8 @@ import type { DeviceProof } from '../../domain/device-binding.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 
-/** A user, and the session that was looked for. */
 export type UserInSession = {
   readonly user: User;
-  /** `null` when the user has no such session. */
   readonly session: PartWithUser | null;
 };
 
@@ -22,7 +20,7 @@ export type UserInSession = {
  * - is not affected by changes to a session that it was given or has returned
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
- * - rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated
+ * - rotates a session of which it has lost rotations, and reverts that to the token that was rotated
  * - returns the session that it rotates, with its user
  * - ends a session at its greatest age, however often it is rotated
  * - remembers how and when its user has authenticated, also after a rotation

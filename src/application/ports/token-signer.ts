@@ -1,13 +1,10 @@
 import type { AccessClaims, RefreshClaims } from '../../domain/tokens.ts';
 
-/** The content of a verified access token. */
 export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: string };
 
-/** The content of a verified refresh token. */
 export type RefreshToken = {
   readonly claims: RefreshClaims;
   readonly sessionId: string;
-  /** The number of the token within its session. */
   readonly rotation: number;
 };
 

@@ -8,7 +8,6 @@ import type { SessionRepository } from './session-repository.ts';
 import type { UsedValues } from './used-values.ts';
 import type { UserRepository } from './user-repository.ts';
 
-/** What is changed together. */
 export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
@@ -21,7 +20,6 @@ export type Stores = {
   readonly devices: RememberedDeviceRepository;
 };
 
-/** The stores, and the transaction that changes them together. */
 export type Storage = Stores & { readonly transactions: Transactions };
 
 /**

@@ -14,6 +14,5 @@ export interface UsedValues {
    * @returns whether this is the first use.
    */
   use(id: string, expiresAt: number): Promise<boolean>;
-  /** @returns how many were deleted. */
   purge(now: number, limit: number): Promise<number>;
 }

@@ -4,7 +4,6 @@ type NewPasswordHash = {
   readonly passwordHash: string;
   /** `false` for a new hash of the same password. */
   readonly isOfNewPassword: boolean;
-  /** Epoch milliseconds. */
   readonly now: number;
   /** The hash that must still be stored, or else nothing is changed. Without it, the new hash is stored in any case. */
   readonly replaces?: string;

@@ -17,9 +17,7 @@ export type BindBrowserDeps = SigningDeps &
     readonly proofs: Proofs;
     readonly tokens: TokenSigner;
     readonly sessions: SessionRepository;
-    /** Milliseconds. */
     readonly refreshLifetime: number;
-    /** Milliseconds. */
     readonly boundCookieLifetime: number;
   };
 
@@ -45,7 +43,6 @@ const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, ses
 const challengeFor = (deps: SigningDeps, owner: Owner, rotation: number): string =>
   sign(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
-/** Lets the browser that has opened a session register a key. */
 export const inviteBrowser =
   (deps: SigningDeps) =>
   (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
@@ -72,11 +69,9 @@ export const registerBrowser =
   };
 
 type RenewalInput = {
-  /** As `registerBrowser` returned it. */
   readonly identifier: string;
   /** `null`: the browser asks for a challenge. */
   readonly proof: string | null;
-  /** The refresh tokens of the request. */
   readonly refreshTokens: readonly string[];
   readonly origin?: Origin;
 };
@@ -139,7 +134,6 @@ const signed = async (
   throw unproven('the proof of the browser is not valid');
 };
 
-/** The key that a browser has registered for a session that has none yet. */
 const registeredKey = ({ secrets, clock }: SigningDeps, { id }: Session, identifier: string): string | null => {
   const registered = secrets.unsign(identifier, 'browser', clock.now());
   return registered?.sessionId === id ? registered.value : null;

@@ -37,7 +37,6 @@ export const liveSession = async (
   return { user, session };
 };
 
-/** The same without the session. */
 export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 
@@ -89,7 +88,6 @@ export type CurrentUser = PublicUser &
     readonly emailVerified: boolean;
     /** Whether log-ins with the password need a second factor. */
     readonly secondFactor: boolean;
-    /** How many there are. */
     readonly passkeys: number;
   };
 

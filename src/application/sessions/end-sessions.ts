@@ -7,13 +7,11 @@ import { type RecordDeps, record } from '../use-case.ts';
 import { forgetDevices } from './remember-device.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
-/** The events of ended sessions of one user. */
 export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
   ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason }));
 
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
 
-/** Ends one session. @returns whether there was such a session. */
 export const endSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
@@ -26,7 +24,6 @@ export const endSession = async (
 };
 
 type EndingOfAll = Ending & {
-  /** The session that stays open. */
   readonly exceptId?: string;
 };
 
@@ -49,9 +46,7 @@ export const endSessionsOf = async (
 };
 
 type Presented = {
-  /** Sessions of other users stay open. */
   readonly userId: string;
-  /** The verified refresh tokens of the request. */
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
   /** The reason for sessions whose tokens were not reused. */
@@ -81,7 +76,6 @@ export const endPresentedSessions = async (
 
 type Replayed = {
   readonly userId: string;
-  /** Of this user. */
   readonly sessions: readonly Session[];
   readonly origin: Origin;
 };

@@ -87,7 +87,6 @@ export type EndOtherSessionsDeps = NoticeDeps &
   Omit<AssessTokensDeps, 'sessions'> & { readonly transactions: Transactions };
 
 type EndOtherSessionsInput = Caller & {
-  /** The refresh tokens of the request. */
   readonly presented: readonly string[];
   readonly origin?: Origin;
 };

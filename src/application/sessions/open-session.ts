@@ -19,7 +19,6 @@ import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } f
 
 export type PrepareSessionDeps = IssueTokensDeps &
   SecondFactorPolicy & {
-    /** Milliseconds. */
     readonly refreshLifetime: number;
     /** Milliseconds after which a user has to authenticate again; `null`: never. */
     readonly sessionMaxLifetime: number | null;
@@ -27,14 +26,12 @@ export type PrepareSessionDeps = IssueTokensDeps &
 
 export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
 
-/** A session that is not stored yet, and the result of the log-in. */
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
 
 type NewSession = {
   readonly user: User;
   readonly now: number;
   readonly origin: Origin;
-  /** The keys of its device. */
   readonly keys: DeviceKeys;
 };
 
@@ -71,7 +68,6 @@ type Opening = {
   /** As stored in this transaction, which has locked the user: nobody adds a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
-  /** `null`: the device is not remembered. */
   readonly rememberedDeviceId?: string | null;
 };
 
@@ -99,10 +95,8 @@ export const storeSession = async (
 type SessionReplacement = {
   /** As stored in this transaction, for the claims of the access token. */
   readonly user: User;
-  /** The session of the request. */
   readonly sessionId: string;
   readonly origin: Origin;
-  /** What the request has presented, if anything. */
   readonly authentications?: Authentications;
 };
 

@@ -21,10 +21,8 @@ export type ProveDeviceDeps = {
 /** A proof as a request presents it, and the request that it has to be for. */
 type PresentedProof = ProofTarget & { readonly text: string };
 
-/** What a request presents of its device. */
 export type Presented = {
   readonly proof: PresentedProof | null;
-  /** The bound cookies of browsers. */
   readonly boundCookies?: readonly string[];
 };
 

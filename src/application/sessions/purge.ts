@@ -8,14 +8,12 @@ type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = ChangeDeps &
   Pick<Stores, 'devices' | 'links' | 'outbox' | 'used' | 'events'> & {
-    /** Milliseconds. */
     readonly eventsRetention: number;
   };
 
 /** Milliseconds. To an instance whose clock is behind, a value that has expired here may still be live. */
 const USED_KEPT = 3_600_000;
 
-/** Delete what has expired. */
 export const purges = (deps: PurgeDeps) => {
   const { devices, links, outbox, used, events, clock, eventsRetention } = deps;
   return {
@@ -29,7 +27,6 @@ export const purges = (deps: PurgeDeps) => {
     events: (limit) => events.purge(clock.now() - eventsRetention, limit),
     devices: (limit) => devices.purge(clock.now(), limit),
     links: (limit) => links.purge(clock.now(), limit),
-    /** What may be used once. */
     usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
     /** Counts of mail that no longer limit anything. */
     mailboxes: (limit) => outbox.purge(clock.now(), limit),

@@ -44,7 +44,6 @@ export type RefreshOptions = {
 
 type Request = Required<Omit<RefreshOptions, 'presented'>> &
   Proven & {
-    /** The presented refresh tokens that verify. */
     readonly verified: readonly RefreshToken[];
   };
 
@@ -95,7 +94,6 @@ const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps,
 /** How often the sessions of a request are read: after each time, another request may have been first. */
 const ATTEMPTS = 3;
 
-/** Refreshes by the states of the tokens. */
 const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<TokenPair> => {
   let { evidence } = request;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -204,7 +202,6 @@ const usesProof = async ({ sessions }: RefreshDeps, session: Session, evidence: 
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-/** Issues the current token of a session again. */
 const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): Promise<TokenPair> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);

@@ -15,7 +15,6 @@ import { type RecordDeps, record } from '../use-case.ts';
 
 export type RememberedDeviceDeps = { readonly secrets: Secrets; readonly clock: Clock };
 
-/** The ids of the devices of a user that a browser presents. */
 const presentedIds = (
   { secrets, clock }: RememberedDeviceDeps,
   userId: string,
@@ -25,7 +24,6 @@ const presentedIds = (
   return new Set(signed.flatMap((each) => (each?.userId === userId ? [each.sessionId] : [])));
 };
 
-/** Whether the device with this id is remembered for the user. */
 export const isRemembered = async (
   { clock }: Pick<RememberedDeviceDeps, 'clock'>,
   devices: RememberedDeviceRepository,

@@ -17,9 +17,7 @@ import {
   verifiedTokens,
 } from './tokens.ts';
 
-/** Where a navigation goes on. */
 export type Continuation =
-  /** To the page that it is for. */
   | ({ readonly next: 'target' } & TokenPair)
   /**
    * The same, without a refresh token if another request has renewed the session a moment ago; also without an access token if the response to

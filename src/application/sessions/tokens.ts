@@ -20,11 +20,9 @@ export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;
   readonly status: TokenStatus;
-  /** How the request points at a live session. */
   readonly pointedAtBy: ReturnType<typeof pointsAt>;
 };
 
-/** The key of the session that a token belongs to. */
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
 /**
@@ -91,7 +89,6 @@ export const verifiedTokens = async (
 export type IssueTokensDeps = {
   readonly tokens: TokenSigner;
   readonly ids: IdGenerator;
-  /** Milliseconds. */
   readonly accessLifetime: number;
   /** Whether access tokens say how and when the user has authenticated. */
   readonly authenticationClaims: boolean;
@@ -99,7 +96,6 @@ export type IssueTokensDeps = {
 
 export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
 
-/** The parts of a session that its tokens contain. */
 type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'> &
   Authenticated;
 

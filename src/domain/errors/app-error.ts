@@ -21,7 +21,6 @@ export const FIELD_CODES = {
 } as const;
 export type FieldCode = keyof typeof FIELD_CODES;
 
-/** A problem with one field of a request. SPEC "Error envelope", `details`. */
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
@@ -41,7 +40,6 @@ export type AppErrorOptions = {
   readonly message?: string;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
-  /** What the session of the request misses. */
   readonly stepUp?: MissingStepUp;
   readonly cause?: unknown;
 };

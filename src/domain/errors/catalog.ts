@@ -2,16 +2,13 @@
 export type ErrorLevel = 'info' | 'warn' | 'error' | 'fatal';
 
 export type CatalogEntry = {
-  /** HTTP status. */
   readonly status: number;
   /** Whether the cause is temporary, so that a client may try again after waiting. */
   readonly retryable: boolean;
   readonly level: ErrorLevel;
-  /** `message` of the error envelope. */
   readonly message: string;
   /** Published by the catalog's endpoints, with advice for the client. */
   readonly description: string;
-  /** Whether the catalog's endpoints list it. */
   readonly published: boolean;
 };
 

@@ -196,7 +196,7 @@ describe('a session with a key of its device', () => {
       expect(await continueNavigation(app)([refreshToken])).toMatchObject({ next: 'target' });
     });
 
-    it('is recovered when the store has forgotten rotations', async () => {
+    it('is recovered when the store has lost rotations', async () => {
       const { app, tokens, newest, session, key, outcomes, refresh } = await rotated();
       const { currentTokenId: _, ...known } = await session();
       await app.sessions.end(key);

@@ -204,9 +204,9 @@ describe('refresh', () => {
     });
   });
 
-  describe('after the store has forgotten rotations', () => {
+  describe('after the store has lost rotations', () => {
     type Given = { rotate?: (stores: Pick<RefreshDeps, 'sessions'>) => RefreshDeps['sessions']['rotate'] };
-    /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
+    /** A store as it was after the first rotation, and the tokens that were issued, of which it has lost all but the first two. */
     const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];
       const { transactions: _transactions, ...all } = memoryStorage();

@@ -66,7 +66,7 @@ export const clients = ({ it }: Tests<GivenAttempts>): void => {
     expect(await attempts.begin(inside(1, 3))).toBe(0);
   });
 
-  it('gives each failing network its own slots', async ({ pass, fail, secondsToWait }) => {
+  it('gives each failing network its own buckets', async ({ pass, fail, secondsToWait }) => {
     const networks = [1, 2, 3].map(from);
     for (const network of networks) await fail(20, network);
     for (let round = 0; round < 3; round += 1) {
@@ -84,7 +84,7 @@ export const clients = ({ it }: Tests<GivenAttempts>): void => {
     for (let device = 2; device < 20; device += 1) expect(await fail(FREE, on(device))).toBe(3);
   });
 
-  it('gives each failing device its own slots', async ({ attempts, pass, fail, besiege, secondsToWait }) => {
+  it('gives each failing device its own buckets', async ({ attempts, pass, fail, besiege, secondsToWait }) => {
     await besiege(on(1));
     await fail(3, on(2));
     expect(await secondsToWait(on(2))).toBe(120);

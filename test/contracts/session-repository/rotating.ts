@@ -31,7 +31,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(other)).toStrictEqual(other);
   });
 
-  it('rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated', async ({
+  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async ({
     sessions,
     stored,
     rotateOn,

@@ -13,7 +13,7 @@ type Progress = State & {
   /** How many rotations the current token is away from the first, counting those that were reverted. */
   generation: number;
 };
-/** `expected` is the token that has to be current, with that generation: `from`, unless the store has forgotten rotations. */
+/** `expected` is the token that has to be current, with that generation: `from`, unless the store has lost rotations. */
 type Rotation = {
   readonly from: Token;
   readonly expected: Token;

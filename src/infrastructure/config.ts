@@ -1,29 +1,23 @@
-import type { TokenKeys } from '../adapters/crypto/token-keys.ts';
-import { accountSettings } from './config/accounts.ts';
-import { brandSettings } from './config/brand.ts';
-import { markedNames, withoutQuotes } from './config/environment-files.ts';
-import { readSecretFiles } from './config/secret-files.ts';
-import { renderingSettings } from './config/server-rendering.ts';
-import { serviceSettings } from './config/service.ts';
-import { storeSettings } from './config/stores.ts';
-import { readTokenKeys } from './config/token-keys.ts';
-import { tokenSettings } from './config/tokens.ts';
-import { unknownVariables } from './config/unknown-variables.ts';
-import type { Env } from './config/variable.ts';
+import { readEnvironment, unknownVariables } from './config/environment.ts';
+import { REFUSALS, type Rules } from './config/refusals.ts';
+import { settingsOf } from './config/settings.ts';
 import {
-  configErrors,
-  databaseWarningsOf,
-  mapVariables,
-  readValues,
+  type Env,
+  readVariables,
   shownDefault,
   VARIABLE_NAMES,
+  VARIABLES,
   type Values,
   type VariableName,
-  warningsOf,
-  withDefaults,
 } from './config/variables.ts';
+import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
-export type Config = Readonly<ReturnType<typeof configOf>>;
+export type Config = Readonly<ReturnType<typeof settingsOf>> & {
+  /** Settings that are allowed, but risky or probably a mistake: one line each. */
+  readonly warnings: readonly string[];
+  /** The same about the database, for a service that opens it. */
+  readonly databaseWarnings: readonly string[];
+};
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
@@ -37,9 +31,11 @@ export class ConfigError extends Error {
 }
 
 /** Every variable, its default and its meaning, for `.env.example` and the tables of the documentation. */
-export const CONFIG_VARIABLES = Object.values(
-  mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
-);
+export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
+  name,
+  default: shownDefault(VARIABLES[name]),
+  meaning: VARIABLES[name].meaning,
+}));
 
 /**
  * Parses the environment (SPEC; ADR 0020). An empty variable counts as unset.
@@ -56,7 +52,7 @@ export const parseConfig = (env: Env): Config => {
 
 /** The configuration of an environment, even if the service would not start with it. */
 export type ReadConfig = {
-  /** If there are problems, this is incomplete: the variables in `invalidNames` have their defaults, and keys may be missing. */
+  /** If there are problems, the variables in `invalidNames` have their defaults here. */
   readonly config: Config;
   /** As in `ConfigError`. */
   readonly problems: readonly string[];
@@ -66,38 +62,40 @@ export type ReadConfig = {
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
 export const readConfig = (given: Env): ReadConfig => {
-  const { env, problems: fileProblems } = readSecretFiles(withoutQuotes(given));
-  const texts = withDefaults(env);
-  const { values: valid, invalid } = readValues(texts);
-  const { keys, problems: keyProblems } = readTokenKeys(texts);
-  const problems = [
-    ...fileProblems,
-    ...invalid,
-    ...configErrors(valid),
-    ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
-    ...markedNames(env),
-  ];
-  const defaults = readValues(withDefaults({ NODE_ENV: valid.NODE_ENV })).values;
+  const { env, problems } = readEnvironment(given);
+  const { values: valid, invalid } = readVariables(env);
   // All defaults are valid, so no variable is missing.
-  const values = { ...defaults, ...valid } as Values;
+  const values = { ...readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as Values;
+  const config = {
+    ...settingsOf(values),
+    warnings: [...applying(WARNINGS, valid), ...unknownVariables(env)],
+    databaseWarnings: applying(databaseWarnings(env), valid),
+  };
   return {
-    config: configOf(values, keys, env),
-    problems,
+    config,
+    problems: [...problems, ...invalid, ...applying(REFUSALS, valid)],
     invalidNames: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 
-const configOf = (values: Values, keys: TokenKeys | null, env: Env) => ({
-  ...serviceSettings(values),
-  ...storeSettings(values),
-  ...accountSettings(values),
-  ...tokenSettings(values),
-  ...renderingSettings(values),
-  ...brandSettings(values),
-  /** `null`, never in production: the service generates its own in `dataDir`. */
-  keys,
-  /** Settings that are allowed, but risky or probably a mistake: one line each. */
-  warnings: [...warningsOf(values), ...unknownVariables(env)] as readonly string[],
-  /** The same about the database, for a service that opens it. */
-  databaseWarnings: databaseWarningsOf(values, env) as readonly string[],
-});
+class InvalidVariable extends Error {}
+
+/** The lines of the rules that apply. A rule that reads an invalid variable does not: that one is reported already. */
+const applying = (rules: Rules, valid: Partial<Values>): string[] => {
+  const values = new Proxy(valid, {
+    get: (all, name) => {
+      if (name in all) return Reflect.get(all, name);
+      throw new InvalidVariable();
+    },
+    // The proxy has every variable, or throws.
+  }) as Values;
+  const applies = (text: string): boolean | null | undefined => {
+    try {
+      return rules[text]?.(values);
+    } catch (error) {
+      if (error instanceof InvalidVariable) return false;
+      throw error;
+    }
+  };
+  return Object.keys(rules).filter(applies);
+};

@@ -1,89 +1,47 @@
 import * as v from 'valibot';
-import { ACCOUNT_VARIABLES, accountErrors, accountWarnings } from './accounts.ts';
-import { BRAND_VARIABLES } from './brand.ts';
-import { RENDERING_VARIABLES, renderingErrors, renderingWarnings } from './server-rendering.ts';
-import { SERVICE_VARIABLES, serviceErrors, serviceWarnings } from './service.ts';
-import { databaseWarnings, STORE_VARIABLES, storeErrors, storeWarnings } from './stores.ts';
-import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';
-import type { Env, Environment, Rule, ValuesOf, Variable } from './variable.ts';
+import { ACCOUNT_VARIABLES } from './account-variables.ts';
+import type { Environment, Form, Variable } from './forms.ts';
+import { SERVICE_VARIABLES } from './service-variables.ts';
+import { SESSION_VARIABLES } from './session-variables.ts';
 
-/** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
-export const VARIABLES = {
-  ...SERVICE_VARIABLES,
-  ...STORE_VARIABLES,
-  ...TOKEN_VARIABLES,
-  ...RENDERING_VARIABLES,
-  ...ACCOUNT_VARIABLES,
-  ...BRAND_VARIABLES,
-};
+/** Every variable that the service reads. `npm run docs` writes `.env.example` and the table of the documentation from it. */
+export const VARIABLES = { ...SERVICE_VARIABLES, ...SESSION_VARIABLES, ...ACCOUNT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;
-/** The texts of the variables; `undefined` is unset. */
-export type Texts = Readonly<Record<VariableName, string | undefined>>;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+type ValueOf<Entry> = Entry extends { readonly form: Form<infer T> }
+  ? T | (Entry extends { readonly default: unknown } ? never : undefined)
+  : never;
 /** The parsed variables; `undefined` for an unset variable without a default. */
-export type Values = ValuesOf<typeof VARIABLES>;
+export type Values = { readonly [Name in VariableName]: ValueOf<(typeof VARIABLES)[Name]> };
 
 // `Object.keys` is typed to return any strings.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
-/** An object with a value for each variable. */
-export const mapVariables = <T>(value: (name: VariableName, variable: Variable) => T): Record<VariableName, T> =>
-  // `Object.fromEntries` is typed to return any names.
-  Object.fromEntries(VARIABLE_NAMES.map((name) => [name, value(name, VARIABLES[name])])) as Record<VariableName, T>;
-
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
-/** The texts of the environment, with defaults for unset and empty variables. */
-export const withDefaults = (env: Env): Texts => {
-  const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
-  return mapVariables((name, variable) => env[name] || defaultText(variable, environment));
-};
-
 /** The default, as the documentation shows it. */
-export const shownDefault = ({ default: text, unset = '' }: Variable): string => {
-  if (text === undefined) return unset;
-  if (typeof text === 'string') return text;
+export const shownDefault = ({ default: text, unset }: Variable): string => {
+  if (unset !== undefined) return unset;
+  if (typeof text !== 'object') return text ?? '';
   const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
   return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
 };
 
-/** The values of the valid variables, and a line for each invalid one. */
-export const readValues = (texts: Texts): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
-  const results = Object.entries(mapVariables((name, { schema }) => v.safeParse(schema, texts[name])));
-  const fit = results.filter(([, { success }]) => success).map(([name, { output }]) => [name, output]);
-  // `Object.entries` is typed to return any strings.
-  const invalid = results
-    .filter(([, { success }]) => !success)
-    .map(([name]) => `${name}: expected ${VARIABLES[name as VariableName].expected}`);
-  // `Object.fromEntries` loses the type of each member.
-  return { values: Object.fromEntries(fit) as Partial<Values>, invalid };
+/** The values of the valid variables, and a line for each invalid one. An empty variable counts as unset. */
+export const readVariables = (env: Env): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
+  const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
+  const values: Record<string, unknown> = {};
+  const invalid: string[] = [];
+  for (const name of VARIABLE_NAMES) {
+    const variable: Variable = VARIABLES[name];
+    const text = env[name] || defaultText(variable, environment);
+    const result = text === undefined ? { success: true, output: undefined } : v.safeParse(variable.form.schema, text);
+    if (result.success) values[name] = result.output;
+    else invalid.push(`${name}: expected ${variable.form.expected}`);
+  }
+  // The schemas of VARIABLES have these outputs.
+  return { values: values as Partial<Values>, invalid };
 };
-
-const applying = (rules: readonly Rule[]): string[] => rules.filter(([applies]) => applies).map(([, text]) => text);
-
-/**
- * The combinations of valid values that the service refuses, a line each (ADR 0020).
- * @param values without the variables that are invalid: their rules are skipped.
- */
-export const configErrors = (values: Partial<Values>): string[] =>
-  applying([
-    ...tokenErrors(values),
-    ...renderingErrors(values),
-    ...storeErrors(values),
-    ...serviceErrors(values),
-    ...accountErrors(values),
-  ]);
-
-/** The settings that the service accepts with a warning, a line each (ADR 0020). */
-export const warningsOf = (values: Values): string[] =>
-  applying([
-    ...serviceWarnings(values),
-    ...tokenWarnings(values),
-    ...renderingWarnings(values),
-    ...storeWarnings(values),
-    ...accountWarnings(values),
-  ]);
-
-/** The same about the database, for a service that opens it. */
-export const databaseWarningsOf = (values: Values, env: Env): string[] => applying(databaseWarnings(values, env));

@@ -3,8 +3,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import { KEY_SIZE, secretKey } from '../config/schemas.ts';
-import { pairOf, shareKey } from '../config/token-keys.ts';
+import { KEY_BYTES, pairOf, secretKey, shareKey } from '../config/keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 
 /** The files of the private keys, below DATA_DIR. */
@@ -97,11 +96,11 @@ export const newPair = (): KeyPair => {
 };
 
 /** 256 random bits in base64url. */
-export const newFactorKey = (): string => randomBytes(KEY_SIZE).toString('base64url');
+export const newFactorKey = (): string => randomBytes(KEY_BYTES).toString('base64url');
 
 /** A secret of 256 random bits, and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
-  const secret = randomBytes(KEY_SIZE).toString('base64url');
+  const secret = randomBytes(KEY_BYTES).toString('base64url');
   return { id: `pages-${randomBytes(4).toString('hex')}`, secret, secretHash: hash('sha256', secret, 'base64url') };
 };
 

@@ -1,7 +1,6 @@
 import { getDomain } from 'tldts';
 import { hostOf } from '../../../adapters/redis/url.ts';
-import { isLoopback } from '../../config/hosts.ts';
-import { isOfProgram } from '../../config/origins.ts';
+import { isLoopback, isOfProgram } from '../../config/urls.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 

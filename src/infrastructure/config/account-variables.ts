@@ -1,0 +1,118 @@
+import { canonicalLocale } from '../../domain/locale.ts';
+import { NOTICES } from '../../domain/message.ts';
+import { hidesSomething } from '../../domain/text.ts';
+import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
+import * as form from './forms.ts';
+import { secretKeys } from './keys.ts';
+import { mailUrl } from './server-urls.ts';
+import * as url from './urls.ts';
+
+/** Outside production. */
+export const LOCAL_SENDER = 'Tandem <tandem@localhost>';
+/** A rotation needs two. */
+export const MAX_FACTOR_KEYS = 10;
+
+/** A host may have one label: `localhost`. */
+const isMailAddress = (text: string): boolean =>
+  text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
+
+const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
+/** RFC 5322 §3.4, as far as all mail servers accept it: a name without special characters, and an address in ASCII. */
+const mailbox = form.textThat(
+  'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
+  (text) => {
+    const match = MAILBOX.exec(text);
+    return match !== null && !hidesSomething(text) && isMailAddress(match[1] ?? text);
+  },
+);
+
+const brandName = form.textThat(
+  '1 to 60 visible characters, without spaces around them',
+  (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
+);
+
+const color = form.parsed('a colour such as #14643a', (text) =>
+  /^#[0-9A-Fa-f]{6}$/.test(text) ? text.toLowerCase() : undefined,
+);
+
+const locale = form.parsed('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
+
+/** Mail, factors, and what users see of the product. */
+export const ACCOUNT_VARIABLES = {
+  MAIL_URL: {
+    form: mailUrl,
+    secret: true,
+    unset: 'files in DATA_DIR/mail (production: no mail)',
+    meaning:
+      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer unless the URL ends with ?requireTLS=false. Without it, production has neither password reset nor email verification.',
+  },
+  MAIL_FROM: {
+    form: mailbox,
+    unset: `${LOCAL_SENDER} (production: required with MAIL_URL)`,
+    meaning: 'The sender of mail: an address, or a name and an address.',
+  },
+  ACCOUNT_PAGES_URL: {
+    form: url.baseUrl,
+    unset: '/account, below BASE_URL',
+    meaning: 'The URL below which links in mail find their pages. By default these are the pages of the service.',
+  },
+  EMAIL_VERIFICATION: {
+    form: form.oneOf('off', 'optional', 'required'),
+    unset: 'optional (without mail: off)',
+    meaning:
+      'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
+  },
+  MAIL_NOTICES: {
+    form: form.someOf(NOTICES),
+    default: NOTICES.join(','),
+    meaning:
+      'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address or language of mails, a replayed token, a factor that was added or removed, a recovery code that was used; or off.',
+  },
+  SECOND_FACTOR: {
+    form: form.oneOf('optional', 'required'),
+    default: 'optional',
+    meaning:
+      'Whether users may have a second factor, or need one: with required, a log-in without one can only add one. Production needs FACTOR_KEYS for that.',
+  },
+  FACTOR_KEYS: {
+    form: secretKeys(MAX_FACTOR_KEYS),
+    secret: true,
+    unset: 'generated in DATA_DIR (production: no authenticator apps)',
+    meaning:
+      'The keys that encrypt the secrets of authenticator apps, separated by commas: the first encrypts, all decrypt. npx tandem keys factors makes one.',
+  },
+  EVENTS_RETENTION: {
+    form: form.duration,
+    default: '180d',
+    meaning: 'How long the events of an account are kept.',
+  },
+  BRAND_NAME: {
+    form: brandName,
+    unset: 'the host of BASE_URL',
+    meaning:
+      'The name of the product, in mails, on the pages for their links, in authenticator apps and in questions for passkeys.',
+  },
+  BRAND_LOGO_URL: {
+    form: url.logoUrl,
+    unset: 'no logo',
+    meaning: 'The logo on the pages for links in mail. Browsers load it from its own host.',
+  },
+  BRAND_COLOR: {
+    form: color,
+    unset: 'green',
+    meaning:
+      'The colour of the buttons on the pages for links in mail. Their text is black or white, which can be read better on it.',
+  },
+  DEFAULT_LOCALE: {
+    form: locale,
+    default: 'en',
+    meaning:
+      'The language of mails and pages for users who have no other one that there are texts in. English (en) and German (de) are built in.',
+  },
+  MAIL_TEMPLATES: {
+    form: form.path,
+    unset: 'the built-in templates',
+    meaning:
+      'A directory of your own texts of mails, in place of the built-in ones: <language>/<mail>.txt and .html. npx tandem mail copy DIR makes one.',
+  },
+} as const satisfies Record<string, form.Variable>;

@@ -1,0 +1,168 @@
+import { isIP } from 'node:net';
+import * as v from 'valibot';
+
+export type Form<T> = {
+  /** Completes the message "expected …": messages of valibot repeat the value, which may be a secret. */
+  readonly expected: string;
+  readonly schema: v.GenericSchema<string, T>;
+};
+
+/** One entry of the table of variables. */
+export type Variable = {
+  readonly form: Form<unknown>;
+  /** Whether the value may come from a file that `<name>_FILE` names, as Docker and Kubernetes mount secrets. */
+  readonly secret?: true;
+  readonly default?: string | PerEnvironment;
+  /** Shown as the default where there is no text to show. */
+  readonly unset?: string;
+  readonly meaning: string;
+};
+
+export type Environment = 'development' | 'production' | 'test';
+type PerEnvironment = Readonly<Record<Environment, string>>;
+
+export const unlessProduction = (other: string, production: string): PerEnvironment => ({
+  development: other,
+  production,
+  test: other,
+});
+
+/** @param parse returns `undefined` for a text that is refused */
+export const parsed = <T>(expected: string, parse: (text: string) => T | undefined): Form<T> => ({
+  expected,
+  schema: v.pipe(
+    v.string(),
+    v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
+      const value = parse(dataset.value);
+      if (value !== undefined) return value;
+      addIssue();
+      return NEVER;
+    }),
+  ),
+});
+
+export const textThat = (expected: string, isFit: (text: string) => boolean): Form<string> => ({
+  expected,
+  schema: v.pipe(v.string(), v.check(isFit)),
+});
+
+export const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
+export const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
+
+export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> => ({
+  expected: options.join(', ').replace(/, (\w+)$/, ' or $1'),
+  schema: v.picklist(options),
+});
+
+export const someOf = <const T extends string>(options: readonly T[]) =>
+  parsed<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) => {
+    if (text === 'off') return [];
+    const given = itemsOf(text);
+    const known = options.filter((option) => given.includes(option));
+    return given.every((item) => known.some((option) => option === item)) ? known : undefined;
+  });
+
+export const flag = parsed('true or false', (text) =>
+  text === 'true' || text === 'false' ? text === 'true' : undefined,
+);
+
+export const wholeNumber = (min: number, max: number, unit = ''): Form<number> => ({
+  expected: `a whole number ${unit}from ${min} to ${max}`,
+  schema: v.pipe(v.string(), v.regex(/^(?:0|[1-9]\d{0,14})$/), v.transform(Number), v.minValue(min), v.maxValue(max)),
+});
+
+export const milliseconds = (min: number, max: number) => wholeNumber(min, max, 'of milliseconds ');
+
+export const DAY = 86_400_000;
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY };
+/** Sums with the current time stay valid dates. */
+export const TEN_YEARS = 3_650 * DAY;
+
+const inMilliseconds = (text: string, max: number): number | undefined => {
+  const [, amount, unit = ''] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
+  const result = Number(amount) * (UNITS[unit] ?? Number.NaN);
+  return result <= max ? result : undefined;
+};
+
+export const duration = parsed('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
+  inMilliseconds(text, TEN_YEARS),
+);
+/** `off` is `null`. */
+export const durationOrOff = parsed(`${duration.expected}, or off`, (text) =>
+  text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
+);
+export const durationFromZero = (longest: '1m' | '5m') =>
+  parsed(`a duration such as 5s, at most ${longest}, or 0`, (text) =>
+    text === '0' ? 0 : inMilliseconds(text, inMilliseconds(longest, TEN_YEARS) ?? 0),
+  );
+
+export const address = textThat(
+  'an IP address or a host name',
+  (text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text),
+);
+
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** As browsers write it. */
+export const domain = textThat(
+  'a domain in lower case, without scheme and port, such as example.com',
+  (text) => text.length <= 253 && DOMAIN.test(text),
+);
+
+/** `off` is `null`. An IPv6 address is in brackets. */
+export const metricsAddress = parsed(
+  'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
+  (text) => {
+    if (text === 'off') return null;
+    const [, given = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
+    const host = given.replace(/^\[|\]$/g, '');
+    return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined;
+  },
+);
+
+/** Only a shell expands ~. */
+export const path = textThat(
+  'a path without a leading ~ and surrounding spaces',
+  (text) => text.trim() === text && !text.startsWith('~') && !hasControls(text),
+);
+
+const TIERS = ['global', 'strict', 'public'] as const;
+/** Requests in a window of milliseconds; `null` is unlimited. */
+type RateLimit = { readonly requests: number; readonly window: number } | null;
+export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;
+
+const rateLimit = (text: string): RateLimit | undefined => {
+  if (text === 'off') return null;
+  const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(text) ?? [];
+  return Number(seconds) <= 86_400 ? { requests: Number(requests), window: Number(seconds) * 1_000 } : undefined;
+};
+
+/** The limits of the tiers that are named. */
+export const rateLimits = parsed<Partial<RateLimits>>(
+  'one or more of global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
+  (text) => {
+    if (text === 'off') return { global: null, strict: null, public: null };
+    const limits = new Map<string, RateLimit>();
+    for (const item of itemsOf(text)) {
+      const [, tier = '', given = ''] = /^(\w+)=(\S+)$/.exec(item) ?? [];
+      const limit = rateLimit(given);
+      if (limit === undefined || limits.has(tier) || !TIERS.some((name) => name === tier)) return undefined;
+      limits.set(tier, limit);
+    }
+    return Object.fromEntries(limits);
+  },
+);
+
+const threshold = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+export const thresholds = {
+  expected: 'JSON such as {"warn":1000,"error":3000}, in whole milliseconds, with warn at most error',
+  schema: v.pipe(
+    v.string(),
+    v.parseJson(),
+    v.strictObject({ warn: threshold, error: threshold }),
+    v.check(({ warn, error }) => warn <= error),
+  ),
+};
+
+export const tablePrefix = textThat('up to 31 small letters, digits and underscores, beginning with a letter', (text) =>
+  /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
+);

@@ -1,0 +1,91 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { safeParse } from 'valibot';
+import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
+import type { PageServer } from '../../adapters/http/request/settings.ts';
+import { itemsOf, parsed } from './forms.ts';
+
+export const KEY_BYTES = 32;
+export type SecretKeys = readonly [Buffer, ...Buffer[]];
+
+/** The key of 32 bytes in base64url. Several texts may stand for the same bytes: one is accepted. */
+export const secretKey = (text: string): Buffer | null => {
+  const key = Buffer.from(text, 'base64url');
+  return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
+};
+
+export const secretKeys = (limit: number) =>
+  parsed<SecretKeys>(
+    `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
+    (text) => {
+      const given = itemsOf(text);
+      const [first, ...others] = given.map(secretKey).filter((key) => key !== null);
+      const count = others.length + 1;
+      if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return undefined;
+      return [first, ...others];
+    },
+  );
+
+/** An id may have several secrets, so that one can replace another. */
+export const pageServers = (limit: number) =>
+  parsed<readonly PageServer[]>(
+    `1 to ${limit} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
+    (text) => {
+      const servers = itemsOf(text).flatMap((item) => {
+        const [, id = '', hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item) ?? [];
+        const secretHash = secretKey(hash);
+        return secretHash === null ? [] : [{ id, secretHash }];
+      });
+      return servers.length === itemsOf(text).length && servers.length <= limit ? servers : undefined;
+    },
+  );
+
+export const KEY_VARIABLES = {
+  access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
+  refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },
+} as const;
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
+
+/** The blocks of a PEM text, with real line breaks or the text `\n`. Empty if there is other text between the blocks. */
+const pemBlocks = (text: string): { label: string; pem: string }[] => {
+  const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
+  if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
+  return [...pem.matchAll(PEM_BLOCK)].map(([block, label = '']) => ({ label, pem: block }));
+};
+
+/** @returns `undefined` unless all are keys on P-256 */
+const keysOf = (make: () => KeyObject[]): KeyObject[] | undefined => {
+  try {
+    const keys = make();
+    return keys.every((key) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1') ? keys : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export const privateKey = parsed('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
+  const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
+  return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
+});
+
+export const publicKeys = parsed('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) => {
+  const blocks = pemBlocks(text);
+  const isFit = blocks.length > 0 && blocks.every(({ label }) => label === 'PUBLIC KEY');
+  return isFit ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem))) : undefined;
+});
+
+/** @returns `null` unless the text has exactly one private key, on P-256 */
+export const pairOf = (text: string): KeyPair | null => {
+  const { success, output } = safeParse(privateKey.schema, text);
+  return success ? { privateKey: output, publicKeys: [createPublicKey(output)] } : null;
+};
+
+/** Whether the first public key verifies what the private key signs. */
+export const isPair = ({ privateKey: own, publicKeys: [current] }: KeyPair): boolean => {
+  const probe = Buffer.from('one pair');
+  return current !== undefined && verify('sha256', probe, current, sign('sha256', probe, own));
+};
+
+/** Whether the pairs share a key, so that one kind of token could be used as the other. */
+export const shareKey = (a: KeyPair, b: KeyPair): boolean =>
+  a.publicKeys.some((key) => b.publicKeys.some((other) => key.equals(other)));

@@ -1,0 +1,99 @@
+import { is } from 'valibot';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
+import { cookiePath } from './session-variables.ts';
+import {
+  baseUrlOf,
+  cookieCoversAuth,
+  cookiePathOf,
+  isProduction,
+  pageOriginsOf,
+  pairOf,
+  raceWindowOf,
+} from './settings.ts';
+import type { Values } from './variables.ts';
+
+/** When a line is shown. It begins with the name of a variable and contains no value. */
+export type Rules = Readonly<Record<string, (of: Values) => boolean | null | undefined>>;
+
+const KEY_NAMES = Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
+
+const keyRules = (name: (typeof KEY_NAMES)[number]): Rules => ({
+  [`${name}: required in production`]: (of) => isProduction(of) && of[name] === undefined,
+  [`${name}: required when another JWT key is set: set all four or none`]: (of) =>
+    !isProduction(of) && of[name] === undefined && KEY_NAMES.some((other) => of[other] !== undefined),
+});
+
+const hasOtherPair = (of: Values, kind: keyof typeof KEY_VARIABLES): boolean => {
+  const pair = pairOf(of, kind);
+  return pair !== null && !isPair(pair);
+};
+
+const hasSharedKey = (of: Values): boolean => {
+  const [access, refresh] = [pairOf(of, 'access'), pairOf(of, 'refresh')];
+  return access !== null && refresh !== null && shareKey(access, refresh);
+};
+
+const isAbove = (value: number | undefined, limit: number): boolean => value !== undefined && value > limit;
+
+const hostOfService = (of: Values): string => hostOf(new URL(baseUrlOf(of)));
+
+const isOutside = (of: Values, domain: string | undefined): boolean =>
+  domain !== undefined && !`.${hostOfService(of)}`.endsWith(`.${domain}`);
+
+/** Browsers keep no cookie for a top-level domain. */
+const hasTopLevelCookie = (of: Values): boolean =>
+  of.ACCESS_COOKIE_DOMAIN?.includes('.') === false && of.ACCESS_COOKIE_DOMAIN !== hostOfService(of);
+
+/** What breaks a promise, or leaves nobody able to log in (ADR 0020). */
+export const REFUSALS: Rules = {
+  ...Object.assign({}, ...KEY_NAMES.map(keyRules)),
+  'JWT_ACCESS_PUBLIC_KEY: its first key must be the public half of JWT_ACCESS_PRIVATE_KEY': (of) =>
+    hasOtherPair(of, 'access'),
+  'JWT_REFRESH_PUBLIC_KEY: its first key must be the public half of JWT_REFRESH_PRIVATE_KEY': (of) =>
+    hasOtherPair(of, 'refresh'),
+  'JWT_REFRESH_PUBLIC_KEY: must not share a key with JWT_ACCESS_PUBLIC_KEY: each kind of token needs its own pair':
+    hasSharedKey,
+  'BCRYPT_COST: must be at least 10 in production': (of) => isProduction(of) && of.BCRYPT_COST < 10,
+
+  'JWT_REFRESH_COOKIE_SECURE: must be true in production': (of) => isProduction(of) && !of.JWT_REFRESH_COOKIE_SECURE,
+  'JWT_REFRESH_COOKIE_SECURE: must be true with JWT_REFRESH_COOKIE_SAME_SITE=none and JWT_REFRESH_COOKIE_PREFIX': (
+    of,
+  ) =>
+    !isProduction(of) &&
+    !of.JWT_REFRESH_COOKIE_SECURE &&
+    (of.JWT_REFRESH_COOKIE_SAME_SITE === 'none' || of.JWT_REFRESH_COOKIE_PREFIX !== undefined),
+  'JWT_REFRESH_COOKIE_PATH: must be / with __Host-Http-': (of) =>
+    of.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' && cookiePathOf(of) !== '/',
+  // Without BASE_URL in development, there may be a proxy that adds a path.
+  'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /': (
+    of,
+  ) => (isProduction(of) || of.BASE_URL !== undefined) && !cookieCoversAuth(of),
+  'BASE_URL: its path must be valid as the Path of a cookie, without commas and semicolons': (of) =>
+    !is(cookiePath.schema, cookiePathOf(of)),
+
+  'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN': (of) =>
+    isAbove(of.JWT_ACCESS_EXPIRES_IN, of.JWT_REFRESH_EXPIRES_IN),
+  // So that a replay counts as theft for the rest of it.
+  'JWT_REFRESH_RACE_WINDOW: must not be above a tenth of JWT_REFRESH_EXPIRES_IN': (of) =>
+    isAbove(of.JWT_REFRESH_RACE_WINDOW, of.JWT_REFRESH_EXPIRES_IN / 10),
+  'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW': (of) =>
+    isAbove(of.JWT_REFRESH_REPLAY_WINDOW, raceWindowOf(of)),
+
+  'LOGIN_PAGE_URL: required with ACCESS_COOKIE=true': (of) => of.ACCESS_COOKIE && of.LOGIN_PAGE_URL === undefined,
+  'LOGIN_PAGE_URL: must be at an origin of ALLOWED_ORIGINS_PROD (ALLOWED_ORIGINS_DEV outside production) or of BASE_URL':
+    (of) => of.LOGIN_PAGE_URL !== undefined && !pageOriginsOf(of).includes(new URL(of.LOGIN_PAGE_URL).origin),
+  'ACCESS_COOKIE_DOMAIN: must be the host of BASE_URL or a domain above it, and no top-level domain': (of) =>
+    isOutside(of, of.ACCESS_COOKIE_DOMAIN) || hasTopLevelCookie(of),
+  'WEBAUTHN_RP_ID: must be the host of BASE_URL, or a domain above it': (of) => isOutside(of, of.WEBAUTHN_RP_ID),
+
+  'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
+  'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
+    isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,
+  'MAIL_FROM: required when MAIL_URL is set': (of) =>
+    isProduction(of) && of.MAIL_URL !== undefined && of.MAIL_FROM === undefined,
+  'BASE_URL: required in production when MAIL_URL is set, for the links in mail': (of) =>
+    isProduction(of) && of.MAIL_URL !== undefined && of.BASE_URL === undefined,
+  'EMAIL_VERIFICATION: must be off or unset without MAIL_URL': (of) =>
+    isProduction(of) && of.MAIL_URL === undefined && (of.EMAIL_VERIFICATION ?? 'off') !== 'off',
+};

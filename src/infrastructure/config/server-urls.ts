@@ -1,0 +1,124 @@
+import { is } from 'valibot';
+import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
+import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
+import { address, hasControls, itemsOf, parsed, path } from './forms.ts';
+import { isLoopback } from './urls.ts';
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The URL, if all drivers parse it alike: without control characters, and with valid percent-encoding. */
+const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
+  const url = URL.parse(text);
+  const isFit = url !== null && protocols.includes(url.protocol) && !hasControls(text.trim()) && isDecodable(text);
+  return isFit ? url : undefined;
+};
+
+type MailUrl = { readonly url: string; readonly requireTls: boolean };
+
+/** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
+export const mailUrl = parsed<MailUrl>(
+  'an smtp:// or smtps:// URL with a host, with user and password or neither, special characters percent-encoded, without path, and without query except requireTLS=false',
+  (given) => {
+    const text = given.trim();
+    const url = urlOf(text, ['smtp:', 'smtps:']);
+    if (url === undefined || /[?#](?!requireTLS=false$)/.test(text)) return undefined;
+    const { port, username, password, pathname } = url;
+    const isServer = is(address.schema, hostOf(url)) && port !== '0' && /^\/?$/.test(pathname);
+    const isUser = (username === '') === (password === '') && !hasControls(decodeURIComponent(username + password));
+    if (!isServer || !isUser) return undefined;
+    return { url: text.replace(/\?.*$/, ''), requireTls: url.search === '' && !isLoopback(hostOf(url)) };
+  },
+);
+
+/**
+ * The URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`, with a host before the path: without one, a
+ * URL (WHATWG) has neither user nor password. `localhost` is not asked, since the driver prefers the parameter.
+ */
+export const withHost = (text: string): string =>
+  /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
+
+type DatabaseUrl = Pick<ServerOptions, 'kind' | 'url'> | Omit<SqliteOptions, 'tablePrefix'>;
+
+const KINDS = {
+  'postgres:': 'postgresql',
+  'postgresql:': 'postgresql',
+  'mariadb:': 'mariadb',
+  'mysql:': 'mysql',
+} as const;
+
+/** `sqlite:path`, or `sqlite:///path` for one that begins with a slash. */
+const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
+
+/** The driver would prefer these parameters to the options of the service, or ignores the last one. */
+const OVERRIDING = [
+  'statement_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+  'target_session_attrs',
+];
+
+const hasFitParameters = ({ protocol, host, searchParams }: URL): boolean => {
+  if (/,|%2c/i.test(host + (searchParams.get('host') ?? ''))) return false;
+  return protocol.startsWith('postgres')
+    ? !OVERRIDING.some((name) => searchParams.has(name))
+    : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
+};
+
+export const databaseUrl = parsed<DatabaseUrl>(
+  `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), without ${OVERRIDING.join(', ')}; a mariadb:// or mysql:// URL with no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
+  (given) => {
+    const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
+    if (file !== undefined)
+      return file !== ':memory:' && is(path.schema, file)
+        ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
+        : undefined;
+    const text = withHost(given);
+    const url = urlOf(text, Object.keys(KINDS));
+    // `urlOf` returns only URLs with one of the protocols.
+    return url && hasFitParameters(url) ? { kind: KINDS[url.protocol as keyof typeof KINDS], url: text } : undefined;
+  },
+);
+
+const hasFamily = ({ search }: URL): boolean => /^(?:\?family=[046])?$/.test(search);
+
+const isServer = (url: URL): boolean => url.hostname !== '' && /^(?:\/\d*)?$/.test(url.pathname) && hasFamily(url);
+const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
+
+/** Options of the query: others would override those of the service, such as time-outs. */
+const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
+
+const isSentinel = ({ hostname, pathname, hash, searchParams: options }: URL): boolean => {
+  const names = [...options.keys()];
+  return (
+    hostname !== '' &&
+    hash === '' &&
+    /^\/[\w.-]+(?:\/\d*)?$/.test(pathname) &&
+    names.every((name, index) => SENTINEL_OPTIONS.includes(name) && names.indexOf(name) === index) &&
+    /^[046]$/.test(options.get('family') ?? '0') &&
+    (!options.has('sentinel_username') || Boolean(options.get('sentinel_password')))
+  );
+};
+
+const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
+
+/** The URLs of one server, of nodes of a cluster, which differ only in host and port, or of sentinels: one for each host. */
+export const redisUrls = parsed<readonly string[]>(
+  'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
+  (text) => {
+    const [, beginning, hosts = '', end] = SENTINELS.exec(text.trim()) ?? [];
+    const texts = beginning === undefined ? itemsOf(text) : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
+    const urls = texts.map((url) => urlOf(url, beginning === undefined ? ['redis:', 'rediss:'] : SENTINEL));
+    const known = urls.filter((url) => url !== undefined);
+    const ways = new Set(known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
+    if (known.length < urls.length || ways.size !== 1) return undefined;
+    const [isFit] = beginning !== undefined ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
+    return known.every(isFit) ? texts : undefined;
+  },
+);

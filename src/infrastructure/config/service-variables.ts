@@ -1,0 +1,156 @@
+import * as form from './forms.ts';
+import { unlessProduction } from './forms.ts';
+import { databaseUrl, redisUrls } from './server-urls.ts';
+import * as url from './urls.ts';
+
+export const RATE_LIMITS = unlessProduction(
+  'global=500/60,strict=100/60,public=off',
+  'global=100/60,strict=20/60,public=1000/300',
+);
+
+/** The process, HTTP, and what it stores where. */
+export const SERVICE_VARIABLES = {
+  NODE_ENV: {
+    form: form.oneOf('development', 'production', 'test'),
+    default: 'development',
+    meaning: 'The environment: development, production or test. Production rejects unsafe settings.',
+  },
+  HOST: {
+    form: form.address,
+    default: unlessProduction('127.0.0.1', '0.0.0.0'),
+    meaning: 'The address to listen on.',
+  },
+  PORT: {
+    form: form.wholeNumber(0, 65_535),
+    default: '3000',
+    meaning: 'The TCP port to listen on; 0 for any free port.',
+  },
+  BASE_URL: {
+    form: url.baseUrl,
+    unset: 'http://localhost:$PORT',
+    meaning:
+      'The public URL of the service, with the path that a proxy adds. The `type` of every error starts with it.',
+  },
+  ALLOWED_ORIGINS_DEV: {
+    form: url.origins,
+    default: '',
+    unset: 'none',
+    meaning:
+      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
+  },
+  ALLOWED_ORIGINS_PROD: {
+    form: url.origins,
+    default: '',
+    unset: 'none',
+    meaning:
+      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
+  },
+  WEBAUTHN_RP_ID: {
+    form: form.domain,
+    unset: 'the host of BASE_URL',
+    meaning:
+      'The domain that passkeys belong to: the host of BASE_URL, or a domain above it. After a change, no passkey works any more.',
+  },
+  WEBAUTHN_ORIGINS: {
+    form: url.passkeyOrigins,
+    default: '',
+    unset: 'none',
+    meaning:
+      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps, for example android:apk-key-hash:….',
+  },
+  PASSKEYS_PAGE_URL: {
+    form: url.pageUrl,
+    unset: 'none',
+    meaning:
+      'The page of your application on which users add and remove passkeys: password managers find it in /.well-known/passkey-endpoints.',
+  },
+  ALLOWED_HEADERS: {
+    form: url.headerNames,
+    default: '',
+    unset: 'none',
+    meaning:
+      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, baggage, sentry-trace. The service ignores them.',
+  },
+  TRUST_PROXY: {
+    form: form.wholeNumber(0, 100),
+    default: '0',
+    meaning:
+      'The number of proxies in front of the service. It determines which entry of X-Forwarded-For is the client address.',
+  },
+  REQUEST_TIMEOUT_MS: {
+    form: form.milliseconds(1, 2 ** 31 - 1),
+    default: '30000',
+    meaning:
+      'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to PostgreSQL gets a tenth of it, a statement a sixth.',
+  },
+  SHUTDOWN_DELAY: {
+    form: form.durationFromZero('1m'),
+    default: unlessProduction('0', '5s'),
+    meaning:
+      'How long the service still takes requests after SIGTERM, while GET /health/ready responds 503, so that proxies stop sending it any.',
+  },
+  SLOW_REQUEST_THRESHOLDS: {
+    form: form.thresholds,
+    default: '{"warn":1000,"error":3000}',
+    meaning: 'The durations, in milliseconds, from which a request is logged at warn and at error.',
+  },
+  RATE_LIMITS: {
+    form: form.rateLimits,
+    default: RATE_LIMITS,
+    meaning:
+      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
+  },
+  LOG_LEVEL: {
+    form: form.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    default: { development: 'debug', production: 'info', test: 'info' },
+    meaning: 'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
+  },
+  METRICS: {
+    form: form.metricsAddress,
+    default: 'off',
+    meaning:
+      'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. Not the port of the service.',
+  },
+  DATA_DIR: {
+    form: form.path,
+    default: '.data',
+    meaning:
+      'The directory of the file of SQLite and of the keys that are generated outside production. Access by other users is removed from both.',
+  },
+  DATABASE_URL: {
+    form: databaseUrl,
+    secret: true,
+    unset: 'a file of SQLite, database.sqlite in DATA_DIR',
+    meaning:
+      'The URL of the database: PostgreSQL, MariaDB, MySQL, or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
+  },
+  DATABASE_TABLE_PREFIX: {
+    form: form.tablePrefix,
+    default: '',
+    unset: 'none',
+    meaning: 'How the names of the tables begin, so that they can stand beside those of an application: auth_.',
+  },
+  DATABASE_POOL_SIZE: {
+    form: form.wholeNumber(1, 1_000),
+    default: '10',
+    meaning: 'How many connections to the database server one instance keeps at most.',
+  },
+  MIGRATE_ON_START: {
+    form: form.flag,
+    default: 'true',
+    meaning: 'Whether pending database migrations are applied at start.',
+  },
+  REDIS_URL: {
+    form: redisUrls,
+    secret: true,
+    unset: 'none: each instance counts for itself',
+    meaning:
+      'The Redis in which all instances count rate limits and failed log-ins: a server, a cluster by one of its nodes, or the master that sentinels name. Several URLs, separated by commas, are nodes of one cluster.',
+  },
+  BCRYPT_COST: {
+    form: form.wholeNumber(4, 15),
+    default: '10',
+    meaning:
+      'The cost of password hashes; each increment doubles the time. Existing hashes of a lower cost are replaced at log-in.',
+  },
+} as const satisfies Record<string, form.Variable>;

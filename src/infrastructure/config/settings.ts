@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import { parse } from 'valibot';
+import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
+import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
+import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { LOCAL_SENDER } from './account-variables.ts';
+import { type RateLimits, rateLimits } from './forms.ts';
+import { KEY_VARIABLES } from './keys.ts';
+import { RATE_LIMITS } from './service-variables.ts';
+import { isLoopback, isOfProgram } from './urls.ts';
+import type { Values } from './variables.ts';
+
+const MINUTE = 60_000;
+
+export const isProduction = (of: Values): boolean => of.NODE_ENV === 'production';
+export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhost:${of.PORT}`;
+export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV');
+
+/** What the service needs from the variables. Times are in milliseconds. */
+export const settingsOf = (of: Values) => {
+  const allowedOriginsSetting = originsSettingOf(of);
+  const allowedOrigins = of[allowedOriginsSetting];
+  const ownOrigins = ownOriginsOf(of);
+  const mail = mailOf(of);
+  return {
+    environment: of.NODE_ENV,
+    host: of.HOST,
+    /** 0 is any free port. */
+    port: of.PORT,
+    /** Has no trailing slash. */
+    baseUrl: baseUrlOf(of),
+    /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
+    allowedOrigins,
+    allowedOriginsSetting,
+    /** The origins at which browsers open the pages of the service. */
+    ownOrigins,
+    allowedHeaders: of.ALLOWED_HEADERS,
+    /** The page to which users go from those of the service: the first of a website. */
+    application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
+    passkeysPageUrl: of.PASSKEYS_PAGE_URL ?? null,
+    webauthn: {
+      rpId: of.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(of))),
+      origins: [...new Set([...ownOrigins, ...allowedOrigins, ...of.WEBAUTHN_ORIGINS])],
+    },
+    /** Whether there is the page `/console`, for developers. */
+    console: !isProduction(of),
+    trustProxy: of.TRUST_PROXY,
+    requestTimeout: of.REQUEST_TIMEOUT_MS,
+    shutdownDelay: of.SHUTDOWN_DELAY,
+    slowRequest: of.SLOW_REQUEST_THRESHOLDS,
+    // The default names every tier.
+    rateLimits: { ...parse(rateLimits.schema, RATE_LIMITS[of.NODE_ENV]), ...of.RATE_LIMITS } as RateLimits,
+    logLevel: of.LOG_LEVEL,
+    metrics: of.METRICS,
+
+    database: databaseOf(of),
+    dataDir: of.DATA_DIR,
+    migrateOnStart: of.MIGRATE_ON_START,
+    /** One is a server or a node of a cluster, several are nodes or sentinels; empty without Redis. */
+    redisUrls: of.REDIS_URL ?? [],
+    bcryptCost: of.BCRYPT_COST,
+    passwordBlocklist: isProduction(of) ? ('common' as const) : ('off' as const),
+
+    /** `null`, never in production: the service generates its own in `dataDir`. */
+    keys: keysOf(of),
+    /** The `iss` and the `aud` of both tokens. */
+    issuer: of.JWT_ISSUER ?? null,
+    audience: of.JWT_AUDIENCE ?? null,
+    accessLifetime: accessLifetimeOf(of),
+    refreshLifetime: of.JWT_REFRESH_EXPIRES_IN,
+    /** `null`: sessions may be renewed for ever. */
+    sessionMaxLifetime: of.SESSION_MAX_LIFETIME,
+    authenticationClaims: of.JWT_AUTHENTICATION_CLAIMS,
+    raceWindow: raceWindowOf(of),
+    replayWindow: of.JWT_REFRESH_REPLAY_WINDOW,
+    deviceBinding: of.DEVICE_BINDING,
+    /** `null`: no key of a browser, which needs https and a Secure cookie. */
+    boundCookieLifetime: canBindBrowsers(of) ? 10 * MINUTE : null,
+    refreshCookie: {
+      ...(of.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: of.JWT_REFRESH_COOKIE_PREFIX }),
+      path: cookiePathOf(of),
+      sameSite: of.JWT_REFRESH_COOKIE_SAME_SITE,
+      secure: of.JWT_REFRESH_COOKIE_SECURE,
+      maxAge: of.JWT_REFRESH_COOKIE_MAX_AGE_MS,
+    },
+    /** `null`: access tokens are in responses alone. */
+    accessCookie: of.ACCESS_COOKIE ? accessCookieOf(of) : null,
+    /** Where navigations are renewed. */
+    navigation:
+      of.ACCESS_COOKIE && of.LOGIN_PAGE_URL !== undefined
+        ? { loginPageUrl: of.LOGIN_PAGE_URL, targetOrigins: pageOriginsOf(of) }
+        : null,
+    pageServers: of.PAGE_SERVERS ?? [],
+
+    /** `null`: there is no mail. With a `url` of `null`, mail is written to files in `dataDir`. */
+    mail,
+    /** Below it, links in mail find their pages. Has no trailing slash. */
+    accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/account`,
+    ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
+    emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
+    notices: new Set(of.MAIL_NOTICES),
+    secondFactor: of.SECOND_FACTOR,
+    /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
+    factorKeys: of.FACTOR_KEYS ?? null,
+    eventsRetention: of.EVENTS_RETENTION,
+    /** The colour is `#rrggbb`. */
+    brand: {
+      name: of.BRAND_NAME ?? new URL(baseUrlOf(of)).host,
+      logoUrl: of.BRAND_LOGO_URL ?? null,
+      color: of.BRAND_COLOR ?? null,
+    },
+    defaultLocale: of.DEFAULT_LOCALE,
+    /** A directory; `null`: only the built-in templates. */
+    mailTemplates: of.MAIL_TEMPLATES ?? null,
+  };
+};
+
+/** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
+const ownOriginsOf = (of: Values): string[] => {
+  if (isProduction(of) && of.BASE_URL === undefined) return [];
+  const url = new URL(baseUrlOf(of));
+  if (isProduction(of) || !isLoopback(hostOf(url))) return [url.origin];
+  const names = ['localhost', '127.0.0.1', '[::1]'].map(
+    (host) => new URL(`${url.protocol}//${host}:${url.port}`).origin,
+  );
+  return [...new Set([url.origin, ...names])];
+};
+
+/** The pages that visitors may be sent to. Not those of WEBAUTHN_ORIGINS, which may use passkeys and nothing else. */
+export const pageOriginsOf = (of: Values): readonly string[] => [
+  ...new Set([...ownOriginsOf(of), ...of[originsSettingOf(of)]]),
+];
+
+/** The limits are far below that of a request, so that the request can still report a failure. */
+const databaseOf = (of: Values): DatabaseOptions => {
+  const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = of;
+  if (url === undefined)
+    return { kind: 'sqlite', path: join(of.DATA_DIR, 'database.sqlite'), synchronous: 'normal', tablePrefix };
+  if (url.kind === 'sqlite') return { ...url, tablePrefix };
+  const share = (part: number) => Math.max(1, Math.floor(of.REQUEST_TIMEOUT_MS / part));
+  return {
+    ...url,
+    poolSize: of.DATABASE_POOL_SIZE,
+    connectionTimeout: share(10),
+    statementTimeout: share(6),
+    idleTimeout: share(3),
+    tablePrefix,
+  };
+};
+
+/** The pair of one kind of token, when both of its variables are set. */
+export const pairOf = (of: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | null => {
+  const [privateKey, publicKeys] = [of[KEY_VARIABLES[kind].privateKey], of[KEY_VARIABLES[kind].publicKeys]];
+  return privateKey && publicKeys ? { privateKey, publicKeys } : null;
+};
+
+const keysOf = (of: Values): TokenKeys | null => {
+  const [access, refresh] = [pairOf(of, 'access'), pairOf(of, 'refresh')];
+  return access && refresh && { access, refresh };
+};
+
+/** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
+const accessLifetimeOf = (of: Values): number =>
+  of.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, of.JWT_REFRESH_EXPIRES_IN);
+
+export const raceWindowOf = (of: Values): number =>
+  of.JWT_REFRESH_RACE_WINDOW ?? Math.min(10_000, Math.floor(of.JWT_REFRESH_EXPIRES_IN / 10));
+
+const canBindBrowsers = (of: Values): boolean =>
+  of.DEVICE_BINDING !== 'off' && of.JWT_REFRESH_COOKIE_SECURE && of.BASE_URL?.startsWith('https:') === true;
+
+const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
+
+/** The path of the routes below `/auth`, as a browser sees it. A proxy may strip the path of BASE_URL. */
+const authPathOf = (of: Values): string => `${withSlash(new URL(baseUrlOf(of)).pathname)}auth`;
+
+/** SPEC "Refresh cookie". */
+export const cookiePathOf = (of: Values): string =>
+  of.JWT_REFRESH_COOKIE_PATH ?? (of.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' ? '/' : authPathOf(of));
+
+/** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
+export const cookieCoversAuth = (of: Values): boolean =>
+  withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
+
+/** Browsers hold the prefixes to their promises (RFC 6265bis §4.1.3): no other host, and no page over http, can have set the cookie. */
+const accessCookieOf = (of: Values): AccessCookieSettings => {
+  const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = of;
+  const prefix = domain === undefined ? '__Host-' : '__Secure-';
+  return {
+    name: `${secure ? prefix : ''}access_token`,
+    path: '/',
+    sameSite: 'lax',
+    secure,
+    maxAge: accessLifetimeOf(of),
+    ...(domain !== undefined && { domain }),
+  };
+};
+
+const mailOf = ({ NODE_ENV, MAIL_URL, MAIL_FROM: from = LOCAL_SENDER }: Values) => {
+  if (MAIL_URL !== undefined) return { ...MAIL_URL, from };
+  return NODE_ENV === 'production' ? null : { url: null, from, requireTls: false };
+};

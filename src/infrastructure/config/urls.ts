@@ -1,0 +1,86 @@
+import { isIP, isIPv4 } from 'node:net';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { type Form, itemsOf, parsed } from './forms.ts';
+
+/** Whether traffic to the host stays on the machine: a loopback address, a socket of the file system, or no host. */
+export const isLoopback = (host: string): boolean =>
+  host === '' ||
+  host.startsWith('/') ||
+  /^(?:.+\.)?localhost$/i.test(host) ||
+  host === '::1' ||
+  (isIPv4(host) && host.startsWith('127.'));
+
+/** Whether others can read traffic to the host. A name without a dot is one of a container network. */
+export const isFar = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
+
+/** Whether the text is an http URL of another machine. */
+export const isPlainHttp = (text: string): boolean => {
+  const url = new URL(text);
+  return url.protocol === 'http:' && !isLoopback(hostOf(url));
+};
+
+const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
+
+const httpUrl = (text: string, refused: RegExp): URL | undefined => {
+  const url = URL.parse(text);
+  const isFit = url !== null && isHttp(url) && !refused.test(text) && url.username === '' && url.password === '';
+  return isFit ? url : undefined;
+};
+
+/** Has no trailing slash. */
+export const baseUrl = parsed('an http or https URL without credentials, query and fragment', (text) => {
+  const url = httpUrl(text, /[?#*\s]/);
+  // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
+  return url && `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
+});
+
+export const pageUrl = parsed(
+  'an http or https URL without credentials and fragment',
+  (text) => httpUrl(text, /[#\s]/)?.href,
+);
+
+/** Its host becomes part of a Content-Security-Policy. `http:` only on this machine. */
+export const logoUrl = parsed('an https URL of a picture, without credentials and fragment', (text) => {
+  const url = httpUrl(text, /[#*\s]/);
+  return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
+});
+
+/** Enough for every application of a product, and few enough for the headers that name them. */
+const MAX_ITEMS = 50;
+
+const listOf = (expected: string, isItem: (text: string) => boolean): Form<readonly string[]> =>
+  parsed(expected, (text) => {
+    const items = itemsOf(text).filter((item) => item !== '');
+    return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
+  });
+
+/** As browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
+const isWebOrigin = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
+};
+
+/** The origin of an app or an extension: a scheme of its own, a host, perhaps a port. It is compared as text. */
+const PROGRAM = /^[a-z][a-z\d+.-]{1,30}:\/\/[a-z\d._-]{1,100}(?::[1-9]\d{0,4})?$/;
+/** Their URLs have the origins of the URL standard, or none: `file:` is every file of a device, and sends `null` in most browsers. */
+const NO_PROGRAM = /^(?:https?|wss?|ftp|file|filesystem|about|blob|data|javascript|android):/;
+/** As Android writes it of an app (WebAuthn Level 3 §5.8.1): the SHA-256 of the certificate that has signed it. */
+const ANDROID_APP = /^android:apk-key-hash:[\w-]{43}$/;
+
+export const isOfProgram = (origin: string): boolean => !/^https?:/.test(origin);
+
+export const origins = listOf(
+  'origins such as https://app.example.com or capacitor://localhost, separated by commas, without a path and *; not null or file://, which pages of anybody have',
+  (text) => isWebOrigin(text) || (PROGRAM.test(text) && !NO_PROGRAM.test(text)),
+);
+
+export const passkeyOrigins = listOf(
+  'origins such as https://app.example.com or android:apk-key-hash:… with 43 characters of base64url, separated by commas',
+  (text) => isWebOrigin(text) || ANDROID_APP.test(text),
+);
+
+/** RFC 9110 §5.1. `*` has no meaning in requests with credentials (Fetch §3.3.5). */
+export const headerNames = listOf(
+  'names of headers such as traceparent, separated by commas, without *',
+  (text) => text !== '*' && /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text),
+);

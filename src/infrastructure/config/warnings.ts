@@ -1,0 +1,101 @@
+import { hostOf } from '../../adapters/redis/url.ts';
+import { DAY } from './forms.ts';
+import type { Rules } from './refusals.ts';
+import { baseUrlOf, cookiePathOf, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
+import { isFar, isLoopback, isPlainHttp } from './urls.ts';
+import type { Env, Values } from './variables.ts';
+
+const FIVE_MINUTES = 300_000;
+const redisUrls = (of: Values): URL[] => (of.REDIS_URL ?? []).map((text) => new URL(text));
+const isHere = (url: string): boolean => isLoopback(hostOf(new URL(url)));
+
+const mayCall = (of: Values, url: string): boolean =>
+  [new URL(baseUrlOf(of)).origin, ...pageOriginsOf(of)].includes(new URL(url).origin);
+
+const inProduction = (rules: Rules): Rules =>
+  Object.fromEntries(
+    Object.entries(rules).map(([text, applies]) => [text, (of: Values) => isProduction(of) && applies(of)]),
+  );
+
+const IN_PRODUCTION: Rules = {
+  'BASE_URL is unset: the type of every error points to localhost': (of) => of.BASE_URL === undefined,
+  'TRUST_PROXY is 0, but BASE_URL is https, which requires a proxy: all clients behind it share one rate limit': (of) =>
+    of.BASE_URL?.startsWith('https:') && of.TRUST_PROXY === 0,
+  'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages': (of) =>
+    of.ALLOWED_ORIGINS_PROD.some(isPlainHttp),
+  'RATE_LIMITS has off: the requests of a client are not limited': (of) => Object.values(of.RATE_LIMITS).includes(null),
+  'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long': (of) =>
+    of.REQUEST_TIMEOUT_MS > FIVE_MINUTES,
+  'JWT_ACCESS_EXPIRES_IN is above a day: other services accept access tokens of ended sessions until they expire': (
+    of,
+  ) => (of.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
+  'REDIS_URL has no password: any client that reaches that Redis can reset limits': (of) =>
+    redisUrls(of).some((url) => !isLoopback(hostOf(url)) && url.password === ''),
+  'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted': (of) =>
+    redisUrls(of).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
+  'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
+  'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>
+    of.FACTOR_KEYS === undefined,
+  'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (of) =>
+    of.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(of.ACCOUNT_PAGES_URL),
+};
+
+const EVERYWHERE: Rules = {
+  'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted':
+    (of) => !isProduction(of) && !(isLoopback(of.HOST) && isHere(of.BASE_URL ?? 'http://localhost')),
+  'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (of) =>
+    of.BASE_URL !== undefined && isPlainHttp(of.BASE_URL) && (isProduction(of) || of.JWT_REFRESH_COOKIE_SECURE),
+  'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites':
+    (of) => of.JWT_REFRESH_COOKIE_SAME_SITE === 'none' && of[originsSettingOf(of)].length === 0,
+  'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers delete refresh tokens before they expire': (
+    of,
+  ) => of.JWT_REFRESH_COOKIE_MAX_AGE_MS < of.JWT_REFRESH_EXPIRES_IN,
+  'JWT_REFRESH_COOKIE_SAME_SITE is strict: visitors who follow a link in a mail or of another site have to log in again once the cookie of ACCESS_COOKIE has expired':
+    (of) => of.ACCESS_COOKIE && of.JWT_REFRESH_COOKIE_SAME_SITE === 'strict',
+  'JWT_REFRESH_REPLAY_WINDOW is 0: with ACCESS_COOKIE, a visitor who leaves a page while it renews the session loses it. 10s is recommended':
+    (of) => of.ACCESS_COOKIE && of.JWT_REFRESH_REPLAY_WINDOW === 0,
+  'LOGIN_PAGE_URL is at another host than BASE_URL: its pages get no cookie of ACCESS_COOKIE without ACCESS_COOKIE_DOMAIN':
+    (of) =>
+      of.ACCESS_COOKIE &&
+      of.ACCESS_COOKIE_DOMAIN === undefined &&
+      new URL(of.LOGIN_PAGE_URL ?? baseUrlOf(of)).hostname !== new URL(baseUrlOf(of)).hostname,
+  'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /': (of) =>
+    of.PAGE_SERVERS !== undefined && cookiePathOf(of) !== '/',
+  'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
+    ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isHere(mail.url),
+  'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>
+    of.ACCOUNT_PAGES_URL !== undefined && !mayCall(of, of.ACCOUNT_PAGES_URL),
+};
+
+/** What weakens the service, or is probably a mistake (ADR 0020). */
+export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
+
+/** For a service that opens the database. @param env has the variables that the driver reads itself */
+export const databaseWarnings = (env: Env): Rules =>
+  inProduction({
+    'DATABASE_URL is unset: SQLite is for one process on one machine': (of) => of.DATABASE_URL === undefined,
+    'DATABASE_URL names a file: SQLite is for one process on one machine': (of) => of.DATABASE_URL?.kind === 'sqlite',
+    'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)':
+      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), env.PGSSLMODE),
+    'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
+      ({ DATABASE_URL: url }) =>
+        (url?.kind === 'mariadb' || url?.kind === 'mysql') &&
+        isFar(hostOf(new URL(url.url))) &&
+        !new URL(url.url).searchParams.has('ssl'),
+  });
+
+/**
+ * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
+ * @param environment PGSSLMODE, which node-postgres uses when the URL does not configure TLS.
+ */
+const isInsecure = (url: URL, environment: string | undefined): boolean => {
+  const given = (name: string) => url.searchParams.get(name) ?? undefined;
+  const host = given('host') ?? hostOf(url);
+  const mode = given('sslmode') ?? (given('ssl') === undefined ? environment : undefined);
+  if (mode === 'disable') return !isLoopback(host);
+  const names = given('sslcert') ?? given('sslkey') ?? given('sslrootcert') ?? mode;
+  const isEncrypted = names !== undefined || /^(?:true|1)$/.test(given('ssl') ?? '');
+  const checksNothing =
+    mode === 'no-verify' || (given('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require'));
+  return isFar(host) && (!isEncrypted || checksNothing);
+};

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { failureOf, invalidArguments, type Status } from '../command-error.ts';
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Terminal } from './terminal.ts';
 

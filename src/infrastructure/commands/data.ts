@@ -1,5 +1,5 @@
 import { CommandError } from '../command-error.ts';
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp } from '../data/backup.ts';
 import { MOVE_FROM, move } from '../data/move.ts';

@@ -13,7 +13,7 @@ import { markupOf, masked, partsOf, writeMail } from '../../application/mail/wri
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../domain/link.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import { invalidArguments } from '../command-error.ts';
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { builtInTemplates, openTemplates } from '../mail/template-files.ts';
 import { action, type Command } from './command.ts';

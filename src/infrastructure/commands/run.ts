@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { CommandError, failureOf, type Status } from '../command-error.ts';
 import type { Overrides } from '../compose/ports.ts';
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { decodeText } from '../decode-text.ts';

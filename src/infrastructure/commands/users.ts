@@ -3,7 +3,7 @@ import { withoutName } from '../../domain/event.ts';
 import { hidesSomething, typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
-import type { Env } from '../config/variable.ts';
+import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
 import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';

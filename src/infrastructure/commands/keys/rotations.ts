@@ -1,8 +1,8 @@
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
 import { KEY_SET_MAX_AGE } from '../../../adapters/http/routes/service/key-set.ts';
-import { MAX_FACTOR_KEYS } from '../../config/accounts.ts';
-import { KEY_VARIABLES } from '../../config/token-keys.ts';
-import type { Env } from '../../config/variable.ts';
+import { MAX_FACTOR_KEYS } from '../../config/account-variables.ts';
+import { KEY_VARIABLES } from '../../config/keys.ts';
+import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys/keys.ts';
 import { envLine, type Page, withComment } from './pages.ts';

@@ -31,10 +31,9 @@ export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 const PROCESSES = ['test/{process,conformance,properties/requests}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
-/** HTTP tests whose statements or transactions differ between stores: they also run on real servers. */
+/** Whole flows, races, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */
 const OF_STORES = [
-  'test/http/{change-password,clear-cookie,delete-account,device-binding,email-change,email-verification,events,export-account}.test.ts',
-  'test/http/{guessing,login,password-reset,races,refresh,register,sessions,username}.test.ts',
+  'test/http/{delete-account,device-binding,guessing,login,password-reset,races,refresh,register,sessions}.test.ts',
   'test/http/stages/rate-limit.test.ts',
 ];
 /** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */

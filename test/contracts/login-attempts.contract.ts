@@ -11,10 +11,7 @@ const PARTS = { waiting, clients, settling };
  * @param make makes an empty count and the adapter over it, for each test anew.
  */
 export const describeLoginAttempts = (name: string, make: () => Promise<AttemptsStore>, suite = vitestSuite): void => {
-  const tests = prepared(suite, async (run) => {
-    const given = await givenAttempts(make, run);
-    return { given, close: async () => given.store.close?.() };
-  });
+  const tests = prepared(suite, (run) => givenAttempts(make, run));
   suite.describe(`${name} as LoginAttempts`, () => {
     for (const [behavior, part] of Object.entries(PARTS)) tests.describe(behavior, () => part(tests));
   });

@@ -33,10 +33,7 @@ const unixLines = (text: string): string => text.replaceAll('\r\n', '\n');
  * @param make makes an adapter that has delivered nothing, for each test anew.
  */
 export const describeMailer = (name: string, make: () => Promise<MailStore>, suite = vitestSuite): void => {
-  const { it, describe } = prepared(suite, async (run) => {
-    const given = await givenMailer(make, run);
-    return { given, close: async () => given.store.close?.() };
-  });
+  const { it, describe } = prepared(suite, (run) => givenMailer(make, run));
   describe(`${name} as a Mailer`, () => {
     it('delivers the subject, the text and the HTML as they are, in any language', async ({ mailer, received }) => {
       for (const text of TEXTS) {

@@ -12,10 +12,7 @@ const PARTS = { inserting, listing, changing, uniting };
  * @param make makes empty tables and the adapter over them, for each test anew.
  */
 export const describeRecords = (name: string, make: () => Promise<Database>, suite = vitestSuite): void => {
-  const tests = prepared(suite, async (run) => {
-    const given = await givenDatabase(make, run);
-    return { given, close: given.close };
-  });
+  const tests = prepared(suite, (run) => givenDatabase(make, run));
   suite.describe(`${name} as Records`, () => {
     for (const [behavior, part] of Object.entries(PARTS)) tests.describe(behavior, () => part(tests));
   });

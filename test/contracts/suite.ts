@@ -30,19 +30,19 @@ export type Tests<Given> = {
   it(title: string, test: (given: Given) => unknown): void;
 };
 
-/** @param prepare makes what a test is given, and says how to close it. */
-export const prepared = <Given>(
+/** @param prepare makes what a test is given, which is closed after it. */
+export const prepared = <Given extends { readonly close: () => Promise<void> | undefined }>(
   suite: Suite,
-  prepare: (run: Run) => Promise<{ readonly given: Given; readonly close: () => Promise<void> }>,
+  prepare: (run: Run) => Promise<Given>,
 ): Tests<Given> => ({
   describe: suite.describe,
   it: (title, test) => {
     suite.it(title, async (run) => {
-      const { given, close } = await prepare(run);
+      const given = await prepare(run);
       try {
         await test(given);
       } finally {
-        await close();
+        await given.close();
       }
     });
   },

@@ -1,11 +1,10 @@
 import { Pool } from 'pg';
-import { describeRecords } from 'tandem/contracts';
+import { describeRecords, describeStorage } from 'tandem/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { type ExampleProcess, startExample } from '../support/processes/example.ts';
-import { describeStorage } from '../support/records/describe-storage.ts';
 import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { openOwnStore } from '../support/storage/own-store.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';

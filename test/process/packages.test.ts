@@ -204,7 +204,7 @@ describe('tandem/contracts', () => {
 
       describeUserRepository('users in a thread', async () => {
         const { port, close } = await inThread<UserRepository>(new URL('./open.ts', import.meta.url), null);
-        return { repository: port, another: absent('not shared'), failing: absent('does not fail'), close };
+        return { storage: { users: port }, another: absent('not shared'), failing: absent('does not fail'), close };
       });`,
     );
     const how = ['--root', 'contracts', '--reporter', 'json', '--outputFile', 'report.json', '--testTimeout', '300000'];

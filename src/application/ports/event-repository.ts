@@ -18,11 +18,8 @@ export type EventsQuery = {
  * - keeps a thousand events of a user, or a few more, and lets many of one kind push out none of another
  * - knows whether a user has logged in on a device
  * - counts the events of a kind since a time
- * - purges events from before a time, at most as many as it is asked to, the oldest first
- * - purges each event once when two instances purge
- * - loses the events of a user who is deleted
+ * - purges events from before a time, at most as many as it is asked to, the oldest first, each once
  * - hands out each event of an operator once, the earliest first, also when two instances ask and the user is deleted
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface EventRepository {
   /**

@@ -7,16 +7,12 @@ import type { Factor, FactorKey } from '../../domain/second-factor.ts';
  * - uses a step of a factor of its user, unless it or a later one was used
  * - confirms a factor with its first step, and remembers when
  * - accepts exactly one of many concurrent uses of a step
- * - accepts exactly one of two uses of a step by two instances
  * - removes a factor of its user alone, and says so once
  * - replaces the recovery codes of one user, and counts them
  * - uses a recovery code of its user once
  * - accepts exactly one of many concurrent uses of a recovery code
- * - accepts exactly one of two uses of a recovery code by two instances
  * - changes an encrypted secret only if the given one is still stored
  * - lists the factors of all users in pages
- * - loses the factors and the recovery codes of a user who is deleted
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface FactorRepository {
   /** @throws AppError DB_UNIQUE_VIOLATION when the id is stored; DB_QUERY_FAILED when the user is not. */

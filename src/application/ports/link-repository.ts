@@ -6,13 +6,10 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
  * - does not find one by the token of another purpose
  * - replaces the link of the same user and purpose that undoes from the same time on
  * - takes a link once, also when many take it at the same time
- * - gives a link to one of two instances that take it
  * - finds the live links of a purpose that are about an address
  * - neither finds nor takes a link that has expired
  * - removes the links of a user, or those of some purposes
  * - purges expired links, and only those
- * - loses the links of a user who is deleted
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface LinkRepository {
   put(link: Link): Promise<void>;

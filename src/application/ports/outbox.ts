@@ -40,11 +40,8 @@ type Admission = {
  * - removes messages
  * - lists the messages about a user
  * - admits as many mails to a mailbox at once as the burst, and then one in each interval
- * - admits no more when two instances ask at the same time
  * - purges the counts of mailboxes that may get the whole burst again, and only those
  * - says how many messages wait, and since when
- * - loses the messages about a user who is deleted
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * @example
  * const due = await outbox.claim({ now, until: now + LEASE, limit: 10 });

@@ -3,19 +3,12 @@ import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts'
 /**
  * Stores the passkeys of users. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a passkey by the id of its credential
- * - distinguishes credentials in upper and lower case
- * - returns null for the id of no credential, and for one that cannot be stored
  * - rejects a credential that is stored, also of another user, with DB_UNIQUE_VIOLATION
- * - accepts exactly one of many concurrent adds of the same credential
- * - accepts exactly one of two adds of the same credential by two instances
  * - lists the passkeys of one user, the oldest first
  * - writes what a use has shown, and its time
  * - never lowers a counter
  * - renames a passkey of its user alone
  * - removes a passkey of its user alone, and says so once
- * - loses the passkeys of a user who is deleted
- * - is not affected by changes to a passkey that it was given or has returned
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface PasskeyRepository {
   /** @throws AppError DB_UNIQUE_VIOLATION when the credential is stored; DB_QUERY_FAILED when the user is not. */

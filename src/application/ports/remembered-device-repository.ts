@@ -3,12 +3,9 @@ import type { RememberedDevice, RememberedDeviceKey } from '../../domain/remembe
 /**
  * Stores the devices on which users need not present the second factor again.
  * - lists the live devices of one user, the oldest first
- * - treats a device as expired at its expiry, and as live a millisecond before
  * - removes a device of its user alone, and says so once
  * - removes all devices of one user, and returns their ids
  * - purges expired devices, and only those
- * - loses the devices of a user who is deleted
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface RememberedDeviceRepository {
   /** @throws AppError DB_UNIQUE_VIOLATION when the id is stored; DB_QUERY_FAILED when the user is not. */

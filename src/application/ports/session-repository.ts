@@ -14,11 +14,6 @@ export type UserInSession = {
  * - does not find an unknown session, or one of another user
  * - finds a user with a session, and without one when the user has no such session
  * - finds no user who is not stored
- * - distinguishes an id from the same id with trailing spaces
- * - rejects a second session with the same id and user, and keeps the first
- * - rejects a session of a user who is not stored
- * - is not affected by changes to a session that it was given or has returned
- * - returns what another instance over the same store has written
  * - rotates a session by its current token
  * - rotates a session of which it has lost rotations, and reverts that to the token that was rotated
  * - returns the session that it rotates, with its user
@@ -33,7 +28,6 @@ export type UserInSession = {
  * - rotates a session with a key of its browser by that key, or by a proof of the key of its page
  * - remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them
  * - accepts exactly one of many concurrent uses of one proof
- * - accepts exactly one of two uses of one proof by two instances
  * - uses a proof only for a session that has its key
  * - replaces the keys of a session by that of a page, and forgets no used proof
  * - keeps the first key of a browser
@@ -41,7 +35,6 @@ export type UserInSession = {
  * - does not bring back a session that ends while a proof is used or a key is bound
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
- * - accepts exactly one of two rotations of the same token by two instances
  * - accepts exactly one of two rotations that wait for the store
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted
@@ -56,20 +49,17 @@ export type UserInSession = {
  * - ends all sessions of one user except one
  * - says of each session once that it ended, however many end it at the same time
  * - does not bring back a session that ends while it is rotated or reverted
- * - loses the sessions of a user who is deleted
  * - lists the live sessions of one user, the most recently used first
  * - treats a session as expired at its expiry, and as live a millisecond before
  * - keeps the 50 most recently used live sessions of a user
  * - keeps the newest 50 of sessions that were used at the same time
  * - keeps exactly these 50 after many concurrent adds
- * - keeps exactly these 50 after many adds by two instances
  * - does not count expired sessions towards the 50
  * - evicts all sessions beyond the limit with the next add, however they arose, and returns their ids
  * - purges expired sessions, and only those, and returns their keys
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge
- * - does not find a session that expired long ago and was purged
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. Sessions are stored with their users.

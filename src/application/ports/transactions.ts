@@ -8,6 +8,10 @@ import type { SessionRepository } from './session-repository.ts';
 import type { UsedValues } from './used-values.ts';
 import type { UserRepository } from './user-repository.ts';
 
+/**
+ * What is changed together. Of each of them: what belongs to a user goes with the user, and a call rejects with DB_QUERY_FAILED alone when the
+ * store fails. The contract of `Records` proves that for all.
+ */
 export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;

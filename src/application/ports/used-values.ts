@@ -3,9 +3,7 @@
  * several instances over one store.
  * - says of the first use of a value that it is the first, and of no other
  * - says so to exactly one of many concurrent users of a value
- * - says so to exactly one of two instances that use a value
  * - purges expired values, and only those
- * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface UsedValues {
   /**

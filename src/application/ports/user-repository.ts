@@ -20,33 +20,23 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - finds a username in any letter case, and returns it as it was registered
  * - finds an email in any letter case, and returns it in canonical form
  * - returns null for a name that cannot be stored
- * - distinguishes an id from the same id with spaces around it
- * - rejects a second user with the same username, in any letter case, and names it
- * - rejects a second user with the same email, in any letter case, and names it
+ * - rejects a second user with the same username or email, in any letter case, and names it
  * - rejects a second user with the same id
- * - distinguishes names that only resemble each other
- * - stores names of the greatest length, and distinguishes them by their last character
+ * - distinguishes names that only resemble each other, also by their last character
  * - stores nothing of a rejected user
- * - accepts exactly one of many concurrent adds with the same username
- * - accepts exactly one of two adds with the same username or email by two instances
+ * - accepts exactly one of many concurrent adds with the same username or email
  * - changes the password hash of a user, and the time of the update
  * - records when the password was last changed, but not for a new hash of the same password
  * - changes the hash only if the one to be replaced is still stored
- * - returns false for an unknown user
  * - accepts exactly one of many concurrent replacements of the same hash
- * - accepts exactly one of two replacements of the same hash by two instances
  * - changes the other fields, and the time of the update
  * - changes them only if the given ones still have their values
- * - changes no fields of an unknown user
  * - frees the username and the email that a user gives up
  * - rejects a username or an email that another user has, names it, and changes nothing
  * - accepts exactly one of many concurrent changes to the same username or email
- * - accepts exactly one of two changes to the same username or email by two instances
- * - accepts exactly one of two changes of the same value by two instances
+ * - accepts exactly one of many concurrent changes of the same value
  * - removes a user, so that the username and the email are free again
- * - removes nothing when the user is unknown
- * - is not affected by changes to a user that it was given or has returned
- * - returns what another instance over the same store has written
+ * - changes and removes nothing when the user is unknown
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.

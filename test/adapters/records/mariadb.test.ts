@@ -1,19 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { onDatabaseFailure, violates } from '../../../src/adapters/records/records.ts';
-import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
-import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
-import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
+import { onMariadb } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
@@ -51,20 +48,6 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   const untilOneWaits = () =>
     expect.poll(async () => (await opened(other).em.execute(WAITING)).length, { interval: 250 }).toBe(1);
 
-  /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim, since it has changed less. */
-  const interfere: Exclude<OpenedStorage['interfere'], { absent: string } | undefined> = async (first, second) => {
-    const locked = Promise.withResolvers<void>();
-    const over = inTransaction(opened(other), async (send) => {
-      for (let at = 0; at < 100; at += 1) await send('insert into used_values values (?, 0, 0)', [randomUUID()]);
-      await send('select id from users where id = ? for update', [second.id]);
-      locked.resolve();
-      await send('update users set email_verified_at = ? where id = ?', [NOW, first.id]);
-    });
-    await locked.promise;
-    await untilOneWaits();
-    return { over };
-  };
-
   describeRecords('mikroOrmRecords', async () => {
     await empty();
     return {
@@ -82,17 +65,6 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
       records: mikroOrmRecords(() => opened().em.getKysely(), MYSQL),
       another: async () => mikroOrmRecords(() => opened(other).em.getKysely(), MYSQL),
       failing: async () => failingRecords(),
-      untilOneWaits,
-    };
-  });
-
-  describeStorage('over records of MikroORM', async () => {
-    await empty();
-    return {
-      storage: storageOver(opened().records),
-      another: async () => storageOver(opened(other).records),
-      failing: async () => storageOver(failingRecords()),
-      interfere,
       untilOneWaits,
     };
   });

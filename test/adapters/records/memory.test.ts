@@ -1,8 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { memoryRecords, memoryStorage } from '../../../src/adapters/records/memory.ts';
+import type { Storage } from '../../../src/application/ports/transactions.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
-import { describeStorage, interfereWith } from '../../support/records/describe-storage.ts';
+import type { OpenedStorage } from '../../contracts/storage/given.ts';
+import { describeStorage } from '../../contracts/storage.contract.ts';
+import { NOW } from '../../support/builders.ts';
 
 const ONE_PROCESS = absent('one process has its records to itself');
 const NO_FAILURE = absent('memory does not fail');
@@ -14,7 +17,21 @@ describeRecords('memoryRecords', async () => ({
   untilOneWaits: setImmediate,
 }));
 
+/** A change, outside of a transaction, of what it has changed. */
+const interfereWith =
+  ({ users }: Storage): OpenedStorage['interfere'] =>
+  async ({ id }) => {
+    await users.update(id, { emailVerifiedAt: NOW, now: NOW });
+    return { over: Promise.resolve() };
+  };
+
 describeStorage('over records in memory', async () => {
   const storage = memoryStorage();
-  return { storage, another: ONE_PROCESS, failing: NO_FAILURE, interfere: interfereWith(storage) };
+  return {
+    storage,
+    another: ONE_PROCESS,
+    failing: NO_FAILURE,
+    interfere: interfereWith(storage),
+    untilOneWaits: setImmediate,
+  };
 });

@@ -6,9 +6,11 @@ import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import type { HeldStore } from '../../contracts/session-repository/store.ts';
-import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
+import { absent } from '../../contracts/hooks.ts';
+import type { HeldStore } from '../../contracts/storage/given.ts';
+import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { recording } from '../../support/records/recording.ts';
@@ -82,13 +84,17 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
 
   describeSessionRepository('postgresqlSessions', async () => {
     await empty();
+    const over = (of: () => Sql) => ({
+      ...storageOver(mikroOrmRecords(of, POSTGRESQL, PREFIX)),
+      sessions: sessionsOver(of),
+    });
     return {
-      repository: sessions,
-      users: [owner, stranger],
-      another: async () => sessionsOver(() => opened(other).em.getKysely()),
-      failing: async () => sessionsOver(() => failing(kysely(), QUOTING.postgresql)),
+      storage: over(kysely),
+      another: async () => over(() => opened(other).em.getKysely()),
+      failing: async () => over(() => failing(kysely(), QUOTING.postgresql)),
       held: async () => heldByLocks(),
-      deleteUser: (id) => userRepositoryOver(opened(database).records).remove(id),
+      interfere: absent('only the sessions are tested'),
+      untilOneWaits: () => untilWaiting(1),
     };
   });
 

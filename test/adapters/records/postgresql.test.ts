@@ -3,8 +3,9 @@ import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
+import type { OpenedStorage } from '../../contracts/storage/given.ts';
+import { describeStorage } from '../../contracts/storage.contract.ts';
 import { NOW } from '../../support/builders.ts';
-import { describeStorage, type OpenedStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
@@ -37,7 +38,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
   const untilOneWaits = () => expect.poll(async () => (await opened(other).em.execute(WAITING)).length).toBe(1);
 
   /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
-  const interfere: Exclude<OpenedStorage['interfere'], { absent: string } | undefined> = async (first, second) => {
+  const interfere: Exclude<OpenedStorage['interfere'], { absent: string }> = async (first, second) => {
     const locked = Promise.withResolvers<void>();
     const over = inTransaction(opened(other), async (send) => {
       await send(`set local deadlock_timeout = '1h'`);

@@ -8,11 +8,11 @@ import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
-import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
+import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
-import { describeStorage } from '../../support/records/describe-storage.ts';
 import { failing, QUOTING } from '../../support/records/failing.ts';
 import { recording } from '../../support/records/recording.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
@@ -53,31 +53,22 @@ describe('in a file of SQLite', () => {
     };
   });
 
-  describeStorage('over records of MikroORM', async () => {
-    await empty();
-    return {
-      storage: storageOver(database.records),
-      another: async () => another.instance,
-      failing: async () => storageOver(failingRecords()),
-      interfere: absent('units take turns'),
-    };
-  });
-
   describeSessionRepository('sqliteSessions', async () => {
     await empty();
-    const users = [aUser(), aUser()] as const;
-    for (const user of users) await userRepositoryOver(database.records).add(user);
-    const failingSessions = () => {
-      const plain = sessionRepositoryOver(failingRecords());
-      return { ...plain, ...sqliteSessions(() => failing(database.em.getKysely(), QUOTING.sqlite), plain) };
+    const over = (records: Records, faster: Database['faster']) => {
+      const { sessions, ...storage } = storageOver(records);
+      return { ...storage, sessions: faster(sessions) };
     };
+    const fasterFailing = (plain: SessionRepository) => ({
+      ...plain,
+      ...sqliteSessions(() => failing(database.em.getKysely(), QUOTING.sqlite), plain),
+    });
     return {
-      repository: database.faster(sessionRepositoryOver(database.records)),
-      users,
-      another: async () => another.instance.sessions,
-      failing: async () => failingSessions(),
-      held: absent('nobody else locks sessions'),
-      deleteUser: (id) => userRepositoryOver(database.records).remove(id),
+      storage: over(database.records, database.faster),
+      another: async () => another.instance,
+      failing: async () => over(failingRecords(), fasterFailing),
+      interfere: absent('transactions take turns'),
+      untilOneWaits: setImmediate,
     };
   });
 

@@ -70,5 +70,6 @@ export const givenAttempts = async (make: () => Promise<AttemptsStore>, run: Run
   const hook = <Name extends 'another' | 'failing'>(name: Name): Exclude<AttemptsStore[Name], Absent> =>
     offered<Exclude<AttemptsStore[Name], Absent>>(store[name] as never, run);
 
-  return { store, attempts, pass, fail, besiege, secondsToWait, crowd, hook };
+  const close = async () => store.close?.();
+  return { store, attempts, pass, fail, besiege, secondsToWait, crowd, hook, close };
 };

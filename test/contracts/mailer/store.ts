@@ -39,6 +39,7 @@ export const givenMailer = async (make: () => Promise<MailStore>, run: Run) => {
   const store = await make();
   return {
     store,
+    close: async () => store.close?.(),
     mailer: store.mailer,
     received: store.received,
     hook: (name: 'refusing' | 'failing') => offered<() => Promise<Mailer>>(store[name], run),

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { anId, NOW } from '../../support/builders.ts';
+import { TABLES, type Tables } from '../../../src/adapters/records/tables.ts';
+import { aFactor, aLink, anId, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
@@ -146,29 +147,32 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
   });
 
   it('removes what goes with its user', async ({ records, user, other, findUser }) => {
-    const owners = [user, other].map(({ id }) => id);
-    for (const userId of owners) {
-      await records.insert('sessions', aSessionRow({ userId }));
-      await records.insert('events', anEventRow({ userId }));
-      await records.insert('outbox', aMessageRow({ userId }));
-      await records.insert('recoveryCodes', { userId, hash: 'a hash' });
-    }
+    const rowsOf = (userId: string) => ({
+      sessions: aSessionRow({ userId }),
+      events: anEventRow({ userId }),
+      outbox: aMessageRow({ userId }),
+      links: aLink({ userId }),
+      passkeys: aPasskey({ userId }),
+      factors: aFactor({ userId }),
+      rememberedDevices: aRememberedDevice({ userId }),
+      recoveryCodes: { userId, hash: 'a hash' },
+    });
+    const tables = Object.entries(TABLES).flatMap(([name, { ofUser }]) => (ofUser ? [name] : []));
+    expect(Object.keys(rowsOf(user.id)).toSorted()).toEqual(tables.toSorted());
+    // The compiler does not follow the type of the rows through the loops.
+    for (const { id } of [user, other])
+      for (const [table, row] of Object.entries(rowsOf(id)))
+        await records.insert(table as 'sessions', row as Tables['sessions']);
     const event = anEventRow({ userId: user.id });
     await records.insert('operations', { id: event.id, event });
     const leftOf = async (userId: string) => {
-      const equal = { userId };
-      const rows = [
-        records.list('sessions', { equal }),
-        records.list('events', { equal }),
-        records.list('outbox', { equal }),
-        records.list('recoveryCodes', { equal }),
-      ];
-      return (await Promise.all(rows)).map(({ length }) => length);
+      const lists = tables.map((table) => records.list(table as 'sessions', { equal: { userId } }));
+      return (await Promise.all(lists)).map(({ length }) => length);
     };
     const row = (await findUser(user.id)) ?? expect.unreachable();
     expect(await records.remove('users', [row])).toStrictEqual([row]);
-    expect(await leftOf(user.id)).toEqual([0, 0, 0, 0]);
-    expect(await leftOf(other.id)).toEqual([1, 1, 1, 1]);
+    expect(await leftOf(user.id)).toEqual(tables.map(() => 0));
+    expect(await leftOf(other.id)).toEqual(tables.map(() => 1));
     expect(await records.list('operations', { order: ['id'] })).toHaveLength(1);
   });
 

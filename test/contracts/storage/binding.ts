@@ -4,8 +4,8 @@ import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import type { Tests } from '../suite.ts';
-import { atBoth, untilClose } from '../two-instances.ts';
-import { DEVICE, type GivenSessions } from './store.ts';
+import { DEVICE, raced } from './given.ts';
+import type { GivenSessions } from './given-sessions.ts';
 
 const RACERS = 30;
 const [KEY, OTHER_KEY] = ['0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I', 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs'];
@@ -111,14 +111,12 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     });
   });
 
-  it('accepts exactly one of many concurrent uses of one proof', async ({ sessions, storedSeries }) => {
+  it('accepts exactly one of many concurrent uses of one proof', async ({ sessions, another, storedSeries }) => {
     for (const session of await storedSeries(3, { deviceKey: KEY })) {
-      const uses = await Promise.all(
-        Array.from({ length: RACERS }, async (_, at) =>
-          at % 2 === 1
-            ? sessions.useProof(session, aProof(1))
-            : outcomeOf(await sessions.rotate(aRotation(session, by({ proof: aProof(1) })))) === 'rotated',
-        ),
+      const uses = await raced([sessions, another.sessions], RACERS, async (instance, at) =>
+        at % 3 === 0
+          ? instance.useProof(session, aProof(1))
+          : outcomeOf(await instance.rotate(aRotation(session, by({ proof: aProof(1) })))) === 'rotated',
       );
       expect(uses.filter((used) => used)).toHaveLength(1);
       const different = await Promise.all(
@@ -128,20 +126,6 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
       const expected = [9, 8, 7, 6, 5, 4, 3, 2, 1].map((number) => aProof(number).number);
       expect(await sessions.find(session)).toMatchObject({ proofs: expected });
     }
-  });
-
-  it('accepts exactly one of two uses of one proof by two instances', async (given) => {
-    const { sessions, owner, storedSeries, hook } = given;
-    const another = await hook('another')();
-    await untilClose(async () => {
-      const series = await storedSeries(40, { deviceKey: KEY });
-      const [theirs, ours] = await atBoth(another, sessions, (instance) =>
-        Promise.all(series.map((session) => instance.useProof(session, aProof(1)))),
-      );
-      for (const at of series.keys()) expect([theirs[at], ours[at]].sort()).toEqual([false, true]);
-      await sessions.endByUser(owner, null);
-      return theirs;
-    });
   });
 
   it('uses a proof only for a session that has its key', async ({ sessions, otherUser, stored }) => {

@@ -1,56 +1,7 @@
-import type { Stores, Transactions } from '../../../src/application/ports/transactions.ts';
+import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
-import type { Absent } from '../hooks.ts';
-import type { Run } from '../suite.ts';
-
-/** A transaction under test, and the stores as everybody else sees them. A hook that cannot be offered is `absent(why)`. */
-export type TransactionsStore = {
-  readonly transactions: Transactions;
-  readonly stores: Stores;
-  /**
-   * Gets in the way of a unit that has changed the first user, and will change the second, so that the store undoes the unit: for example, a
-   * transaction that locks the second user, and then wants the first, of a deadlock whose victim is the unit. Sets `emailVerifiedAt` of the
-   * first user to `NOW`. Resolves when the unit may go on; `over` resolves when all of that has ended.
-   */
-  readonly interfere: ((first: User, second: User) => Promise<{ readonly over: Promise<unknown> }>) | Absent;
-  /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
-  readonly untilOneWaits: () => Promise<unknown>;
-  /** Opens an instance whose store fails at every call, with an error of the driver. */
-  readonly failing: (() => Promise<Transactions>) | Absent;
-  readonly close?: () => Promise<void>;
-};
-
-export const givenUnits = async (make: () => Promise<TransactionsStore>, run: Run) => {
-  const store = await make();
-  const { stores } = store;
-  const begun: Promise<unknown>[] = [];
-  const transactions: Transactions = {
-    run: (work) => {
-      const unit = store.transactions.run(work);
-      begun.push(unit);
-      return unit;
-    },
-  };
-  const opened: (() => void)[] = [];
-  /** Something to wait for, at the latest until the end of the test. */
-  const gate = (): PromiseWithResolvers<void> => {
-    const made = Promise.withResolvers<void>();
-    opened.push(made.resolve);
-    return made;
-  };
-  /** Ends the test: a unit that it left open would keep its locks, and every later test would wait for them. */
-  const close = async () => {
-    for (const open of opened) open();
-    await Promise.allSettled(begun);
-    await store.close?.();
-  };
-  const [user, other] = [aUser(), aUser()];
-  for (const each of [user, other]) await stores.users.add(each);
-  return { store, transactions, stores, user, other, run, gate, begun, close };
-};
-export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;
 
 export const REFUSAL = new Error('the work failed');
 export const eventsOf = ({ events }: Stores, { id }: User) => events.list({ userId: id, before: null, limit: 1_000 });

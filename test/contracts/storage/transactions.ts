@@ -1,9 +1,18 @@
 import { expect } from 'vitest';
 import { aUser, NOW } from '../../support/builders.ts';
+import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { changeAll, type GivenUnits, REFUSAL } from './store.ts';
+import { changeAll, REFUSAL } from './changes.ts';
+import type { GivenStorage } from './given.ts';
+import { overlapping } from './overlapping.ts';
 
-export const keeping = ({ it }: Tests<GivenUnits>): void => {
+export const transactions = (tests: Tests<GivenStorage>): void => {
+  keeping(tests);
+  overlapping(tests);
+  refusing(tests);
+};
+
+const keeping = ({ it }: Tests<GivenStorage>): void => {
   it('keeps all changes when the work succeeds, and returns its result', async ({ transactions, stores, user }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
@@ -50,5 +59,27 @@ export const keeping = ({ it }: Tests<GivenUnits>): void => {
       const { disabledAt } = (await stores.users.findById(user.id)) ?? expect.unreachable();
       expect(disabledAt === now ? 'kept' : 'lost').toBe(outcome);
     }
+  });
+};
+
+const refusing = ({ it }: Tests<GivenStorage>): void => {
+  it('rejects a transaction within another', async ({ transactions, stores, user }) => {
+    const nested = transactions.run(async ({ users }) => {
+      await users.update(user.id, { disabledAt: NOW, now: NOW }, { disabledAt: 1 });
+      await transactions.run(async () => undefined);
+    });
+    await expect(nested).rejects.toMatchObject({ code: 'SYS_UNEXPECTED_ERROR' });
+    expect(await transactions.run((inside) => inside.users.findById(user.id))).toStrictEqual(user);
+    expect(await stores.users.findById(user.id)).toStrictEqual(user);
+  });
+
+  it('rejects with DB_QUERY_FAILED alone when its store fails', async ({ failing, stores, user }) => {
+    const outcome = await rejection(
+      (await failing()).transactions.run(async ({ users }) => {
+        await users.update(user.id, { username: 'changed', now: NOW });
+      }),
+    );
+    expectTranslated(outcome, [user.id, user.username, 'changed']);
+    expect(await stores.users.findById(user.id)).toStrictEqual(user);
   });
 };

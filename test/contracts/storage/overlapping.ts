@@ -4,12 +4,13 @@ import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
 import { offered } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { changeAll, eventsOf, type GivenUnits, REFUSAL } from './store.ts';
+import { changeAll, eventsOf, REFUSAL } from './changes.ts';
+import type { GivenStorage } from './given.ts';
 
-export const overlapping = ({ it }: Tests<GivenUnits>): void => {
+export const overlapping = ({ it }: Tests<GivenStorage>): void => {
   /** Runs a unit that stops before its end, and meanwhile something else. */
   const during = async (
-    { transactions, gate }: GivenUnits,
+    { transactions, gate }: GivenStorage,
     work: (stores: Stores) => Promise<unknown>,
     other: () => unknown,
   ) => {
@@ -54,10 +55,10 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
 
   /** Runs a unit that changes the first user and then the second, and meanwhile something that is in the way of its first run. */
   const disturbed = async <Result>(
-    { transactions, user, other, store, run, gate, begun }: GivenUnits,
+    { transactions, user, other, opened, run, gate, begun }: GivenStorage,
     work: (stores: Stores, untilDisturbed: () => Promise<void>) => Promise<Result>,
   ) => {
-    const interfere = offered(store.interfere, run);
+    const interfere = offered(opened.interfere, run);
     const [reached, going] = [gate(), gate()];
     let runs = 0;
     const result = transactions.run((stores) => {
@@ -118,7 +119,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   });
 
   it('makes other writers of a user whom it has locked or changed wait, and shows them its changes', async (given) => {
-    const { transactions, user, store, gate } = given;
+    const { transactions, user, opened, gate } = given;
     const password = { isOfNewPassword: true, now: NOW + 1 };
     const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
       (users) => users.lock(user.id),
@@ -145,7 +146,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
         await second(inside);
         return inside.users.findById(user.id);
       });
-      await Promise.race([recording, store.untilOneWaits()]);
+      await Promise.race([recording, opened.untilOneWaits()]);
       going.resolve();
       await locking;
       expect(await recording).toMatchObject({ passwordHash: `new ${at}` });

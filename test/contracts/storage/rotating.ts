@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { authenticatedBy } from '../../../src/domain/assurance.ts';
+import { rotated } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import type { Tests } from '../suite.ts';
-import { atBoth, untilClose } from '../two-instances.ts';
-import { type GivenSessions, inTokens, outcomeInTokens } from './store.ts';
+import { raced } from './given.ts';
+import { type GivenSessions, inTokens, outcomeInTokens } from './given-sessions.ts';
 
 const RACERS = 50;
 
@@ -31,31 +32,9 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(other)).toStrictEqual(other);
   });
 
-  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async ({
-    sessions,
-    stored,
-    rotateOn,
-  }) => {
-    const session = await rotateOn(await stored(), 2, { continuesBurst: true });
-    const known = aRotation(session).from;
-    const recovery = { ...aRotation(session), from: anId(), number: 7 };
-    expect(await sessions.rotate({ ...recovery, expected: recovery.from, expectedNumber: 7 })).toBe('stale');
-    expect(await sessions.rotate(recovery)).toHaveProperty('user');
-    expect(await sessions.find(session)).toMatchObject({
-      currentTokenId: recovery.to,
-      previousTokenId: recovery.from,
-      rotation: 8,
-      burstStartedAt: recovery.at,
-      burstFirst: 7,
-    });
-    await sessions.revert(recovery);
-    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
-    await sessions.revert({ ...recovery, expected: known });
-    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
-  });
-
-  it('returns the session that it rotates, with its user', async ({ store, sessions, stored }) => {
-    for (const [at, user] of store.users.entries()) {
+  it('returns the session that it rotates, with its user', async (given) => {
+    const { sessions, stored } = given;
+    for (const [at, user] of [given.user, given.other].entries()) {
       const authenticated = authenticatedBy([
         { method: 'password', at: NOW - 2 },
         { method: at === 0 ? 'password' : 'totp', at: NOW - at },
@@ -158,11 +137,12 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(ended)).toBeNull();
   });
 
-  it('accepts exactly one of many concurrent rotations of the same token', async ({ sessions, stored }) => {
+  it('accepts exactly one of many concurrent rotations of the same token', async ({ sessions, another, stored }) => {
     const session = await stored();
     const rotations = Array.from({ length: RACERS }, () => aRotation(session));
-    const outcomes = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
-
+    const outcomes = await raced([sessions, another.sessions], RACERS, (instance, at) =>
+      instance.rotate(rotations[at] ?? expect.unreachable()),
+    );
     const winners = rotations.filter((_, at) => outcomeOf(outcomes[at] ?? 'stale') === 'rotated');
     expect(winners).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(RACERS - 1);
@@ -172,27 +152,9 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     });
   });
 
-  it('accepts exactly one of two rotations of the same token by two instances', async (given) => {
-    const { sessions, owner, storedSeries, hook } = given;
-    const another = await hook('another')();
-    await untilClose(async () => {
-      const series = await storedSeries(40);
-      const [theirs, ours] = await atBoth(another, sessions, (instance) =>
-        Promise.all(series.map((session) => instance.rotate(aRotation(session)))),
-      );
-      for (const at of series.keys())
-        expect([theirs[at], ours[at]].map((result) => outcomeOf(result ?? 'stale')).sort()).toEqual([
-          'rotated',
-          'stale',
-        ]);
-      await sessions.endByUser(owner, null);
-      return theirs.map((result) => outcomeOf(result) === 'rotated');
-    });
-  });
-
-  it('accepts exactly one of two rotations that wait for the store', async ({ sessions, stored, hook }) => {
-    const { hold, release } = await hook('held')();
-    const instances = [await hook('another')(), await hook('another')()];
+  it('accepts exactly one of two rotations that wait for the store', async ({ sessions, stored, held, anotherOf }) => {
+    const { hold, release } = await held();
+    const instances = [(await anotherOf()).sessions, (await anotherOf()).sessions];
     for (let round = 0; round < 3; round += 1) {
       const session = await stored();
       await hold();
@@ -201,5 +163,123 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       expect((await Promise.all(rotations)).map(outcomeOf).sort()).toEqual(['rotated', 'stale']);
       expect(await sessions.find(session)).toMatchObject({ previousTokenId: session.currentTokenId });
     }
+  });
+
+  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async ({
+    sessions,
+    stored,
+    rotateOn,
+  }) => {
+    const session = await rotateOn(await stored(), 2, { continuesBurst: true });
+    const known = aRotation(session).from;
+    const recovery = { ...aRotation(session), from: anId(), number: 7 };
+    expect(await sessions.rotate({ ...recovery, expected: recovery.from, expectedNumber: 7 })).toBe('stale');
+    expect(await sessions.rotate(recovery)).toHaveProperty('user');
+    expect(await sessions.find(session)).toMatchObject({
+      currentTokenId: recovery.to,
+      previousTokenId: recovery.from,
+      rotation: 8,
+      burstStartedAt: recovery.at,
+      burstFirst: 7,
+    });
+    await sessions.revert(recovery);
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
+    await sessions.revert({ ...recovery, expected: known });
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
+  });
+};
+
+export const reverting = ({ it }: Tests<GivenSessions>): void => {
+  it('reverts a rotation, so that the rotated token is current again', async ({ sessions, stored }) => {
+    const [session, other] = [await stored({ previousTokenId: anId() }), await stored()];
+    const rotation = aRotation(session);
+    await sessions.rotate(rotation);
+    await sessions.revert(rotation);
+    await sessions.revert(rotation);
+    const before = (await sessions.find(session)) ?? expect.unreachable();
+    expect(before).toMatchObject({ currentTokenId: session.currentTokenId });
+    expect(await sessions.rotate(aRotation(before, { from: rotation.to }))).toBe('stale');
+    expect(await sessions.rotate(aRotation(before))).toHaveProperty('user');
+    expect(await sessions.find(other)).toStrictEqual(other);
+  });
+
+  it('changes the current token alone when a rotation is reverted', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 3, { continuesBurst: true });
+    const rotation = aRotation(session);
+    await sessions.rotate(rotation);
+    const after = rotated(session, rotation) ?? expect.unreachable();
+    await sessions.revert(rotation);
+    const reverted = { ...after, currentTokenId: session.currentTokenId };
+    expect(await sessions.find(session)).toStrictEqual(reverted);
+    await sessions.revert({ ...rotation, at: rotation.at + 1, expiresAt: rotation.expiresAt + 1 });
+    expect(await sessions.find(session)).toStrictEqual(reverted);
+  });
+
+  it('begins the burst again when its first rotation was reverted', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 1, { continuesBurst: true });
+    const first = aRotation(session, { continuesBurst: false });
+    await sessions.rotate(first);
+    await sessions.revert(first);
+    const again = aRotation(session, { at: first.at + 1, continuesBurst: true, expectedNumber: first.number + 1 });
+    await sessions.rotate(again);
+    expect(await sessions.find(session)).toMatchObject({ burstStartedAt: again.at, burstFirst: again.number });
+  });
+
+  it('does not revert a rotation that was followed by another', async ({ sessions, stored }) => {
+    const session = await stored();
+    const first = aRotation(session);
+    await sessions.rotate(first);
+    expect(await sessions.rotate(aRotation(session, { from: first.to, number: 1 }))).toHaveProperty('user');
+    const now = await sessions.find(session);
+    await sessions.revert(first);
+    expect(await sessions.find(session)).toStrictEqual(now);
+  });
+
+  it('either reverts a rotation or accepts the next one, when both are asked for at the same time', async (given) => {
+    const { sessions, storedSeries } = given;
+    const pairs = (await storedSeries(20)).map((session) => {
+      const first = aRotation(session);
+      return { session, first, next: aRotation(session, { from: first.to, number: 1 }) };
+    });
+    for (const { first } of pairs) expect(await sessions.rotate(first)).toHaveProperty('user');
+    const outcomes = await Promise.all(
+      pairs.map(async ({ first, next }) => (await Promise.all([sessions.rotate(next), sessions.revert(first)]))[0]),
+    );
+    for (const [at, { session, first, next }] of pairs.entries()) {
+      const currentTokenId = typeof outcomes[at] === 'object' ? next.to : first.from;
+      expect(await sessions.find(session)).toMatchObject({ currentTokenId });
+    }
+  });
+
+  it('never performs a rotation that was reverted before it happened', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 3, { continuesBurst: true });
+    const [late, later] = [aRotation(session), aRotation(session)];
+    await sessions.revert(late);
+    expect(await sessions.rotate(late)).toBe('stale');
+    expect(await sessions.rotate(later)).toBe('stale');
+    const before = { ...session, previousTokenId: session.currentTokenId, rotation: 4 };
+    expect(await sessions.find(session)).toStrictEqual(before);
+    await sessions.revert(later);
+    await sessions.revert(late);
+    expect(await sessions.find(session)).toStrictEqual(before);
+
+    const next = aRotation(session, { expectedNumber: 4 });
+    expect(await sessions.rotate(next)).toHaveProperty('user');
+    await sessions.revert(late);
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: next.to, rotation: 5, burstFirst: 3 });
+  });
+
+  it('reverts nothing in a session that was ended, or whose token is another', async (given) => {
+    const { sessions, otherUser, stored } = given;
+    const [ended, lost] = [await stored(), await stored({ previousTokenId: anId() })];
+    const rotation = aRotation(ended);
+    await sessions.rotate(rotation);
+    await sessions.end(ended);
+    await sessions.revert(rotation);
+    expect(await sessions.find(ended)).toBeNull();
+
+    await sessions.revert(aRotation(lost, { from: anId() }));
+    await sessions.revert(aRotation(lost, { userId: otherUser, to: lost.currentTokenId }));
+    expect(await sessions.find(lost)).toStrictEqual(lost);
   });
 };

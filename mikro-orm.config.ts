@@ -1,6 +1,6 @@
 import { kindOf, ormOptions } from './src/adapters/mikro-orm/open-database.ts';
 import { parseConfig } from './src/infrastructure/config.ts';
-import { makeFilesPrivate } from './src/infrastructure/data-dir/private-data.ts';
+import { makeFilesPrivate } from './src/infrastructure/private-data.ts';
 
 /** For MikroORM's command line only, such as `mikro-orm schema:update --dump`; the service does not use this file. */
 export default async () => {

@@ -8,7 +8,7 @@ import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts'
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/ports/transactions.ts';
-import { closeOwnDirectory } from './data-dir/private-data.ts';
+import { closeOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];

@@ -52,10 +52,10 @@ describe('pipelined requests', () => {
     expect(requests.peak()).toBe(MAX_PENDING);
   });
 
-  it('lose their connection when one more waits, and no further one is processed', async () => {
+  it('lose their connection when one more waits, which is logged once, and no further one is processed', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let begun = 0;
-    const { url } = await stageApp([
+    const { url, logs } = await stageApp([
       probe(() => {
         begun += 1;
         return released;
@@ -63,6 +63,9 @@ describe('pipelined requests', () => {
     ]);
     expect(await exchangeText(url, numbered(1_000).join(''))).toBe('');
     release();
+    expect(logs.filter(({ msg }) => msg === 'unreadable request')).toEqual([
+      expect.objectContaining({ reason: 'too many pipelined requests' }),
+    ]);
     expect(begun).toBeLessThanOrEqual(MAX_PENDING);
   });
 

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys/keys.ts';
+import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { openEmbedded } from '../support/storage/databases.ts';

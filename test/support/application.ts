@@ -1,6 +1,5 @@
-import { verifyBrowserProof } from '../../src/adapters/crypto/browser-proofs.ts';
-import { factorSecrets } from '../../src/adapters/crypto/factor-secrets.ts';
-import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
+import { verifyBrowserProof } from '../../src/adapters/crypto/proofs.ts';
+import { factorSecrets, secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';

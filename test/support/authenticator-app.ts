@@ -1,4 +1,4 @@
-import { oneTimePassword } from '../../src/adapters/crypto/one-time-passwords.ts';
+import { oneTimePassword } from '../../src/adapters/crypto/secrets.ts';
 import { acceptedSteps } from '../../src/domain/second-factor.ts';
 
 /** The code that an app shows. @param now epoch milliseconds. */

@@ -1,8 +1,16 @@
-import { hash, type KeyObject, randomBytes } from 'node:crypto';
-import type { RandomSecrets, Secrets } from '../../application/ports/secrets.ts';
-import { factorSecrets } from './factor-secrets.ts';
-import { oneTimePassword } from './one-time-passwords.ts';
-import { signedValues } from './signed-values.ts';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import type { FactorSecrets, RandomSecrets, Secrets, SignedPurpose } from '../../application/ports/secrets.ts';
+import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 type SecretKeys = {
   /** Private, on P-256: that of refresh tokens. */
@@ -24,3 +32,96 @@ export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
   oneTimePassword,
   factors: factors && factorSecrets(factors),
 });
+
+const MAX_SIGNED_LENGTH = 300;
+/** The ids of the user and of the session, the time of its expiry, its value, and the HMAC of these. */
+const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
+
+/**
+ * HMAC-SHA256 with a key that is derived from a private key on P-256 (RFC 5869), so that instances that sign the same tokens open each
+ * other's values. After a change of that key, a browser gets new ones.
+ */
+export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
+  const { d = '' } = privateKey.export({ format: 'jwk' });
+  const key = Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', 'seals of devices', 32));
+  const macOf = (purpose: SignedPurpose, text: string): string =>
+    createHmac('sha256', key).update(`${purpose}.${text}`).digest('base64url');
+  return {
+    sign: ({ purpose, userId, sessionId, value, expiresAt }) => {
+      const text = `${userId}.${sessionId}.${expiresAt.toString(36)}.${value}`;
+      return `${text}.${macOf(purpose, text)}`;
+    },
+    unsign: (text, purpose, now) => {
+      const parts = text.length > MAX_SIGNED_LENGTH ? null : SIGNED.exec(text);
+      if (parts === null) return null;
+      const { userId = '', sessionId = '', expiry = '', value = '', mac = '' } = parts.groups ?? {};
+      const expected = macOf(purpose, text.slice(0, -mac.length - 1));
+      if (!timingSafeEqual(Buffer.from(mac), Buffer.from(expected))) return null;
+      const expiresAt = Number.parseInt(expiry, 36);
+      return now < expiresAt ? { purpose, userId, sessionId, value, expiresAt } : null;
+    },
+  };
+};
+
+/** RFC 4648 §6. The bits that fill no byte are dropped. */
+const bytesOf = (secret: string): Buffer => {
+  const bits = [...secret].map((character) => BASE32.indexOf(character).toString(2).padStart(5, '0')).join('');
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+};
+
+/** RFC 4226 §5.3: the 31 bits at the offset that the last four bits name. */
+const truncated = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
+
+/** RFC 6238, with HMAC-SHA-1. @param secret in Base32. @param step a number of periods since 1970. */
+export const oneTimePassword = (secret: string, step: number): string => {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', bytesOf(secret)).update(counter).digest();
+  return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
+};
+
+const CIPHER = 'aes-256-gcm';
+/** Bytes (NIST SP 800-38D §8.2.2): random ones are safe for 2^32 secrets with one key. */
+const IV_SIZE = 12;
+const TAG_SIZE = 16;
+/** The id of the key; the IV, the ciphertext and the tag. */
+const ENCRYPTED = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
+
+/** 64 bits of the hash of a key. */
+const idOf = (key: Buffer): string => createHash('sha256').update(key).digest().subarray(0, 8).toString('base64url');
+
+/** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
+export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
+  const [current] = keys;
+  const byId = new Map(keys.map((key) => [idOf(key), key]));
+  const currentId = idOf(current);
+  return {
+    encrypt(secret, userId) {
+      const iv = randomBytes(IV_SIZE);
+      const cipher = createCipheriv(CIPHER, current, iv, { authTagLength: TAG_SIZE }).setAAD(Buffer.from(userId));
+      const content = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `${currentId}.${content.toString('base64url')}`;
+    },
+    decrypt(text, userId) {
+      const { id = '', content = '' } = ENCRYPTED.exec(text)?.groups ?? {};
+      const key = byId.get(id);
+      const bytes = Buffer.from(content, 'base64url');
+      // Several texts of base64url may stand for the same bytes: only the one that was written is accepted.
+      if (key === undefined || bytes.length < IV_SIZE + TAG_SIZE || bytes.toString('base64url') !== content)
+        return null;
+      return decrypted(key, bytes, userId);
+    },
+    isCurrent: (text) => text.startsWith(`${currentId}.`),
+  };
+};
+
+const decrypted = (key: Buffer, bytes: Buffer, userId: string): string | null => {
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_SIZE), { authTagLength: TAG_SIZE })
+    .setAAD(Buffer.from(userId))
+    .setAuthTag(bytes.subarray(-TAG_SIZE));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(IV_SIZE, -TAG_SIZE)), decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+};

@@ -1,5 +1,36 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { redisCode, safeMessage } from './safe-messages.ts';
+
+/** An error of ours whose message is logged: it must quote no value that was sent or stored. */
+export class LoggableError extends Error {}
+
+/** Messages of drivers that quote no value, word for word. */
+const OF_DRIVERS: ReadonlySet<string> = new Set([
+  // node-postgres, and its pool
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error and is not queryable',
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
+  'Cannot use a pool after calling end on the pool',
+  // Kysely
+  'driver has already been destroyed',
+  // ioredis
+  'Command timed out',
+  'Connection is closed.',
+  "Socket timeout. Expecting data, but didn't receive any in 5000ms.",
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  "Cluster isn't ready and enableOfflineQueue options is false",
+]);
+
+const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
+/** Messages of V8 that contain names of code only. Others quote values: `Cannot create property 'a' on string 'secret'`. */
+const OF_THE_ENGINE =
+  /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
+
+/** Redis begins its error replies with a code: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
+const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
 
 const MAX_FRAMES = 20;
 
@@ -27,7 +58,7 @@ export const withFramesOf = <Replacement extends Error>(foreign: unknown, replac
 /** The parts of an error that may be logged. Drivers put statements and their parameters into other members. */
 export type RedactedError = {
   readonly type: string;
-  /** The message of an AppError, or a known message of a foreign error that quotes no value. */
+  /** If it quotes no value. */
   readonly message?: string;
   /** Of an AppError. */
   readonly reason?: string;
@@ -97,15 +128,18 @@ const wordIn = (error: object, field: string, form: RegExp): string | undefined 
 
 const codeIn = (error: object): string | number | undefined => {
   const code: unknown = Reflect.get(error, 'code');
-  return typeof code === 'number' ? code : (wordIn(error, 'code', NAME) ?? redisCode(namedIn(error)));
+  if (typeof code === 'number') return code;
+  return wordIn(error, 'code', NAME) ?? (Reflect.get(error, 'name') === 'ReplyError' ? redisCode(error) : undefined);
 };
 
-const messageIn = (error: object): string | undefined => safeMessage(namedIn(error));
+const redisCode = (error: object): string | undefined => REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 
-const namedIn = (error: object): { name: unknown; message: unknown } => ({
-  name: Reflect.get(error, 'name'),
-  message: Reflect.get(error, 'message'),
-});
+const messageIn = (error: object): string | undefined => {
+  const message: unknown = Reflect.get(error, 'message');
+  if (typeof message !== 'string') return undefined;
+  const isOfEngine = ENGINE_TYPES.has(Reflect.get(error, 'name')) && OF_THE_ENGINE.test(message);
+  return error instanceof LoggableError || isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
+};
 
 /**
  * Why a file or a directory could not be used, in the words of the system. It names paths, so it is shown to the operator only, and

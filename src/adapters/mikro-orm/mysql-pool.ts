@@ -1,4 +1,4 @@
-import { NO_CONNECTION } from '../log/safe-messages.ts';
+import { LoggableError } from '../log/redact-error.ts';
 import { field } from './failures.ts';
 import type { PoolState } from './kind.ts';
 
@@ -42,7 +42,7 @@ export const prepareConnections = (
     let isLate = false;
     const giveUp = () => {
       isLate = true;
-      callback(new Error(NO_CONNECTION));
+      callback(new LoggableError('no connection of the pool became free in time'));
     };
     const timer = setTimeout(giveUp, limits.connection);
     getConnection((...taken) => {

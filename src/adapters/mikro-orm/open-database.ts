@@ -1,6 +1,6 @@
 import { MikroORM, type Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import { DATABASE_CLOSED } from '../log/safe-messages.ts';
+import { LoggableError } from '../log/redact-error.ts';
 import type { Records } from '../records/records.ts';
 import { TABLES } from '../records/tables.ts';
 import { recordEntities } from './entities.ts';
@@ -63,7 +63,7 @@ export const openOrm = async (options: DatabaseOptions, { migrate }: Opening) =>
   let isClosed = false;
   const kysely = (): Sql => {
     // MikroORM would connect again.
-    if (isClosed) throw new Error(DATABASE_CLOSED);
+    if (isClosed) throw new LoggableError('the database is closed');
     return orm.em.getKysely();
   };
   const close = async () => {

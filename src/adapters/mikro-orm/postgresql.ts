@@ -1,6 +1,5 @@
 import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
-import { NO_SCHEMA } from '../log/safe-messages.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
 import type { DatabaseKind } from './kind.ts';
@@ -66,7 +65,8 @@ const poolGauge: DatabaseKind['pool'] = async (em: SqlEntityManager) => {
 };
 
 /** invalid_schema_name: the search_path names no schema that exists, so tables can be created in none. */
-const noSchema = (error: unknown): string | undefined => (field(error, 'code') === '3F000' ? NO_SCHEMA : undefined);
+const noSchema = (error: unknown): string | undefined =>
+  field(error, 'code') === '3F000' ? 'no schema of the search_path exists' : undefined;
 
 /** PgBouncer refuses a connection with an unknown startup parameter. Its message contains the name, and no value. */
 const refusedParameter = (error: unknown): string | undefined => {

@@ -1,5 +1,5 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
-import { NO_CLUSTER, SLOT_NOT_SERVED } from '../log/safe-messages.ts';
+import { LoggableError } from '../log/redact-error.ts';
 
 /** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
@@ -47,13 +47,13 @@ export const connectMasters = async (cluster: Cluster): Promise<void> => {
 /** Rejects unless all masters accept writes and report that every slot is served. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
-  if (cluster.status !== 'ready' || masters.length === 0) throw new Error(NO_CLUSTER);
+  if (cluster.status !== 'ready' || masters.length === 0) throw new LoggableError('not connected to the cluster');
   await Promise.all(masters.map(assertServing));
 };
 
 const assertServing = async (master: Redis): Promise<void> => {
   const report = await master.cluster('INFO');
-  if (!servesEverySlot(String(report))) throw new Error(SLOT_NOT_SERVED);
+  if (!servesEverySlot(String(report))) throw new LoggableError('a slot is not served');
   await assertWritable(master);
 };
 

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { onResponseTimeout, withResponseTimeout } from '../limits/response-timeout.ts';
-import { reasonOf } from '../log/redact-error.ts';
-import { NO_SENTINEL } from '../log/safe-messages.ts';
+import { LoggableError, reasonOf } from '../log/redact-error.ts';
 import { connectCluster } from './cluster.ts';
 import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
 
@@ -141,7 +140,7 @@ export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<v
 const explained = (error: Error): Error => {
   if (!error.message.startsWith('All sentinels are unreachable')) return error;
   const [, code] = / Last error: ([A-Z]{3,32}) /.exec(error.message) ?? [];
-  return Object.assign(new Error(NO_SENTINEL), { code });
+  return Object.assign(new LoggableError('no sentinel names the master'), { code });
 };
 
 const noResponse = (): Error => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });

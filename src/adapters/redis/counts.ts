@@ -1,6 +1,6 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Counts } from '../limits/counts.ts';
-import { ODD_REPLY } from '../log/safe-messages.ts';
+import { LoggableError } from '../log/redact-error.ts';
 
 /** By the clock of Redis: one of an instance that is ahead would end the windows of the others. */
 const SCRIPTS = {
@@ -53,5 +53,5 @@ export const redisCounts = (redis: Redis | Cluster): Counts => {
 
 /** Something that is not Redis, or changes its replies, must not decide who is refused. */
 const assertReply = (isOfScript: boolean): void => {
-  if (!isOfScript) throw new Error(ODD_REPLY);
+  if (!isOfScript) throw new LoggableError('a reply that is not that of the script');
 };

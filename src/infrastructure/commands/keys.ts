@@ -1,11 +1,11 @@
-import { factorSecrets } from '../../adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
-import { newPageServer, newPair, privatePem, publicPem } from '../keys/keys.ts';
+import { newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, printed, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { bcryptPasswordHasher } from '../../adapters/crypto/bcrypt.ts';
-import { verifyBrowserProof } from '../../adapters/crypto/browser-proofs.ts';
 import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
-import { verifyDeviceProof } from '../../adapters/crypto/device-proofs.ts';
+import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
@@ -14,7 +13,7 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';
-import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys/keys.ts';
+import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys.ts';
 import { openMailer } from '../mail/delivery.ts';
 import type { Overrides, Ports } from './ports.ts';
 

@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/service/check.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
-import { EVICTS_COUNTS, NODE_OF_CLUSTER, NOT_PERMITTED } from '../../adapters/log/safe-messages.ts';
+import { LoggableError } from '../../adapters/log/redact-error.ts';
 import { pingCluster } from '../../adapters/redis/cluster.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../adapters/redis/open.ts';
@@ -10,7 +10,7 @@ import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../ada
 /** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) await pingCluster(redis);
-  else if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
+  else if (isNodeOfCluster(await infoOf(redis))) throw new LoggableError('connected to one node of a cluster');
   await probeCounts(redis);
 };
 
@@ -32,12 +32,14 @@ export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => 
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
     const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
     if (evicting === undefined) return eviction.succeeded();
-    const error = new Error(EVICTS_COUNTS);
+    const error = new LoggableError('keys are evicted when the memory is full');
     eviction.failed(error, evicting);
     throw error;
   };
   return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
 };
+
+export const NOT_PERMITTED = 'the user may not run a command that counting needs';
 
 /** Milliseconds. */
 const PROBE_TTL = 1_000;
@@ -54,7 +56,7 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
     await replace(key, text, 'probed', PROBE_TTL);
     await replace(key, 'probed', '', PROBE_TTL);
   } catch (error) {
-    throw isRefusal(error) ? new Error(NOT_PERMITTED) : error;
+    throw isRefusal(error) ? new LoggableError(NOT_PERMITTED) : error;
   }
 };
 

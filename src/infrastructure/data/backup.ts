@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
-import { ALL_KEY_FILES, readIfAny } from '../keys/keys.ts';
+import { ALL_KEY_FILES, readIfAny } from '../keys.ts';
 import { VERSION } from '../version.ts';
 import { assertHasDatabase, countRows, isDamaged, withDatabase } from './databases.ts';
 

@@ -2,7 +2,7 @@ import { link, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import { CommandError } from '../command-error.ts';
-import { createOnce, readIfAny } from '../keys/keys.ts';
+import { createOnce, readIfAny } from '../keys.ts';
 import { type CopyOptions, takeParts, unpack } from './backup.ts';
 import { assertHasNoDatabase, assertNotNewer, countRows } from './databases.ts';
 

@@ -119,7 +119,12 @@ const handleRequests = (
 ): void => {
   const onRequest: RequestListener = (incoming, response) => {
     const connection = connections.get(incoming.socket);
-    if (!connection?.admit(response)) return;
+    if (!connection?.admit(response)) {
+      // The client gets no response, but the log and the metrics count one.
+      if (incoming.socket.destroyed && connections.delete(incoming.socket))
+        errorResponse(400, 'too many pipelined requests').catch(() => undefined);
+      return;
+    }
     const fault = requestFault(incoming);
     if (state.closing || fault !== null || mustBeLast(incoming)) connection.closeAfter(response);
     if (fault === null) return request(incoming, response);

@@ -9,7 +9,7 @@ import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Ports } from '../compose/ports.ts';
 import type { Config } from '../config.ts';
-import { keepPrivate } from '../data-dir/private-data.ts';
+import { keepPrivate } from '../private-data.ts';
 import { deliverMail, type WakeUp } from './deliver-mail.ts';
 import type { OpenTemplates } from './template-files.ts';
 

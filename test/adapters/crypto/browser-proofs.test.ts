@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { verifyBrowserProof } from '../../../src/adapters/crypto/browser-proofs.ts';
+import { verifyBrowserProof } from '../../../src/adapters/crypto/proofs.ts';
 import { type BrowserKey, browserKey } from '../../support/browser-key.ts';
 import { ecdsa, encoded, hmac, type Json, partsOf } from '../../support/forgeries/forge.ts';
 

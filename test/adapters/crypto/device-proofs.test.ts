@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { verifyDeviceProof } from '../../../src/adapters/crypto/device-proofs.ts';
+import { verifyDeviceProof } from '../../../src/adapters/crypto/proofs.ts';
 import type { ProofTarget } from '../../../src/application/ports/proofs.ts';
 import { compact, ecdsa, encoded, hmac, type Json, type Signer } from '../../support/forgeries/forge.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';

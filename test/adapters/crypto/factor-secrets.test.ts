@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { anId } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
 

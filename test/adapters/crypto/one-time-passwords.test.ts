@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneTimePassword } from '../../../src/adapters/crypto/one-time-passwords.ts';
+import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
 
 /** The ASCII text 12345678901234567890 in Base32. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

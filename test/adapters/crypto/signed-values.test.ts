@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signedValues } from '../../../src/adapters/crypto/signed-values.ts';
+import { signedValues } from '../../../src/adapters/crypto/secrets.ts';
 import type { SignedPurpose, SignedValue } from '../../../src/application/ports/secrets.ts';
 import { testKeyPair } from '../../support/keys.ts';
 

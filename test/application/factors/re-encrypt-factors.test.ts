@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { reEncryptFactors } from '../../../src/application/factors/re-encrypt-factors.ts';
 import { aFactor, anId, aUser } from '../../support/builders.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { factorSecrets } from '../../../src/adapters/crypto/factor-secrets.ts';
+import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { jwks, type KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';

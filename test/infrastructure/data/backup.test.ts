@@ -6,13 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { addParts, backUp, pack } from '../../../src/infrastructure/data/backup.ts';
 import { restore } from '../../../src/infrastructure/data/restore.ts';
-import {
-  FACTOR_KEY_FILE,
-  KEY_FILES,
-  newFactorKey,
-  newPair,
-  privatePem,
-} from '../../../src/infrastructure/keys/keys.ts';
+import { FACTOR_KEY_FILE, KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { fill } from '../../support/records/fill.ts';
 import { onSqlite } from '../../support/storage/databases.ts';

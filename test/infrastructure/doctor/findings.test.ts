@@ -5,7 +5,7 @@ import { clockFinding, database } from '../../../src/infrastructure/commands/doc
 import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
 import { configuration } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { cookie, device, proxy } from '../../../src/infrastructure/commands/doctor/site.ts';
-import { newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys/keys.ts';
+import { newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { NO_WARNINGS } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { SECRET_NAMES } from '../../../src/infrastructure/logging/log-safety.ts';
-import { createLogger, type LoggerOptions } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger, type LoggerOptions, SECRET_NAMES } from '../../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 
 const SECRET = 'hunter2-marker';

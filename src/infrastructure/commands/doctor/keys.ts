@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
 import { pairOf, shareKey } from '../../config/keys.ts';
-import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES, readIfAny } from '../../keys/keys.ts';
+import { FACTOR_KEY_FILE, factorKeyOf, KEY_FILES, readIfAny } from '../../keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
 type Kind = keyof typeof KEY_FILES;

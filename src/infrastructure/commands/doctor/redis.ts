@@ -1,9 +1,8 @@
 import { Cluster, type Redis } from 'ioredis';
 import { pino } from 'pino';
 import { reasonOf } from '../../../adapters/log/redact-error.ts';
-import { NOT_PERMITTED } from '../../../adapters/log/safe-messages.ts';
 import { evictionOf, type Info, infoOf, openRedis } from '../../../adapters/redis/open.ts';
-import { pingRedis } from '../../compose/redis-check.ts';
+import { NOT_PERMITTED, pingRedis } from '../../compose/redis-check.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
 /** Examines a Redis, or all masters of a cluster. Counts as the service does, and takes it back. Connects as the service does. */

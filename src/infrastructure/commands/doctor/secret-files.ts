@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { decodeText } from '../../decode-text.ts';
-import { ALL_KEY_FILES } from '../../keys/keys.ts';
+import { ALL_KEY_FILES } from '../../keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
 /** A path, and the object of the sentence "It has …". */

@@ -4,7 +4,7 @@ import { MAX_FACTOR_KEYS } from '../../config/account-variables.ts';
 import { KEY_VARIABLES } from '../../config/keys.ts';
 import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
-import { newFactorKey, newPair, privatePem, publicPem } from '../../keys/keys.ts';
+import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 import { envLine, type Page, withComment } from './pages.ts';
 
 type Kind = keyof typeof KEY_VARIABLES;

@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDatabasePrivate } from '../../../src/adapters/mikro-orm/private-file.ts';
-import { keepPrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
-import { openSql } from '../../../src/infrastructure/open-sql.ts';
-import { onSqlite } from '../../support/storage/databases.ts';
-import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+import { makeDatabasePrivate } from '../../src/adapters/mikro-orm/private-file.ts';
+import { openSql } from '../../src/infrastructure/open-sql.ts';
+import { keepPrivate } from '../../src/infrastructure/private-data.ts';
+import { onSqlite } from '../support/storage/databases.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -155,10 +155,10 @@ describe('the data of the service', () => {
 
   /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
   const keepAsNobody = (call = `keepPrivate(dataDir, 'keys')`) => {
-    const module = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
+    const module = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);
     const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
       const [, dataDir] = process.argv; try { ${call}; } catch ({ message }) { console.log(message); }`;
-    const script = `import { keepPrivate } from ${module('infrastructure/data-dir/private-data.ts')};
+    const script = `import { keepPrivate } from ${module('infrastructure/private-data.ts')};
       import { makeDatabasePrivate } from ${module('adapters/mikro-orm/private-file.ts')}; ${program}`;
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, dataDir], {
       encoding: 'utf8',

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isForEverybody, restrict } from '../../adapters/mikro-orm/private-file.ts';
+import { isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
 
 type OwnDirectory = 'keys' | 'mail';
 /** The service's own entries of DATA_DIR. */

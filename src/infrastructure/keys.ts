@@ -1,10 +1,10 @@
 import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
-import { systemReason } from '../../adapters/log/redact-error.ts';
-import { KEY_BYTES, pairOf, secretKey, shareKey } from '../config/keys.ts';
-import { keepPrivate } from '../data-dir/private-data.ts';
+import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
+import { systemReason } from '../adapters/log/redact-error.ts';
+import { KEY_BYTES, pairOf, secretKey, shareKey } from './config/keys.ts';
+import { keepPrivate } from './private-data.ts';
 
 /** The files of the private keys, below DATA_DIR. */
 export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;

@@ -5,14 +5,14 @@ import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
 import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
 
 /** Characters. A proof for a URL of 1,000 characters fits. */
-const MAX_PROOF_LENGTH = 2_048;
+const MAX_DEVICE_PROOF_LENGTH = 2_048;
 
 /** Strict, so that a private member `d` is refused (RFC 9449 §4.3). */
 const Jwk = v.strictObject(P256);
 
-const Header = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
+const DeviceHeader = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
 
-const Claims = v.strictObject({
+const DeviceClaims = v.strictObject({
   htm: v.string(),
   htu: v.pipe(v.string(), v.url()),
   iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
@@ -23,9 +23,9 @@ type JwkValue = v.InferOutput<typeof Jwk>;
 
 export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
   const invalid = { ok: false, reason: 'invalid' } as const;
-  if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
+  if (formProblem(text, MAX_DEVICE_PROOF_LENGTH) !== null) return invalid;
   const [header, claims] = text.split('.').map(decodedStrictly);
-  if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
+  if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isFor(claims, target)) return invalid;
   const key = publicKeyOf(header.jwk);
   if (key === null || !isSignedBy(text, key)) return invalid;
   const thumbprint = thumbprintOf(header.jwk);
@@ -34,7 +34,7 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** A proxy may end TLS, so the scheme does not count. */
-const isFor = ({ htm, htu }: v.InferOutput<typeof Claims>, { method, urls }: ProofTarget): boolean =>
+const isFor = ({ htm, htu }: v.InferOutput<typeof DeviceClaims>, { method, urls }: ProofTarget): boolean =>
   htm === method && urls.some((url) => withoutScheme(url) === withoutScheme(htu));
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
@@ -46,5 +46,33 @@ const thumbprintOf = ({ crv, kty, x, y }: JwkValue): string =>
 /** Room for the proofs of one second: two of them have one number by chance in a million. */
 const PER_SECOND = 2 ** 21;
 
-const numberOf = ({ iat, jti }: v.InferOutput<typeof Claims>): number =>
+const numberOf = ({ iat, jti }: v.InferOutput<typeof DeviceClaims>): number =>
   iat * PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % PER_SECOND);
+
+/** Characters. A registration has some 900. */
+const MAX_BROWSER_PROOF_LENGTH = 4_096;
+
+const Absent = v.optional(v.never());
+
+const BrowserHeader = v.object({
+  typ: v.literal('dbsc+jwt'),
+  alg: v.literal('ES256'),
+  // A browser that sends a private member is broken, and its key is known.
+  jwk: v.optional(v.object({ ...P256, d: Absent })),
+  // No extension is implemented (RFC 7515 §4.1.11).
+  crit: Absent,
+});
+
+/** Without `aud`, `sub` and `iat`, which browsers do not send. */
+const BrowserClaims = v.object({ jti: v.string(), authorization: v.optional(v.string()) });
+
+export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, known) => {
+  if (formProblem(text, MAX_BROWSER_PROOF_LENGTH) !== null) return null;
+  const [header, claims] = text.split('.').map(decodedStrictly);
+  if (!v.is(BrowserHeader, header) || !v.is(BrowserClaims, claims)) return null;
+  if ((header.jwk === undefined) === (known === null)) return null;
+  const [x = '', y = ''] = known?.split('.') ?? [header.jwk?.x, header.jwk?.y];
+  const key = publicKeyOf({ x, y });
+  if (key === null || !isSignedBy(text, key)) return null;
+  return { key: `${x}.${y}`, challenge: claims.jti, authorization: claims.authorization ?? null };
+};

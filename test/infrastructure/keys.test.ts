@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
-import { loadOrCreateFactorKey, loadOrCreateKeys } from '../../../src/infrastructure/keys/keys.ts';
+import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
+import { loadOrCreateFactorKey, loadOrCreateKeys } from '../../src/infrastructure/keys.ts';
 
 let parent: string;
 let dataDir: string;

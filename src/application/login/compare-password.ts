@@ -67,7 +67,7 @@ type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessi
 const OUTDATED = 'outdated';
 
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
-export const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
+const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
   client: deviceClient(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../../support/application.ts';
+import { ADA, application, DAY, MINUTE, unreliable } from '../../support/application.ts';
 
 describe('register', () => {
   it('returns the public fields of the user', async () => {
@@ -41,15 +41,6 @@ describe('register', () => {
     });
   });
 
-  it('opens a session whose current token is the refresh token', async () => {
-    const app = application();
-    const { user, refreshToken } = await app.register(ADA);
-    const verified = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
-    if (!verified.ok) expect.unreachable(verified.reason);
-    const { claims, sessionId } = verified.token;
-    expect(await app.sessions.find({ id: sessionId, userId: user.id })).toMatchObject({ currentTokenId: claims.jti });
-  });
-
   it('gives an id of its own to the user, the session and each token', async () => {
     const app = application();
     const { user, accessToken, refreshToken } = await app.register(ADA);
@@ -70,28 +61,6 @@ describe('register', () => {
     const app = application();
     await app.register(ADA);
     await expect(app.register(second)).rejects.toMatchObject({ code: 'AUTH_USER_DUPLICATE', status: 409 });
-  });
-
-  it('accepts one of 50 concurrent registrations of the same username, and opens one session', async () => {
-    const { users, sessions } = memoryStorage();
-    let opened = 0;
-    const app = application({
-      users,
-      sessions: {
-        ...sessions,
-        add: async (session) => {
-          opened += 1;
-          return sessions.add(session);
-        },
-      },
-    });
-    const attempts = Array.from({ length: 50 }, (_, index) =>
-      app.register({ ...ADA, email: `ada${index}@example.org` }),
-    );
-    const failures = await rejections(attempts);
-    expect(failures).toHaveLength(49);
-    for (const failure of failures) expect(failure).toMatchObject({ code: 'AUTH_USER_DUPLICATE' });
-    expect(opened).toBe(1);
   });
 
   it('stores nothing when the request was aborted', async () => {

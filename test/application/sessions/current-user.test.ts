@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { liveUser } from '../../../src/application/sessions/current-user.ts';
 import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
-import { DAY } from '../../support/application.ts';
-
-const setUp = async () => {
-  const ada = await registeredAda();
-  const caller = { userId: ada.user.id, sessionId: ada.session.sessionId };
-  return { ...ada, caller, key: { id: caller.sessionId, userId: caller.userId } };
-};
+import { ADA, application, DAY } from '../../support/application.ts';
 
 describe('liveUser', () => {
+  const setUp = async () => {
+    const ada = await registeredAda();
+    const caller = { userId: ada.user.id, sessionId: ada.session.sessionId };
+    return { ...ada, caller, key: { id: caller.sessionId, userId: caller.userId } };
+  };
+
   it('returns the user of a live session as stored now', async () => {
     const { app, caller } = await setUp();
     const changed = await app.users.update(caller.userId, { username: 'Countess', now: app.clock.now() });
@@ -39,5 +39,21 @@ describe('liveUser', () => {
     const { app, caller } = await setUp();
     await app.users.remove(caller.userId);
     await expect(liveUser(app, caller)).rejects.toMatchObject(NO_RECORD);
+  });
+});
+
+describe('getCurrentUser', () => {
+  it('returns the user without the hash', async () => {
+    const app = application();
+    const { user, sessionId } = await app.register(ADA);
+    expect(await app.getCurrentUser({ userId: user.id, sessionId })).toEqual({
+      ...user,
+      emailVerified: false,
+      attributes: {},
+      locale: null,
+      secondFactor: false,
+      passkeys: 0,
+    });
+    expect(user).not.toHaveProperty('passwordHash');
   });
 });

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import {
+  disableAccount,
+  enableAccount,
+  endSessionsAsOperator,
+  makeResetLink,
+} from '../../../src/application/accounts/operate-accounts.ts';
+import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
+import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
+import { ADA, application, MINUTE } from '../../support/application.ts';
+import { expectAllOrNothing } from '../../support/units.ts';
+
+describe('endSessionsAsOperator', () => {
+  /** Ada, logged in twice. */
+  const setUp = async () => {
+    const ada = await registeredAda();
+    await ada.logIn();
+    return { ...ada, endAll: () => endSessionsAsOperator(ada.app)(ada.user.id, ORIGIN) };
+  };
+
+  it('ends all sessions of the user, says how many, and records each', async () => {
+    const { app, session, ofAda, endAll } = await setUp();
+    const { sessions } = await ofAda();
+    expect(await endAll()).toBe(2);
+    const after = await ofAda();
+    const endings = after.events.slice(0, 2);
+    expect(after.sessions).toEqual([]);
+    expect(endings.map(inShort)).toEqual(Array(2).fill('session-ended: operator'));
+    expect(endings.map(({ sessionId }) => sessionId).sort()).toEqual(sessions.map(({ id }) => id).sort());
+    for (const ending of endings) expect(ending).toMatchObject(ORIGIN);
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('changes nothing else: the user can log in again, and gets no notice', async () => {
+    const { ofAda, pending, logIn, endAll } = await setUp();
+    const { user } = await ofAda();
+    await endAll();
+    expect((await ofAda()).user).toEqual(user);
+    expect(await pending()).toEqual([]);
+    expect(await logIn()).toHaveProperty('accessToken');
+  });
+
+  it('ends none of another user', async () => {
+    const { app, about, endAll } = await setUp();
+    const { user: bob } = await app.register(BOB);
+    const before = await about(bob.id);
+    await endAll();
+    expect(await about(bob.id)).toEqual(before);
+  });
+
+  it('records nothing when there is none', async () => {
+    const { app, ofAda, endAll } = await setUp();
+    await endAll();
+    const before = await ofAda();
+    expect(await endAll()).toBe(0);
+    expect(await ofAda()).toEqual(before);
+    expect(await endSessionsAsOperator(app)('nobody', ORIGIN)).toBe(0);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, endAll } = await setUp();
+    await expectAllOrNothing(app, ofAda, endAll);
+  });
+});
+
+describe('disabling an account', () => {
+  const LOGIN = { account: 'ada', password: ADA.password };
+  const BY_OPERATOR = NO_ORIGIN;
+
+  const registered = async (given: Parameters<typeof application>[0] = {}) => {
+    const app = application(given);
+    const opened = await app.register(ADA);
+    const kinds = async () =>
+      (await app.events.list({ userId: opened.user.id, before: null, limit: 20 })).map(
+        ({ kind, reason }) => reason ?? kind,
+      );
+    return { ...app, ...opened, kinds, disable: () => disableAccount(app)(opened.user.id, BY_OPERATOR) };
+  };
+
+  it('ends its sessions and refuses log-ins and refreshes, until it is enabled', async () => {
+    const { disable, login, refresh, refreshToken, kinds, user, ...app } = await registered();
+    await login(LOGIN);
+    expect(await disable()).toStrictEqual({ changed: true, endedSessions: 2 });
+    await expect(login(LOGIN)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });
+    await expect(refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await disable()).toStrictEqual({ changed: false, endedSessions: 0 });
+
+    expect(await enableAccount(app)(user.id, BY_OPERATOR)).toBe(true);
+    expect(await enableAccount(app)(user.id, BY_OPERATOR)).toBe(false);
+    app.clock.advance(COUNTING_PERIOD);
+    await login(LOGIN);
+    const before = ['operator', 'operator', 'disabled', 'logged-in', 'registered'];
+    expect(await kinds()).toStrictEqual(['logged-in', 'enabled', ...before]);
+  });
+
+  it('refuses a log-in that had compared the password before', async () => {
+    const app = await registered();
+    const { run } = app.transactions;
+    const ended: unknown[] = [];
+    // The account is disabled after the log-in has read it, and before its session is stored.
+    app.transactions.run = async (work) => {
+      app.transactions.run = run;
+      await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
+      ended.push(...(await app.sessions.endByUser(app.user.id, null)));
+      return run(work);
+    };
+    await expect(app.login(LOGIN)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });
+    expect(ended).toHaveLength(1);
+    expect(await app.sessions.listByUser(app.user.id, app.clock.now())).toStrictEqual([]);
+  });
+
+  it('ends the session of a refresh that reads the account when it is disabled', async () => {
+    const app = await registered();
+    await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
+    await expect(app.refresh([app.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await app.sessions.listByUser(app.user.id, app.clock.now())).toStrictEqual([]);
+  });
+
+  it('changes nothing when the sessions cannot be ended', async () => {
+    const app = await registered();
+    const { run } = app.transactions;
+    const endByUser = () => Promise.reject(new Error('down'));
+    app.transactions.run = (work) => run((stores) => work({ ...stores, sessions: { ...stores.sessions, endByUser } }));
+    await expect(app.disable()).rejects.toThrow('down');
+    expect(await app.users.findById(app.user.id)).toMatchObject({ disabledAt: null });
+    expect(await app.kinds()).toStrictEqual(['registered']);
+  });
+
+  it('does not know an unknown user', async () => {
+    const app = application();
+    const unknown = { code: 'DB_RECORD_NOT_FOUND' };
+    await expect(disableAccount(app)('nobody', BY_OPERATOR)).rejects.toMatchObject(unknown);
+    await expect(enableAccount(app)('nobody', BY_OPERATOR)).rejects.toMatchObject(unknown);
+  });
+});
+
+describe('enableAccount', () => {
+  /** Ada, whose account was disabled a minute ago. */
+  const setUp = async () => {
+    const ada = await registeredAda();
+    const { app, user } = ada;
+    const enable = () => enableAccount(app)(user.id, ORIGIN);
+    await disableAccount(app)(user.id, ORIGIN);
+    app.clock.advance(MINUTE);
+    return { ...ada, enable };
+  };
+
+  it('lets the user log in again, records it, and notifies nobody', async () => {
+    const { app, ofAda, happened, pending, logIn, enable } = await setUp();
+    expect(await enable()).toBe(true);
+    const { user, events } = await ofAda();
+    expect(user).toMatchObject({ disabledAt: null, updatedAt: app.clock.now(), passwordChangedAt: 0 });
+    expect((await happened())[0]).toBe('enabled');
+    expect(events[0]).toMatchObject({ at: app.clock.now(), ...ORIGIN });
+    expect(await pending()).toEqual([]);
+    expect(await logIn()).toHaveProperty('accessToken');
+  });
+
+  it('brings no session back', async () => {
+    const { app, session, ofAda, enable } = await setUp();
+    await enable();
+    expect((await ofAda()).sessions).toEqual([]);
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('changes nothing about an account that is enabled, also when it is asked for many times at once', async () => {
+    const { app, ofAda, happened, enable } = await setUp();
+    const outcomes = await Promise.all(Array.from({ length: 10 }, enable));
+    expect(outcomes.filter((changed) => changed)).toHaveLength(1);
+    expect((await happened()).filter((what) => what === 'enabled')).toHaveLength(1);
+    const before = await ofAda();
+    app.clock.advance(MINUTE);
+    expect(await enable()).toBe(false);
+    expect(await ofAda()).toEqual(before);
+  });
+
+  it('does not know an unknown user', async () => {
+    const { app } = await setUp();
+    await expect(enableAccount(app)('nobody', ORIGIN)).rejects.toMatchObject(NO_RECORD);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, enable } = await setUp();
+    await expectAllOrNothing(app, ofAda, enable);
+  });
+});
+
+describe('makeResetLink', () => {
+  const NEW_PASSWORD = 'staple battery';
+
+  const setUp = async () => {
+    const ada = await registeredAda();
+    const { app, user } = ada;
+    const make = () => makeResetLink(app)(user, ORIGIN);
+    return { ...ada, make, reset: (token: string) => app.resetPassword({ token, newPassword: NEW_PASSWORD }) };
+  };
+
+  it('makes a link that sets a new password, until it expires', async () => {
+    const { app, logIn, make, reset } = await setUp();
+    const expired = await make();
+    expect(expired.expiresAt).toBe(app.clock.now() + 30 * MINUTE);
+    app.clock.set(expired.expiresAt);
+    await expect(reset(expired.token)).rejects.toMatchObject(INVALID_LINK);
+    const { token, expiresAt } = await make();
+    app.clock.set(expiresAt - 1);
+    await reset(token);
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('records it, keeps the password and the sessions, and sends nothing', async () => {
+    const { app, session, ofAda, happened, pending, logIn, make } = await setUp();
+    await make();
+    expect(await happened()).toEqual(['password-reset-requested', 'registered']);
+    expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
+    expect(await pending()).toEqual([]);
+    expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
+    expect(await logIn()).toHaveProperty('accessToken');
+  });
+
+  it('stores the token nowhere', async () => {
+    const { app, ofAda, make } = await setUp();
+    const { token } = await make();
+    const stored = await ofAda();
+    expect(stored.links).toMatchObject([{ email: EMAIL, tokenHash: app.secrets.hashOf(token) }]);
+    expect(JSON.stringify(stored)).not.toContain(token);
+  });
+
+  it('replaces a link that was sent before, or made before', async () => {
+    const { linkIn, make, reset } = await setUp();
+    const sent = await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
+    const former = await make();
+    const { token } = await make();
+    for (const replaced of [sent, former.token]) await expect(reset(replaced)).rejects.toMatchObject(INVALID_LINK);
+    await reset(token);
+  });
+
+  it('is not replaced for five minutes by somebody who asks for a link', async () => {
+    const { app, make, reset } = await setUp();
+    const { token } = await make();
+    app.clock.advance(5 * MINUTE);
+    await app.requestPasswordReset(EMAIL);
+    expect(await app.sendAll()).toEqual([]);
+    await reset(token);
+  });
+
+  it('makes a link that is of no use while the account is disabled', async () => {
+    const { setDisabled, make, reset } = await setUp();
+    await setDisabled(1);
+    const { token } = await make();
+    await expect(reset(token)).rejects.toMatchObject(INVALID_LINK);
+    await setDisabled(null);
+    await reset(token);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, make } = await setUp();
+    await expectAllOrNothing(app, ofAda, make);
+  });
+});

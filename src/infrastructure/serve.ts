@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { currentRequest } from '../adapters/http/stages/request-scope.ts';
+import { currentRequest } from '../adapters/http/stages/arrival.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';

@@ -35,23 +35,23 @@ import type {
   User,
   UsernameChange,
 } from '../../client/src/index.ts';
-import type { ExportJson } from '../../src/adapters/http/routes/accounts/account.ts';
-import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/accounts/email.ts';
+import type * as account from '../../src/adapters/http/routes/accounts/account.ts';
+import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
 import type * as events from '../../src/adapters/http/routes/accounts/events.ts';
-import type { PasswordResetPreviewJson } from '../../src/adapters/http/routes/accounts/password-reset.ts';
-import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
-import type { PendingLoginJson } from '../../src/adapters/http/routes/factors/second-factor.ts';
-import type * as auth from '../../src/adapters/http/routes/login/auth.ts';
-import type { SessionJson } from '../../src/adapters/http/routes/sessions/sessions.ts';
-import type * as keys from '../../src/adapters/http/routing/passkey-schemas.ts';
-import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
+import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
 import type {
-  AddressBody,
-  ChangePasswordBody,
   ConfirmPasswordResetBody,
-  LoginBody,
-  RegisterBody,
-} from '../../src/adapters/http/routing/schemas.ts';
+  PasswordResetPreviewJson,
+} from '../../src/adapters/http/routes/accounts/password-reset.ts';
+import type { RegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
+import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
+import type * as credentials from '../../src/adapters/http/routes/factors/passkey-credentials.ts';
+import type * as options from '../../src/adapters/http/routes/factors/passkey-options.ts';
+import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
+import type { LoginBody, LoginResult as LoginResultJson } from '../../src/adapters/http/routes/login/login.ts';
+import type { RefreshResult as RefreshResultJson } from '../../src/adapters/http/routes/sessions/refresh.ts';
+import type { SessionJson } from '../../src/adapters/http/routes/sessions/sessions.ts';
+import type { AddressBody, LinkBody } from '../../src/adapters/http/routing/fields.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -77,12 +77,12 @@ describe('the types of the client', () => {
     expectTypeOf<Extract<FieldProblem, { max: number }>['code']>().toEqualTypeOf<CodeWith<'max'>>();
     expectTypeOf<Plain<User>>().toEqualTypeOf<v.InferOutput<typeof PublicUserJson>>();
     expectTypeOf<Plain<CurrentUser>>().toEqualTypeOf<v.InferOutput<typeof CurrentUserJson>>();
-    expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof auth.LoginResult>>();
-    expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof auth.RefreshResult>>();
+    expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof LoginResultJson>>();
+    expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof RefreshResultJson>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
     expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof RegisterBody>, 'proof'>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
-    expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof ChangePasswordBody>>();
+    expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangePasswordBody>>();
   });
 
   it('are those of the routes in the account module, too', () => {
@@ -91,51 +91,47 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
     expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof events.EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
-    expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeUsernameBody>>();
-    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeEmailBody>>();
-    expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<
-      v.InferInput<typeof accounts.ConfirmEmailChangeBody>
-    >();
+    expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
+    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ChangeEmailBody>>();
+    expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<v.InferInput<typeof email.ConfirmEmailChangeBody>>();
     expectTypeOf<Plain<PasswordResetPreview>>().toEqualTypeOf<v.InferOutput<typeof PasswordResetPreviewJson>>();
-    expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof EmailChangePreviewJson>>();
+    expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof email.EmailChangePreviewJson>>();
     expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
-    expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
-      v.InferInput<typeof accounts.AddressBody>
-    >();
-    expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LocaleBody>>();
-    expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LinkBody>>();
-    expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof accounts.DeleteAccountBody>>();
+    expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
+    expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof account.LocaleBody>>();
+    expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof LinkBody>>();
+    expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof account.DeleteAccountBody>>();
   });
 });
 
 describe('the types of second factors', () => {
   /** What all of a second factor have, and each with one of three. */
-  type Sent = Omit<v.InferInput<typeof accounts.SecondFactorBody>, 'proof'>;
+  type Sent = Omit<v.InferInput<typeof second.SecondFactorBody>, 'proof'>;
   type Members<T> = T extends unknown ? keyof T : never;
 
   it('are those of the routes', () => {
     expectTypeOf<Plain<Factors>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.FactorsJson>>>();
     expectTypeOf<Plain<StartedApp>>().toEqualTypeOf<v.InferOutput<typeof factors.StartedAppJson>>();
     expectTypeOf<Plain<RecoveryCodes>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.RecoveryCodesJson>>>();
-    expectTypeOf<Plain<AppConfirmation>>().toEqualTypeOf<v.InferInput<typeof accounts.ConfirmAppBody>>();
-    expectTypeOf<Plain<PendingLogin>>().toEqualTypeOf<Plain<v.InferOutput<typeof PendingLoginJson>>>();
+    expectTypeOf<Plain<AppConfirmation>>().toEqualTypeOf<v.InferInput<typeof factors.ConfirmAppBody>>();
+    expectTypeOf<Plain<PendingLogin>>().toEqualTypeOf<Plain<v.InferOutput<typeof second.PendingLoginJson>>>();
     expectTypeOf<Members<SecondFactor>>().toEqualTypeOf<keyof Sent>();
-    expectTypeOf<SecondFactor>().toExtend<v.InferInput<typeof accounts.SecondFactorBody>>();
+    expectTypeOf<SecondFactor>().toExtend<v.InferInput<typeof second.SecondFactorBody>>();
   });
 });
 
 describe('the types of passkeys', () => {
   it('are those of the routes', () => {
-    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof keys.PasskeyJson>>();
+    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof credentials.PasskeyJson>>();
     expectTypeOf<Plain<PasskeyCreationOptions>>().toEqualTypeOf<
-      Plain<v.InferOutput<typeof keys.CreationOptionsJson>>
+      Plain<v.InferOutput<typeof options.CreationOptionsJson>>
     >();
-    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof keys.RequestOptionsJson>>();
-    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof keys.AcceptedPasskeysJson>>();
+    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof options.RequestOptionsJson>>();
+    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof options.AcceptedPasskeysJson>>();
     expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
-      Plain<v.InferInput<typeof keys.NewPasskeyBody>['credential']>
+      Plain<v.InferInput<typeof credentials.NewPasskeyBody>['credential']>
     >();
-    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof keys.UsedCredential>>>();
+    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof credentials.UsedCredential>>>();
   });
 });
 

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { IncomingMessage } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { headerValues } from '../../src/adapters/http/stages/cookie-parsing.ts';
+import { headerValues } from '../../src/adapters/http/stages/arrival.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
 

@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/service/key-set.ts';
+import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/service/well-known.ts';
 import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
+import { RegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';

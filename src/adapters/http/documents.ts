@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import { PAGE_POLICY } from './stages/security-headers.ts';
+import * as v from 'valibot';
+import { type Route, route, type Unwrapped } from './routing/define-route.ts';
 
-/** Characters. Browsers send less than 200. The library would take milliseconds for the longest header that Node accepts. */
+/** Longer than the headers of browsers, which are under 200 characters. The library would take milliseconds for the longest that Node accepts. */
 const ACCEPT_MAX_LENGTH = 1_000;
 
 /** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or everything, gets JSON. */
@@ -10,9 +11,29 @@ export const prefersHtml = (ctx: Context): boolean =>
   ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
+export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** For pages, and for the files that they load: they are public and the same for everybody. */
 export const PAGE_CACHE_CONTROL = 'public, max-age=300';
+
+/** The Content-Security-Policy of a page: it may load a stylesheet and an image of the service, and no script (ADR 0024). */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';');
+
+/** For pages with scripts of the service, which may call it, and make no markup from text. */
+export const scriptedPagePolicy = ({ images, frames }: { readonly images: string; readonly frames?: string }): string =>
+  [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src ${images}`, "connect-src 'self'"],
+    ...(frames === undefined ? [] : [`frame-src ${frames}`]),
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; ');
 
 export const respondWithHtml = (ctx: Context, text: string): void => {
   ctx.body = text;
@@ -42,3 +63,28 @@ export const cachedDocument = (make: () => Promise<string>): (() => Promise<Cach
     return cached;
   };
 };
+
+type Document = Pick<Route, 'name' | 'tag' | 'summary' | 'path'> & {
+  readonly data: v.GenericSchema<string, string>;
+  readonly unwrapped: Unwrapped;
+  readonly request?: { readonly query: v.UnknownSchema };
+  readonly errorPages?: Route['errorPages'];
+};
+
+/** A text of which the OpenAPI document shows the beginning. */
+export const textLike = (example: string): Document['data'] => v.pipe(v.string(), v.examples([example]));
+
+/** Declares a public text that is sent as it is. */
+export const documentRoute = (
+  { data, unwrapped, ...rest }: Document,
+  read: (ctx: Context) => string | Promise<string | CachedDocument>,
+): Route =>
+  route(
+    { ...rest, method: 'GET', auth: 'public', throttle: 'public', response: { data, unwrapped } },
+    async (_input, ctx) => {
+      const content = await read(ctx);
+      if (typeof content === 'string') return content;
+      ctx.etag = content.etag;
+      return content.text;
+    },
+  );

@@ -1,18 +1,13 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
-import { recognisePageServer } from './request/page-server.ts';
 import type { Route } from './routing/define-route.ts';
-import { authenticationGuard } from './stages/authentication-guard.ts';
-import { cookieParsing } from './stages/cookie-parsing.ts';
-import { crossOrigin } from './stages/cross-origin.ts';
+import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
+import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';
 import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
-import { errorEnvelope } from './stages/error-envelope.ts';
+import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
 import { inputValidation } from './stages/input-validation.ts';
 import { rateLimits } from './stages/rate-limit.ts';
-import { requestPreprocessing, requestScope } from './stages/request-scope.ts';
-import { securityHeaders } from './stages/security-headers.ts';
-import { responseSerialization, successEnvelope } from './stages/success-envelope.ts';
 
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (

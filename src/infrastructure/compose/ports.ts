@@ -1,4 +1,4 @@
-import type { Check } from '../../adapters/http/routes/service/check.ts';
+import type { Check } from '../../adapters/http/routes/service/health.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';

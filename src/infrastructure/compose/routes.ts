@@ -1,31 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
-import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/accounts/account-pages.ts';
-import { emailRoutes } from '../../adapters/http/routes/accounts/email.ts';
+import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
 import { eventRoutes } from '../../adapters/http/routes/accounts/events.ts';
+import { exportRoute } from '../../adapters/http/routes/accounts/export.ts';
+import { linkRoutes } from '../../adapters/http/routes/accounts/links.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/accounts/password-reset.ts';
-import { userRoutes } from '../../adapters/http/routes/accounts/users.ts';
+import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
 import { factorRoutes } from '../../adapters/http/routes/factors/factors.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
-import { authRoutes } from '../../adapters/http/routes/login/auth.ts';
-import type { Check } from '../../adapters/http/routes/service/check.ts';
-import { clientRoutes } from '../../adapters/http/routes/service/client.ts';
-import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/service/console.ts';
+import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
+import {
+  type ConsoleFiles,
+  clientRoutes,
+  consoleRoutes,
+  openApiRoutes,
+} from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
-import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
-import { keySetRoutes } from '../../adapters/http/routes/service/key-set.ts';
-import { openApiRoutes } from '../../adapters/http/routes/service/open-api.ts';
+import { type Check, healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
-import { wellKnownRoutes } from '../../adapters/http/routes/service/well-known.ts';
-import { browserRoutes } from '../../adapters/http/routes/sessions/browser.ts';
+import { keySetRoutes, wellKnownRoutes } from '../../adapters/http/routes/service/well-known.ts';
+import { browserRoutes, browserSession } from '../../adapters/http/routes/sessions/browser.ts';
 import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.ts';
+import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -63,7 +66,9 @@ export const declareRoutes = (
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
   const routes: Route[] = [
-    ...authRoutes(deps, access),
+    registerRoute(deps, access),
+    ...loginRoutes(deps, access),
+    ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []
@@ -74,11 +79,11 @@ export const declareRoutes = (
     ...sessionRoutes(deps, cookie),
     ...stepUpRoutes(deps, cookie, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
-    ...userRoutes(deps, cookie),
+    ...accountRoutes(deps, cookie),
     ...eventRoutes(deps),
     ...passwordResetRoutes(deps),
-    ...accountRoutes(deps, cookie),
-    ...(deps.mailer === null ? [] : emailRoutes(deps, cookie)),
+    exportRoute(deps),
+    ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({

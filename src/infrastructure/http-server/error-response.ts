@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
-import { headerValues } from '../../adapters/http/stages/cookie-parsing.ts';
+import { headerValues } from '../../adapters/http/stages/arrival.ts';
 
 /** Far below 2000, after which Node silently drops headers. */
 export const MAX_HEADERS = 100;

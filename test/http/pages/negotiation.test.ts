@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PAGE_POLICY } from '../../../src/adapters/http/stages/security-headers.ts';
+import { PAGE_POLICY } from '../../../src/adapters/http/documents.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import type { TestService } from '../../support/http/service.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
-import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';

@@ -9,7 +9,7 @@ import { createApp } from '../../../src/adapters/http/app.ts';
 import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
 import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts';
 import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
-import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';

@@ -4,11 +4,10 @@ import type Koa from 'koa';
 import type { Context } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../log/redact-error.ts';
-import { errorEnvelopeOf } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
-import { setHeaders } from '../stages/security-headers.ts';
+import { REQUEST_ID_HEADER, setHeaders } from '../stages/arrival.ts';
+import { errorEnvelopeOf } from '../stages/envelopes.ts';
 import { httpFailure } from './exceptions.ts';
 
 /** A valid ULID, for a request without an id. */

@@ -1,9 +1,8 @@
 import type { Site } from '../pages/layout.ts';
 import { REFRESH_COOKIE } from '../request/cookies.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
-import { type Components, collectComponents, isJson, type Json, jsonSchemaOf } from './components.ts';
-import { withExample } from './examples.ts';
+import { REQUEST_ID_HEADER } from '../stages/arrival.ts';
+import { type Components, collectComponents, isJson, type Json, jsonSchemaOf, withExample } from './components.ts';
 import { responsesOf } from './responses.ts';
 
 /** The OpenAPI document of the routes, derived from their declarations alone. */

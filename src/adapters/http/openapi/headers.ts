@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
+import { REQUEST_ID_HEADER } from '../stages/arrival.ts';
 import type { Components, Json } from './components.ts';
 
 type Header = { readonly description: string; readonly schema: Json; readonly required?: true };

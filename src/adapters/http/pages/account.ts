@@ -1,4 +1,5 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
+import type { AppError } from '../../../domain/errors/app-error.ts';
 import { layout, pathIn, type UserSite } from './layout.ts';
 import { DE } from './texts/de.ts';
 import { EN } from './texts/en.ts';
@@ -114,4 +115,54 @@ const fieldOf = (name: FieldName, label: string, { rules, showPassword }: FieldT
   return html`<p class="field"><label for="${name}">${label}</label>
 ${rules === undefined ? NOTHING : html`<span class="rules" id="${name}-rules">${rules}</span>\n`}<input ${attributes}></p>
 ${type === 'password' ? html`<p><label><input type="checkbox" data-shows="${name}"> ${showPassword}</label></p>` : NOTHING}`;
+};
+
+/** The page of an error for an end user. What it shows besides is for the operator, to whom the user may turn. */
+export const userFailurePage = (site: UserSite, error: AppError, requestId: string, locale: PageLocale): string => {
+  const { failure, script } = PAGE_TEXTS[locale];
+  const { code, retryAfter } = error;
+  return layout(site, {
+    title: failure.title,
+    forUsers: { ...site, locale },
+    main: html`<h1>${failure.title}</h1>
+<p class="lead">${script.errors[code] ?? failure.advice}</p>
+${retryAfter === undefined ? NOTHING : html`<p>${script.tryAgain.replace('{seconds}', `${retryAfter}`)}</p>`}
+<dl>
+<dt>${failure.code}</dt><dd><code>${code}</code></dd>
+<dt>${failure.requestId}</dt><dd><code>${requestId}</code></dd>
+</dl>`,
+  });
+};
+
+const CONTINUE_TEXTS: Readonly<Record<PageLocale, Readonly<Record<'title' | 'text' | 'again' | 'noScript', string>>>> =
+  {
+    en: {
+      title: 'One moment',
+      text: 'Your session is being renewed.',
+      again: 'Try again',
+      noScript: 'This page needs JavaScript.',
+    },
+    de: {
+      title: 'Einen Moment',
+      text: 'Ihre Sitzung wird verlängert.',
+      again: 'Erneut versuchen',
+      noScript: 'Diese Seite benötigt JavaScript.',
+    },
+  };
+
+/** Where to go when the session is renewed, and when nobody is logged in. */
+type Targets = { readonly to: string; readonly login: string };
+
+/** A page that renews a session whose device has a key, and goes on: only a script can prove the key. ADR 0023. */
+export const continuePage = (site: UserSite, locale: PageLocale, { to, login }: Targets): string => {
+  const { title, text, again, noScript } = CONTINUE_TEXTS[locale];
+  return layout(site, {
+    title,
+    forUsers: { brand: { ...site.brand, logoUrl: null }, locale },
+    script: html`<script type="module" src="${pathIn(site, '/continue-page.js')}"></script>\n`,
+    main: html`<h1>${title}</h1>
+<p role="status" data-to="${to}" data-login="${login}">${text}</p>
+<p><a href="">${again}</a></p>
+<noscript><p>${noScript}</p></noscript>`,
+  });
 };

@@ -1,10 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
-import { type Components, collectComponents, jsonSchemaOf } from '../openapi/components.ts';
-import { successExample } from '../openapi/envelopes.ts';
-import { exampleOf } from '../openapi/examples.ts';
-import { codesByStatus } from '../openapi/responses.ts';
+import { type Components, collectComponents, exampleOf, jsonSchemaOf } from '../openapi/components.ts';
+import { codesByStatus, successExample } from '../openapi/responses.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';

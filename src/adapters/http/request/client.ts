@@ -1,8 +1,11 @@
 import { isIP } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import type { Presented } from '../../../application/sessions/prove-device.ts';
+import type { Cancellation } from '../../../application/use-case.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
 
 /** Some proxies append the port of the client's connection to its address. */
@@ -88,3 +91,19 @@ export const presentedDevice =
   };
 
 export type PresentedDevice = ReturnType<typeof presentedDevice>;
+
+/**
+ * Aborted when the client has hung up: none of the response has been sent then, nor will be. A busy process reads a request long after it
+ * was sent, and the end of the connection only after that. So this waits until what has arrived is read: a turn of the event loop begins in the first
+ * pause, and has ended after the second.
+ */
+export const clientCancellation = async ({ req }: Context): Promise<Cancellation> => {
+  await turn();
+  await turn();
+  return {
+    throwIfAborted() {
+      // Node's server ends its side when the client has ended the other.
+      if (!req.socket.writable) throw httpFailure(400, { reason: 'the client has hung up', level: 'info' });
+    },
+  };
+};

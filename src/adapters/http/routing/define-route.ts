@@ -62,10 +62,7 @@ type RequestSchemas<Body, Query, Params> = {
  */
 type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
 
-const NO_QUERY = v.pipe(
-  v.strictObject({}),
-  v.transform(() => undefined),
-);
+const NO_QUERY = v.strictObject({});
 
 /** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';

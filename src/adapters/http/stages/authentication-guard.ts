@@ -1,12 +1,16 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import type { PageServer } from '../request/settings.ts';
 import type { Route } from '../routing/define-route.ts';
-import { headerValues } from './cookie-parsing.ts';
+import { headerValues } from './arrival.ts';
 
 /** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 const WITH_BEARER_TOKEN = /^Bearer +\S/i;
+/** RFC 7617 §2. */
+const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
@@ -34,4 +38,22 @@ export const authenticationGuard = ({ auth, stepUp }: Route, { authenticate, ass
           : new AppError('AUTH_TOKEN_MISSING');
     }
     await next();
+  };
+
+/** Whether a request has the id and the secret of a page server. Takes the same time for every secret. */
+const isPageServer = (ctx: Context, known: readonly PageServer[]): boolean => {
+  const [, encoded = ''] = BASIC.exec(authorizationOf(ctx)) ?? [];
+  const [, id, secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const presented = hash('sha256', secret, 'buffer');
+  return known.some((server) => server.id === id && timingSafeEqual(server.secretHash, presented));
+};
+
+/**
+ * Recognises a page server before requests are counted: it says for which visitor it asks, so that all its visitors do not share one limit.
+ * Anybody else is counted by their own address.
+ */
+export const recognisePageServer = (known: readonly PageServer[]): Middleware =>
+  function recognisePageServer(ctx, next) {
+    if (isPageServer(ctx, known)) ctx.state.pageServer = { visitor: ctx.get('X-Visitor-Address') };
+    return next();
   };

@@ -1,5 +1,5 @@
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
-import { KEY_SET_MAX_AGE } from '../../../adapters/http/routes/service/key-set.ts';
+import { KEY_SET_MAX_AGE } from '../../../adapters/http/routes/service/well-known.ts';
 import { MAX_FACTOR_KEYS } from '../../config/account-variables.ts';
 import { KEY_VARIABLES } from '../../config/keys.ts';
 import type { Env } from '../../config/variables.ts';

@@ -1,13 +1,19 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
+import {
+  cachedDocument,
+  documentRoute,
+  HTML_TYPE,
+  PAGE_CACHE_CONTROL,
+  SCRIPT_TYPE,
+  scriptedPagePolicy,
+  textLike,
+} from '../../documents.ts';
 import type { AccountSite } from '../../pages/account.ts';
 import type { Brand } from '../../pages/layout.ts';
 import type { AccountPageName, PageLocale } from '../../pages/texts/texts.ts';
 import { pageLocale } from '../../request/language.ts';
 import type { Route } from '../../routing/define-route.ts';
-import { documentRoute, textLike } from '../../routing/document-route.ts';
-import { scriptedPagePolicy } from '../../stages/security-headers.ts';
 
 type Settings = AccountSite & { readonly defaultLocale: string };
 
@@ -54,7 +60,7 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
       summary: 'Return the script of the pages for links in mail',
       path: '/account-page.js',
       data: textLike("import { AuthError } from './client.js';…"),
-      unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
+      unwrapped: { type: SCRIPT_TYPE, cacheControl: PAGE_CACHE_CONTROL },
     },
     () => script,
   ),

@@ -1,143 +1,83 @@
 import * as v from 'valibot';
-import { exportAccount } from '../../../../application/accounts/account-data.ts';
+import { changePassword } from '../../../../application/accounts/change-password.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import { changeUsername } from '../../../../application/accounts/profile.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
-import { AMR_VALUES } from '../../../../domain/assurance.ts';
-import { LINK_PURPOSES } from '../../../../domain/link.ts';
-import { MESSAGE_KINDS } from '../../../../domain/message.ts';
-import { AttributesJson, PublicUserJson, Timestamp } from '../../../json/public-user.ts';
-import { boundedQueue } from '../../../limits/bounded-queue.ts';
+import { changeLocale, changeUsername } from '../../../../application/accounts/profile.ts';
+import type { AccountsDeps, SessionsDeps } from '../../../../application/deps.ts';
+import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
+import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { ChangeUsernameBody, DeleteAccountBody } from '../../routing/schemas.ts';
-import { StoredEventJson } from './events.ts';
+import { CurrentPassword, Locale, NewPassword, Username } from '../../routing/fields.ts';
+import { RefreshResult } from '../sessions/refresh.ts';
 
-const Text = v.nullable(v.string());
-const NullableTimestamp = v.nullable(Timestamp);
+export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
 
-const Export = v.object({
-  exportedAt: Timestamp,
-  user: v.object({
-    id: v.string(),
-    username: v.string(),
-    email: v.string(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    passwordChangedAt: NullableTimestamp,
-    emailVerifiedAt: NullableTimestamp,
-    disabledAt: NullableTimestamp,
-    secondFactorAt: NullableTimestamp,
-    attributes: AttributesJson,
-    locale: Text,
-  }),
-  sessions: v.array(
-    v.object({
-      id: v.string(),
-      createdAt: Timestamp,
-      lastUsedAt: Timestamp,
-      expiresAt: Timestamp,
-      authenticatedAt: Timestamp,
-      amr: v.array(v.picklist(AMR_VALUES)),
-      knownAt: NullableTimestamp,
-      heldAt: NullableTimestamp,
-      userAgent: Text,
-      address: Text,
-      binding: v.picklist(['none', 'device', 'browser']),
-    }),
-  ),
-  rememberedDevices: v.array(
-    v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, userAgent: Text, address: Text }),
-  ),
-  events: v.array(StoredEventJson),
-  links: v.array(
-    v.object({
-      purpose: v.picklist(LINK_PURPOSES),
-      email: v.string(),
-      createdAt: Timestamp,
-      expiresAt: Timestamp,
-    }),
-  ),
-  passkeys: v.array(
-    v.object({
-      id: v.string(),
-      credentialId: v.string(),
-      transports: v.array(v.string()),
-      aaguid: v.string(),
-      isSynced: v.boolean(),
-      isBackedUp: v.boolean(),
-      name: v.string(),
-      createdAt: Timestamp,
-      lastUsedAt: NullableTimestamp,
-    }),
-  ),
-  factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
-  recoveryCodes: v.object({ left: v.number() }),
-  messages: v.array(
-    v.object({
-      id: v.string(),
-      kind: v.picklist(MESSAGE_KINDS),
-      to: v.string(),
-      email: Text,
-      origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
-      createdAt: Timestamp,
-    }),
-  ),
-});
+export const ChangePasswordBody = v.pipe(
+  v.object({ currentPassword: CurrentPassword, newPassword: NewPassword }),
+  v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
+);
 
-const EXAMPLE: v.InferOutput<typeof Export> = {
-  exportedAt: '2026-11-22T10:15:00.000Z',
-  user: {
-    id: '01M805M084GXA5E2JTR4FKH6WN',
-    username: 'ada',
-    email: 'ada@example.org',
-    createdAt: '2026-11-21T23:03:48.228Z',
-    updatedAt: '2026-11-21T23:03:48.228Z',
-    passwordChangedAt: null,
-    emailVerifiedAt: null,
-    disabledAt: null,
-    secondFactorAt: null,
-    attributes: { roles: ['admin'] },
-    locale: 'en-GB',
-  },
-  sessions: [],
-  rememberedDevices: [],
-  events: [],
-  links: [
-    {
-      purpose: 'email-verification',
-      email: 'ada@example.org',
-      createdAt: '2026-11-21T23:03:49.104Z',
-      expiresAt: '2026-11-22T23:03:49.104Z',
-    },
-  ],
-  passkeys: [],
-  factors: [],
-  recoveryCodes: { left: 0 },
-  messages: [],
-};
+export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.examples([{ username: 'ada.lovelace' }]));
 
-export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
+export const DeleteAccountBody = v.pipe(
+  v.object({ password: CurrentPassword }),
+  v.examples([{ password: 'correct horse' }]),
+);
 
-/** Milliseconds that an export may wait for others. Each takes some 20 ms. */
-const EXPORT_MAX_WAIT = 5_000;
-
-/** One export at a time: it is the largest response. */
-const exportOneAtATime = (deps: AccountsDeps): ReturnType<typeof exportAccount> => {
-  const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
-  const run = exportAccount(deps);
-  return (...input) => enqueue(() => run(...input));
-};
-
-/** Users change their names, leave, and get what is stored about them. ADR 0010. */
-export const accountRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
+/** Users see and change their account, and leave. ADR 0010. */
+export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
+    getCurrentUser: getCurrentUser(deps),
+    changeLocale: changeLocale(deps),
+    changePassword: changePassword(deps),
     changeUsername: changeUsername(deps),
     deleteAccount: deleteAccount(deps),
-    exportAccount: exportOneAtATime(deps),
   };
   return [
+    route(
+      {
+        name: 'current-user',
+        tag: 'users',
+        summary: 'Return the user as stored now',
+        method: 'GET',
+        path: '/users/me',
+        response: { data: CurrentUserJson },
+      },
+      ({ caller }) => useCases.getCurrentUser(caller),
+    ),
+    route(
+      {
+        name: 'change-current-user',
+        tag: 'users',
+        summary: "Change the language of the user's mails",
+        method: 'PATCH',
+        path: '/users/me',
+        request: { body: LocaleBody },
+        response: { data: CurrentUserJson },
+      },
+      ({ caller, body }, ctx) => useCases.changeLocale(caller, body.locale, originOf(ctx)),
+    ),
+    route(
+      {
+        name: 'change-password',
+        tag: 'account',
+        summary: 'Change the password, end all sessions and open a new one for the caller',
+        method: 'PUT',
+        path: '/users/me/password',
+        throttle: 'strict',
+        cookie: { writes: 'sets' },
+        request: { body: ChangePasswordBody },
+        response: { data: RefreshResult },
+        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
+      },
+      async ({ claims, caller, body, signal }, ctx) => {
+        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+        const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
+        cookie.set(ctx, { refreshToken, accessToken });
+        return { accessToken };
+      },
+    ),
     route(
       {
         name: 'change-username',
@@ -151,23 +91,6 @@ export const accountRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route
         errors: ['AUTH_USER_DUPLICATE'],
       },
       ({ caller, body }, ctx) => useCases.changeUsername(caller, body.username, originOf(ctx)),
-    ),
-    route(
-      {
-        name: 'export-account',
-        tag: 'account',
-        summary: 'Return everything that is stored about the user',
-        method: 'GET',
-        path: '/users/me/export',
-        throttle: 'strict',
-        requestsPerUser: 5,
-        stepUp: { assurance: 'aal2-if-enrolled' },
-        response: { data: ExportJson },
-      },
-      async ({ caller, signal }) => {
-        const { user, ...rest } = await useCases.exportAccount(caller, signal);
-        return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
-      },
     ),
     route(
       {

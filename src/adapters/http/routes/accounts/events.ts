@@ -5,7 +5,7 @@ import { EVENT_KINDS, SESSION_ENDINGS } from '../../../../domain/event.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Id } from '../../routing/schemas.ts';
+import { Id } from '../../routing/fields.ts';
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;

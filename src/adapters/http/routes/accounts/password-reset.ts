@@ -8,7 +8,12 @@ import type { AccountsDeps } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { AddressBody, ConfirmPasswordResetBody, LinkBody } from '../../routing/schemas.ts';
+import { AddressBody, LinkBody, LinkToken, NewPassword } from '../../routing/fields.ts';
+
+export const ConfirmPasswordResetBody = v.pipe(
+  v.object({ token: LinkToken, newPassword: NewPassword }),
+  v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
+);
 
 /** For users who do not know their password any more (ADR 0010). */
 export const passwordResetRoutes = (deps: AccountsDeps): Route[] => [

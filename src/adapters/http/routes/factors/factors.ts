@@ -15,8 +15,8 @@ import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { PasskeyJson } from '../../routing/passkey-schemas.ts';
-import { ConfirmAppBody, IdParams } from '../../routing/schemas.ts';
+import { Code, Id, IdParams } from '../../routing/fields.ts';
+import { PasskeyJson } from './passkey-credentials.ts';
 import { shownPasskey } from './passkeys.ts';
 
 export const FactorsJson = v.pipe(
@@ -44,6 +44,11 @@ export const StartedAppJson = v.pipe(
       qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>',
     },
   ]),
+);
+
+export const ConfirmAppBody = v.pipe(
+  v.object({ id: Id, code: Code }),
+  v.examples([{ id: '01M805M0DQRNB7PKSRES70K5MB', code: '287082' }]),
 );
 
 /** @param service the name of the service in the app. */

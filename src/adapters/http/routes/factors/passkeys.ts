@@ -12,19 +12,29 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
+import { IdParams, Proof } from '../../routing/fields.ts';
+import { handOver, LoginResult, loginSourceOf } from '../login/login.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import {
+  NewPasskeyBody,
+  PasskeyJson,
+  PasskeyNameBody,
+  USED_CREDENTIAL_EXAMPLE,
+  UsedCredential,
+} from './passkey-credentials.ts';
 import {
   AcceptedPasskeysJson,
   acceptedPasskeys,
   CreationOptionsJson,
   creationOptions,
-  NewPasskeyBody,
-  PasskeyJson,
-  PasskeyNameBody,
   RequestOptionsJson,
   requestOptions,
-} from '../../routing/passkey-schemas.ts';
-import { IdParams, PasskeyLoginBody } from '../../routing/schemas.ts';
-import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from '../login/auth.ts';
+} from './passkey-options.ts';
+
+const PasskeyLoginBody = v.pipe(
+  v.object({ credential: UsedCredential, proof: v.optional(Proof) }),
+  v.examples([{ credential: USED_CREDENTIAL_EXAMPLE }]),
+);
 
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 

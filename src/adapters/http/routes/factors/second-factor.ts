@@ -6,12 +6,25 @@ import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
-import { presentedFactor } from '../../request/presented-factor.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { RequestOptionsJson, requestOptions } from '../../routing/passkey-schemas.ts';
-import { SecondFactorBody } from '../../routing/schemas.ts';
-import { type DeviceAccess, handOver, LoginResult, loginSourceOf, PROOF_ERRORS } from '../login/auth.ts';
+import { Code, Proof, TYPED_CODE_MAX } from '../../routing/fields.ts';
+import { handOver, LoginResult, loginSourceOf } from '../login/login.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
+import { UsedCredential } from './passkey-credentials.ts';
+import { RequestOptionsJson, requestOptions } from './passkey-options.ts';
+import { presentedFactor } from './step-up.ts';
+
+export const SecondFactorBody = v.pipe(
+  v.object({
+    code: v.optional(Code),
+    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TYPED_CODE_MAX))),
+    credential: v.optional(UsedCredential),
+    remember: v.optional(v.boolean()),
+    proof: v.optional(Proof),
+  }),
+  v.examples([{ code: '287082', remember: true }]),
+);
 
 export const PendingLoginJson = v.object({
   methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),

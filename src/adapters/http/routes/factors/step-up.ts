@@ -1,11 +1,50 @@
+import * as v from 'valibot';
 import type { FactorsDeps } from '../../../../application/deps.ts';
 import { stepUp } from '../../../../application/factors/step-up.ts';
+import type { PresentedFactor } from '../../../../application/factors/verify-factor.ts';
+import type { UsedCredential as Credential } from '../../../../application/ports/webauthn.ts';
+import { RequestValidationFailure } from '../../errors/exceptions.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
-import { assertOneMember, presentedFactor } from '../../request/presented-factor.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { StepUpBody } from '../../routing/schemas.ts';
-import { PROOF_ERRORS, RefreshResult } from '../login/auth.ts';
+import { Code, CurrentPassword, Proof } from '../../routing/fields.ts';
+import { PROOF_ERRORS, RefreshResult } from '../sessions/refresh.ts';
+import { UsedCredential } from './passkey-credentials.ts';
+
+/** @throws RequestValidationFailure when a body has none or several of some optional members. */
+const assertOneMember = (members: Readonly<Record<string, unknown>>): void => {
+  const names = Object.keys(members);
+  const given = names.filter((name) => members[name] !== undefined);
+  if (given.length === 1) return;
+  const code = given.length === 0 ? 'required' : 'unknown';
+  throw new RequestValidationFailure([{ field: 'body', message: `must have one of ${names.join(', ')}`, code }]);
+};
+
+/** The members of a body that show a factor. */
+type Members = {
+  readonly code: string | undefined;
+  readonly recoveryCode?: string | undefined;
+  readonly credential: Credential | undefined;
+};
+
+/** @throws RequestValidationFailure when the body has none or several of the members. */
+export const presentedFactor = (members: Members): PresentedFactor => {
+  assertOneMember(members);
+  const { code = '', recoveryCode, credential } = members;
+  if (credential !== undefined) return { credential };
+  return recoveryCode === undefined ? { code } : { recoveryCode };
+};
+
+/** `presentedFactor` and the handler accept exactly one of the members, besides the proof. */
+const StepUpBody = v.pipe(
+  v.object({
+    password: v.optional(CurrentPassword),
+    code: v.optional(Code),
+    credential: v.optional(UsedCredential),
+    proof: v.optional(Proof),
+  }),
+  v.examples([{ password: 'correct horse' }]),
+);
 
 /** The user of a session shows something again. RFC 9470, ADR 0009. */
 export const stepUpRoutes = (deps: FactorsDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../../application/browse-catalog.ts';
 import { prefersHtml } from '../../documents.ts';
-import { errorUri } from '../../envelope.ts';
 import type { Site } from '../../pages/layout.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { ErrorCodeParams } from '../../routing/schemas.ts';
+import { errorUri } from '../../stages/envelopes.ts';
 
 const CatalogEntry = v.pipe(
   v.object({
@@ -27,6 +26,8 @@ const CatalogEntry = v.pipe(
     },
   ]),
 );
+
+const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
 
 export const errorRoutes = (site: Site): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({

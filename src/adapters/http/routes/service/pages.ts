@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
+import {
+  cachedDocument,
+  documentRoute,
+  HTML_TYPE,
+  PAGE_CACHE_CONTROL,
+  PAGE_POLICY,
+  SCRIPT_TYPE,
+  textLike,
+} from '../../documents.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { documentRoute, textLike } from '../../routing/document-route.ts';
-import { PAGE_POLICY } from '../../stages/security-headers.ts';
 
 type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
@@ -96,7 +102,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
     ),
     documentRoute(
       {
-        ...kept({ type: 'text/javascript; charset=utf-8' }),
+        ...kept({ type: SCRIPT_TYPE }),
         name: 'docs-filter',
         summary: 'Return the script that filters the routes on the page',
         path: '/docs-filter.js',

@@ -1,6 +1,55 @@
 import * as v from 'valibot';
 import { type Route, route } from '../../routing/define-route.ts';
 
+/** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
+const PublicJwk = v.pipe(
+  v.object({
+    kty: v.literal('EC'),
+    crv: v.literal('P-256'),
+    x: v.string(),
+    y: v.string(),
+    kid: v.string(),
+    use: v.literal('sig'),
+    alg: v.literal('ES256'),
+  }),
+  v.title('PublicKey'),
+  v.examples([
+    {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'DrL7nta67I7zOmfkO8fnX1y8A3sYjpX7RDx_v-0NhSo',
+      y: 'k9Lm4j9U3pBLKL8uFR4z6stF_rFJjvxHG7MJbPMv-X4',
+      kid: 'z8c7cSrn_bKq03W-Tt4CT6oY5wQo10ImAJnGBadGuU4',
+      use: 'sig',
+      alg: 'ES256',
+    },
+  ]),
+);
+const KeySet = v.object({ keys: v.array(PublicJwk) });
+
+/** Seconds for which third parties cache the set. A new key is published for longer than this before it signs. */
+export const KEY_SET_MAX_AGE = 300;
+
+/** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
+export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
+  route(
+    {
+      name: 'key-set',
+      tag: 'documents',
+      summary: 'Return the public keys of access tokens as a JWK Set',
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: KeySet,
+        unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
+      },
+    },
+    () => keySet,
+  ),
+];
+
 /** Pages that password managers look for. `null`: there is none. */
 type Pages = { readonly passwordPage: string | null; readonly passkeysPage: string | null };
 

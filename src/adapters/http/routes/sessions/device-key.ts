@@ -1,7 +1,6 @@
 import { Html, html } from '../../../../application/html.ts';
-import { HTML_TYPE, hashSourceOf } from '../../documents.ts';
+import { documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE, textLike } from '../../documents.ts';
 import type { Route } from '../../routing/define-route.ts';
-import { documentRoute, textLike } from '../../routing/document-route.ts';
 
 type DeviceKey = {
   readonly script: string;
@@ -50,7 +49,7 @@ export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
       summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
       path: '/device-key.js',
       data: textLike('export { prove };'),
-      unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: CACHE_CONTROL },
+      unwrapped: { type: SCRIPT_TYPE, cacheControl: CACHE_CONTROL },
     },
     () => deviceKey.script,
   ),

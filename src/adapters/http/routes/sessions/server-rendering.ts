@@ -5,16 +5,21 @@ import type { SessionsDeps } from '../../../../application/deps.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { textRule } from '../../../json/text-rule.ts';
-import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../../documents.ts';
+import {
+  documentRoute,
+  HTML_TYPE,
+  PAGE_CACHE_CONTROL,
+  SCRIPT_TYPE,
+  scriptedPagePolicy,
+  textLike,
+} from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { pageLocale } from '../../request/language.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
-import { documentRoute, textLike } from '../../routing/document-route.ts';
-import { scriptedPagePolicy } from '../../stages/security-headers.ts';
-import { type DeviceAccess, RefreshResult } from '../login/auth.ts';
+import { type DeviceAccess, RefreshResult } from './refresh.ts';
 
 /** Routes for pages that a server renders. ADR 0023. */
 
@@ -120,7 +125,7 @@ export const continueRoutes = (
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') {
-          const { continuePage } = await import('../../pages/continue.ts');
+          const { continuePage } = await import('../../pages/account.ts');
           return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
         }
         ctx.state.location = login;
@@ -143,7 +148,7 @@ export const continueRoutes = (
         summary: 'Return the script of the page that renews a session whose device has a key',
         path: '/continue-page.js',
         data: textLike("import { createAuthClient } from './client.js';…"),
-        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
+        unwrapped: { type: SCRIPT_TYPE, cacheControl: PAGE_CACHE_CONTROL },
       },
       () => script,
     ),

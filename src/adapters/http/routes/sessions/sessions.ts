@@ -11,8 +11,8 @@ import { Timestamp } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { IdParams } from '../../routing/schemas.ts';
-import { RefreshResult } from '../login/auth.ts';
+import { IdParams } from '../../routing/fields.ts';
+import { RefreshResult } from './refresh.ts';
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(

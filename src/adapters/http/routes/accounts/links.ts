@@ -1,10 +1,5 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import {
-  confirmEmailChange,
-  previewEmailChange,
-  requestEmailChange,
-} from '../../../../application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
 import {
   confirmEmail,
@@ -14,19 +9,11 @@ import {
 import type { AccountsDeps } from '../../../../application/deps.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
-import { Timestamp } from '../../../json/public-user.ts';
-import { clientNetworks, originOf } from '../../request/client.ts';
+import { originOf } from '../../request/client.ts';
 import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../../routing/schemas.ts';
-import { RefreshResult } from '../login/auth.ts';
-
-export const EmailChangePreviewJson = v.pipe(
-  v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
-  v.title('EmailChangePreview'),
-  v.examples([{ username: 'ada', createdAt: '2026-11-21T23:03:48.228Z', undoUntil: '2026-11-29T08:15:00.000Z' }]),
-);
+import { AddressBody, LinkBody } from '../../routing/fields.ts';
 
 type LinkRoute = {
   readonly name: string;
@@ -57,15 +44,12 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
     },
   );
 
-/** Verifying and changing email addresses. They need mail. ADR 0010. */
-export const emailRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
+/** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
+export const linkRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),
     confirmEmail: confirmEmail(deps),
     removeUnverifiedAccount: removeUnverifiedAccount(deps),
-    requestEmailChange: requestEmailChange(deps),
-    previewEmailChange: previewEmailChange(deps),
-    confirmEmailChange: confirmEmailChange(deps),
     undoEmailChange: takeAccountBack(deps, 'email-change-undo'),
     undoFactors: takeAccountBack(deps, 'factors-undo'),
   };
@@ -104,71 +88,6 @@ export const emailRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[]
         path: '/auth/email-verification/not-me',
       },
       ({ token, origin }) => useCases.removeUnverifiedAccount(token, origin),
-    ),
-    route(
-      {
-        name: 'change-email',
-        tag: 'account',
-        summary: 'Send a link that changes the email address to the new one',
-        method: 'PUT',
-        path: '/users/me/email',
-        throttle: 'strict',
-        stepUp: { assurance: 'aal2-if-enrolled' },
-        request: { body: ChangeEmailBody },
-        response: { status: 202, data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID'],
-      },
-      async ({ claims, caller, body, signal }, ctx) => {
-        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-        await useCases.requestEmailChange(change, signal);
-        return null;
-      },
-    ),
-    route(
-      {
-        name: 'preview-email-change',
-        tag: 'account',
-        summary: 'Return whose email address a link changes, without using it up',
-        method: 'POST',
-        path: '/auth/email-change/preview',
-        auth: 'public',
-        throttle: 'strict',
-        request: { body: LinkBody },
-        response: { data: EmailChangePreviewJson },
-        errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-      },
-      ({ body }) => useCases.previewEmailChange(body.token),
-    ),
-    route(
-      {
-        name: 'confirm-email-change',
-        tag: 'account',
-        summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
-        method: 'POST',
-        path: '/auth/email-change/confirm',
-        auth: 'optional',
-        throttle: 'strict',
-        cookie: { writes: 'may-set' },
-        request: { body: ConfirmEmailChangeBody },
-        response: { data: v.nullable(RefreshResult) },
-        errors: [
-          'AUTH_LINK_INVALID',
-          'AUTH_CREDENTIALS_INVALID',
-          'AUTH_TOKEN_INVALID',
-          'AUTH_STEP_UP_REQUIRED',
-          'AUTH_USER_DUPLICATE',
-          'DB_QUERY_FAILED',
-        ],
-      },
-      async ({ caller, body, signal }, ctx) => {
-        const session = caller && { id: caller.sessionId, userId: caller.userId };
-        const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
-        const confirmation = { ...body, ...from, session };
-        const pair = await useCases.confirmEmailChange(confirmation, signal);
-        if (pair === null) return null;
-        cookie.set(ctx, pair);
-        return { accessToken: pair.accessToken };
-      },
     ),
     linkRoute(
       {

@@ -1,0 +1,106 @@
+import * as v from 'valibot';
+import {
+  confirmEmailChange,
+  previewEmailChange,
+  requestEmailChange,
+} from '../../../../application/accounts/change-email.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import { clientNetworks, originOf } from '../../request/client.ts';
+import type { SessionCookies } from '../../request/cookies.ts';
+import { acceptedLocales } from '../../request/language.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { CurrentPassword, Email, LinkBody, LinkToken } from '../../routing/fields.ts';
+import { RefreshResult } from '../sessions/refresh.ts';
+
+export const ChangeEmailBody = v.pipe(
+  v.object({ email: Email, password: CurrentPassword }),
+  v.examples([{ email: 'ada@example.net', password: 'correct horse' }]),
+);
+
+export const ConfirmEmailChangeBody = v.pipe(
+  v.object({ token: LinkToken, password: v.optional(CurrentPassword) }),
+  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg', password: 'correct horse' }]),
+);
+
+export const EmailChangePreviewJson = v.pipe(
+  v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
+  v.title('EmailChangePreview'),
+  v.examples([{ username: 'ada', createdAt: '2026-11-21T23:03:48.228Z', undoUntil: '2026-11-29T08:15:00.000Z' }]),
+);
+
+/** Needs mail. ADR 0010. */
+export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
+  const useCases = {
+    requestEmailChange: requestEmailChange(deps),
+    previewEmailChange: previewEmailChange(deps),
+    confirmEmailChange: confirmEmailChange(deps),
+  };
+  return [
+    route(
+      {
+        name: 'change-email',
+        tag: 'account',
+        summary: 'Send a link that changes the email address to the new one',
+        method: 'PUT',
+        path: '/users/me/email',
+        throttle: 'strict',
+        stepUp: { assurance: 'aal2-if-enrolled' },
+        request: { body: ChangeEmailBody },
+        response: { status: 202, data: v.null() },
+        errors: ['AUTH_CREDENTIALS_INVALID'],
+      },
+      async ({ claims, caller, body, signal }, ctx) => {
+        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+        await useCases.requestEmailChange(change, signal);
+        return null;
+      },
+    ),
+    route(
+      {
+        name: 'preview-email-change',
+        tag: 'account',
+        summary: 'Return whose email address a link changes, without using it up',
+        method: 'POST',
+        path: '/auth/email-change/preview',
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: LinkBody },
+        response: { data: EmailChangePreviewJson },
+        errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+      },
+      ({ body }) => useCases.previewEmailChange(body.token),
+    ),
+    route(
+      {
+        name: 'confirm-email-change',
+        tag: 'account',
+        summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+        method: 'POST',
+        path: '/auth/email-change/confirm',
+        auth: 'optional',
+        throttle: 'strict',
+        cookie: { writes: 'may-set' },
+        request: { body: ConfirmEmailChangeBody },
+        response: { data: v.nullable(RefreshResult) },
+        errors: [
+          'AUTH_LINK_INVALID',
+          'AUTH_CREDENTIALS_INVALID',
+          'AUTH_TOKEN_INVALID',
+          'AUTH_STEP_UP_REQUIRED',
+          'AUTH_USER_DUPLICATE',
+          'DB_QUERY_FAILED',
+        ],
+      },
+      async ({ caller, body, signal }, ctx) => {
+        const session = caller && { id: caller.sessionId, userId: caller.userId };
+        const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
+        const confirmation = { ...body, ...from, session };
+        const pair = await useCases.confirmEmailChange(confirmation, signal);
+        if (pair === null) return null;
+        cookie.set(ctx, pair);
+        return { accessToken: pair.accessToken };
+      },
+    ),
+  ];
+};

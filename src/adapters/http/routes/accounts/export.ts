@@ -1,0 +1,147 @@
+import * as v from 'valibot';
+import { exportAccount } from '../../../../application/accounts/account-data.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
+import { AMR_VALUES } from '../../../../domain/assurance.ts';
+import { LINK_PURPOSES } from '../../../../domain/link.ts';
+import { MESSAGE_KINDS } from '../../../../domain/message.ts';
+import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
+import { boundedQueue } from '../../../limits/bounded-queue.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { StoredEventJson } from './events.ts';
+
+const Text = v.nullable(v.string());
+const NullableTimestamp = v.nullable(Timestamp);
+
+const Export = v.object({
+  exportedAt: Timestamp,
+  user: v.object({
+    id: v.string(),
+    username: v.string(),
+    email: v.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    passwordChangedAt: NullableTimestamp,
+    emailVerifiedAt: NullableTimestamp,
+    disabledAt: NullableTimestamp,
+    secondFactorAt: NullableTimestamp,
+    attributes: AttributesJson,
+    locale: Text,
+  }),
+  sessions: v.array(
+    v.object({
+      id: v.string(),
+      createdAt: Timestamp,
+      lastUsedAt: Timestamp,
+      expiresAt: Timestamp,
+      authenticatedAt: Timestamp,
+      amr: v.array(v.picklist(AMR_VALUES)),
+      knownAt: NullableTimestamp,
+      heldAt: NullableTimestamp,
+      userAgent: Text,
+      address: Text,
+      binding: v.picklist(['none', 'device', 'browser']),
+    }),
+  ),
+  rememberedDevices: v.array(
+    v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, userAgent: Text, address: Text }),
+  ),
+  events: v.array(StoredEventJson),
+  links: v.array(
+    v.object({
+      purpose: v.picklist(LINK_PURPOSES),
+      email: v.string(),
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ),
+  passkeys: v.array(
+    v.object({
+      id: v.string(),
+      credentialId: v.string(),
+      transports: v.array(v.string()),
+      aaguid: v.string(),
+      isSynced: v.boolean(),
+      isBackedUp: v.boolean(),
+      name: v.string(),
+      createdAt: Timestamp,
+      lastUsedAt: NullableTimestamp,
+    }),
+  ),
+  factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
+  recoveryCodes: v.object({ left: v.number() }),
+  messages: v.array(
+    v.object({
+      id: v.string(),
+      kind: v.picklist(MESSAGE_KINDS),
+      to: v.string(),
+      email: Text,
+      origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
+      createdAt: Timestamp,
+    }),
+  ),
+});
+
+const EXAMPLE: v.InferOutput<typeof Export> = {
+  exportedAt: '2026-11-22T10:15:00.000Z',
+  user: {
+    id: '01M805M084GXA5E2JTR4FKH6WN',
+    username: 'ada',
+    email: 'ada@example.org',
+    createdAt: '2026-11-21T23:03:48.228Z',
+    updatedAt: '2026-11-21T23:03:48.228Z',
+    passwordChangedAt: null,
+    emailVerifiedAt: null,
+    disabledAt: null,
+    secondFactorAt: null,
+    attributes: { roles: ['admin'] },
+    locale: 'en-GB',
+  },
+  sessions: [],
+  rememberedDevices: [],
+  events: [],
+  links: [
+    {
+      purpose: 'email-verification',
+      email: 'ada@example.org',
+      createdAt: '2026-11-21T23:03:49.104Z',
+      expiresAt: '2026-11-22T23:03:49.104Z',
+    },
+  ],
+  passkeys: [],
+  factors: [],
+  recoveryCodes: { left: 0 },
+  messages: [],
+};
+
+export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
+
+/** Milliseconds that an export may wait for others. Each takes some 20 ms. */
+const EXPORT_MAX_WAIT = 5_000;
+
+/** One export at a time: it is the largest response. */
+const exportOneAtATime = (deps: AccountsDeps): ReturnType<typeof exportAccount> => {
+  const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
+  const run = exportAccount(deps);
+  return (...input) => enqueue(() => run(...input));
+};
+
+export const exportRoute = (deps: AccountsDeps): Route => {
+  const run = exportOneAtATime(deps);
+  return route(
+    {
+      name: 'export-account',
+      tag: 'account',
+      summary: 'Return everything that is stored about the user',
+      method: 'GET',
+      path: '/users/me/export',
+      throttle: 'strict',
+      requestsPerUser: 5,
+      stepUp: { assurance: 'aal2-if-enrolled' },
+      response: { data: ExportJson },
+    },
+    async ({ caller, signal }) => {
+      const { user, ...rest } = await run(caller, signal);
+      return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
+    },
+  );
+};

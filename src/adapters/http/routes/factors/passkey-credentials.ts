@@ -1,0 +1,109 @@
+import * as v from 'valibot';
+import { PASSKEY_NAME_MAX_LENGTH } from '../../../../domain/passkey.ts';
+import { hidesSomething } from '../../../../domain/text.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import { textRule } from '../../../json/text-rule.ts';
+
+/** What browsers send of a passkey: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without the members that nobody reads. */
+
+/** An id has up to 1,023 bytes (§6.5.1). */
+const CREDENTIAL_ID_MAX_LENGTH = 1_364;
+/** A handle has up to 64 bytes (§5.4.3). */
+const HANDLE_MAX_LENGTH = 86;
+/** The body of a request is not longer either. */
+const MEMBER_MAX_LENGTH = 16_384;
+/** Nobody has registered more than six. */
+const TRANSPORTS_MAX = 10;
+
+const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
+const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
+/** Empty in some browsers, Safari for example, that mean none. */
+const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
+const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
+const Member = base64url(MEMBER_MAX_LENGTH);
+const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
+
+const NewCredential = v.object({
+  id: CredentialId,
+  response: v.object({
+    clientDataJSON: Member,
+    attestationObject: Member,
+    transports: v.optional(v.pipe(v.array(Transport), v.maxLength(TRANSPORTS_MAX))),
+  }),
+});
+
+export const UsedCredential = v.object({
+  id: CredentialId,
+  response: v.object({
+    clientDataJSON: Member,
+    authenticatorData: Member,
+    signature: Member,
+    userHandle: v.optional(v.nullable(Handle)),
+  }),
+});
+
+const Name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1),
+  v.maxLength(PASSKEY_NAME_MAX_LENGTH),
+  textRule((name) =>
+    hidesSomething(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
+  ),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
+);
+
+export const EXAMPLE_CREDENTIAL_ID = 'kXcRVNQPbXQGmWYbzXTbwA';
+export const EXAMPLE_HANDLE = 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg';
+const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0';
+
+export const NewPasskeyBody = v.pipe(
+  v.object({
+    credential: NewCredential,
+    name: v.optional(Name),
+    /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
+    mediation: v.optional(v.literal('conditional')),
+  }),
+  v.examples([
+    {
+      credential: {
+        id: EXAMPLE_CREDENTIAL_ID,
+        response: { clientDataJSON: CLIENT_DATA, attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ' },
+      },
+      name: 'Key ring',
+    },
+  ]),
+);
+
+export const USED_CREDENTIAL_EXAMPLE = {
+  id: EXAMPLE_CREDENTIAL_ID,
+  response: { clientDataJSON: CLIENT_DATA, authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4', signature: 'MEUCIQCy' },
+};
+
+export const PasskeyNameBody = v.pipe(v.object({ name: Name }), v.examples([{ name: 'Key ring' }]));
+
+export const PasskeyJson = v.pipe(
+  v.object({
+    id: v.string(),
+    credentialId: v.string(),
+    name: v.string(),
+    aaguid: v.string(),
+    synced: v.boolean(),
+    backedUp: v.boolean(),
+    createdAt: Timestamp,
+    lastUsedAt: v.nullable(Timestamp),
+  }),
+  v.title('Passkey'),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      credentialId: EXAMPLE_CREDENTIAL_ID,
+      name: 'Key ring',
+      aaguid: '00000000-0000-0000-0000-000000000000',
+      synced: false,
+      backedUp: false,
+      createdAt: '2026-11-21T23:03:48.407Z',
+      lastUsedAt: null,
+    },
+  ]),
+);

@@ -1,0 +1,81 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { type LoginDeps, login } from '../../../../application/login/login.ts';
+import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
+import { typedName } from '../../../../domain/text.ts';
+import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
+import { PublicUserJson } from '../../../json/public-user.ts';
+import { clientNetworks, originOf } from '../../request/client.ts';
+import { isCrossSite } from '../../request/cookies.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { CurrentPassword, Proof } from '../../routing/fields.ts';
+import { AccessToken, type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+
+export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
+
+/** Without the format rules of usernames and emails: an account name of another form is not found. */
+export const LoginBody = v.pipe(
+  v.object({
+    account: v.pipe(v.string(), v.transform(typedName), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
+    password: CurrentPassword,
+    proof: v.optional(Proof),
+  }),
+  v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
+);
+
+/** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0008. */
+export const loginSourceOf = (ctx: Context, { cookie }: DeviceAccess) => ({
+  networks: clientNetworks(ctx),
+  refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
+});
+
+/** Sends the cookies of the session that a request has opened, and asks the browser for a key. @returns the result. */
+export const handOver = (ctx: Context, { cookie, browser }: DeviceAccess, opened: OpenedSession) => {
+  const { refreshToken, ...result } = opened;
+  cookie.set(ctx, opened);
+  browser?.invite(ctx, result);
+  return result;
+};
+
+export const loginRoutes = (deps: LoginDeps, access: DeviceAccess): Route[] => {
+  const { pendingLogin, rememberedDevice, device } = access;
+  const logIn = login(deps);
+  return [
+    route(
+      {
+        name: 'login',
+        tag: 'tokens',
+        summary: 'Log in and open a session',
+        method: 'POST',
+        path: '/auth/login',
+        cookie: { reads: 'optional', writes: 'opens' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: LoginBody },
+        response: { data: LoginResult },
+        errors: [
+          'AUTH_CREDENTIALS_INVALID',
+          'AUTH_ACCOUNT_DISABLED',
+          'AUTH_SECOND_FACTOR_REQUIRED',
+          ...PROOF_ERRORS,
+          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+          'DB_UNIQUE_VIOLATION',
+          'DB_QUERY_FAILED',
+        ],
+      },
+      async ({ body: { proof, ...credentials }, signal }, ctx) => {
+        const source = loginSourceOf(ctx, access);
+        const rememberedDevices = isCrossSite(ctx) ? [] : rememberedDevice.read(ctx);
+        const shown = { ...credentials, source, rememberedDevices };
+        const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
+        const outcome = await logIn(input, signal);
+        if ('pendingLogin' in outcome) {
+          pendingLogin.set(ctx, outcome.pendingLogin);
+          throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
+        }
+        return handOver(ctx, access, outcome);
+      },
+    ),
+  ];
+};

@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
+import {
+  PASSWORD_MAX_BYTES,
+  PASSWORD_MIN_CODE_POINTS,
+  type PasswordProblem,
+  passwordProblem,
+} from '../../../domain/password.ts';
+import { CODE_PATTERN } from '../../../domain/second-factor.ts';
+import { typedCode, typedName } from '../../../domain/text.ts';
+import {
+  EMAIL_MAX_LENGTH,
+  EMAIL_PATTERN,
+  ID_PATTERN,
+  USERNAME_MAX_LENGTH,
+  USERNAME_MIN_LENGTH,
+  USERNAME_PATTERN,
+} from '../../../domain/user.ts';
+import { textRule } from '../../json/text-rule.ts';
+
+/** The fields of requests that several routes share, with the limits of the domain. */
+
+export const Username = v.pipe(
+  v.string(),
+  v.transform(typedName),
+  v.minLength(USERNAME_MIN_LENGTH),
+  v.maxLength(USERNAME_MAX_LENGTH),
+  v.regex(
+    USERNAME_PATTERN,
+    'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens, and not have the form of an id',
+  ),
+);
+
+export const Email = v.pipe(
+  v.string(),
+  v.transform(typedName),
+  v.maxLength(EMAIL_MAX_LENGTH),
+  v.regex(EMAIL_PATTERN, 'must be an email address'),
+);
+
+/** A language tag, in any letter case. */
+export const Locale = v.pipe(
+  v.string(),
+  textRule((text) =>
+    canonicalLocale(text) === null
+      ? { code: 'invalid_format', message: 'must be a language tag, such as de or de-AT' }
+      : null,
+  ),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 2, maxLength: LOCALE_MAX_LENGTH, description: 'BCP 47.' } }),
+  v.transform((text) => canonicalLocale(text) ?? text),
+);
+
+const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
+  too_short: `must have at least ${PASSWORD_MIN_CODE_POINTS} characters`,
+  too_long: `must have at most ${PASSWORD_MAX_BYTES} bytes of UTF-8`,
+  invalid_characters: 'must contain neither NUL nor half a surrogate pair',
+};
+
+export const NewPassword = v.pipe(
+  v.string(),
+  textRule((password) => {
+    const code = passwordProblem(password);
+    return code === null ? null : { code, message: PASSWORD_MESSAGES[code] };
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      minLength: PASSWORD_MIN_CODE_POINTS,
+      // The limit is in bytes, of which a character has one or more.
+      maxLength: PASSWORD_MAX_BYTES,
+      description: `At most ${PASSWORD_MAX_BYTES} bytes of UTF-8, without NUL.`,
+    },
+  }),
+);
+
+/** Without the limits of new passwords: the current one may be older than these limits. */
+export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
+
+/** A proof for a URL of 1,000 characters fits. */
+const PROOF_MAX_LENGTH = 2_048;
+
+/** A proof of the key of a device (RFC 9449): a JWT in compact serialization. */
+export const Proof = v.pipe(
+  v.string(),
+  v.maxLength(PROOF_MAX_LENGTH),
+  v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
+);
+
+export const Id = v.pipe(
+  v.string(),
+  v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'),
+  v.examples(['01M805M0DQRNB7PKSRES70K5MB']),
+);
+
+export const IdParams = v.object({ id: Id });
+
+/** Longer than a recovery code with a blank or a hyphen between all characters. */
+export const TYPED_CODE_MAX = 40;
+
+/** A code of an authenticator app. */
+export const Code = v.pipe(
+  v.string(),
+  v.maxLength(TYPED_CODE_MAX),
+  v.transform(typedCode),
+  v.regex(CODE_PATTERN, 'must have six digits'),
+  v.examples(['287082']),
+);
+
+/** More than the 43 characters that a token has. */
+const LINK_TOKEN_MAX = 100;
+
+/** The token of a link. One of another form is not found. */
+export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
+
+export const LinkBody = v.pipe(
+  v.object({ token: LinkToken }),
+  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg' }]),
+);
+
+/** The address of an account, which gets a link. */
+export const AddressBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));

@@ -1,0 +1,135 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
+import cors from '@koa/cors';
+import { parseCookie } from 'cookie';
+import type { Middleware } from 'koa';
+import helmet from 'koa-helmet';
+import { httpFailure } from '../errors/exceptions.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { COOKIES, PREFIXES } from '../request/cookies.ts';
+
+/** Stages 1 to 5, which every request passes before its route is known. */
+
+/** A response may load nothing, and nothing may frame it. The pages of the service declare a policy of their own. */
+export const setHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  frameguard: { action: 'deny' },
+});
+
+/** Stage 1. */
+export const securityHeaders = (): Middleware =>
+  function securityHeaders(ctx, next) {
+    return setHeaders(ctx, next);
+  };
+
+/** A browser may send several cookies of one name, one for each domain and path. */
+const MAX_COOKIES_OF_NAME = 8;
+
+/** The pairs of the cookies that the service reads. Linear in the header's length: blanks are scanned at most twice. */
+const PAIRS = new RegExp(`(?:^|;)([ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=[^;]*)`, 'g');
+
+const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** Stage 2. Ignores cookies of other names, since it runs before the rate limit (ADR 0002). */
+export const cookieParsing = (): Middleware =>
+  function cookieParsing(ctx, next) {
+    const header = ctx.get('Cookie');
+    ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
+    return next();
+  };
+
+/** Parses one pair at a time, since the library keeps one cookie of each name. */
+const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
+  const cookies = new Map<string, string[]>();
+  for (const [, pair = '', name = ''] of header.matchAll(PAIRS)) {
+    const values = cookies.get(name) ?? [];
+    if (values.length < MAX_COOKIES_OF_NAME) cookies.set(name, [...values, parseCookie(pair)[name] ?? '']);
+  }
+  return cookies;
+};
+
+/**
+ * The values of all header lines with a name. Not from `headersDistinct`, which throws in some releases of Node for a header called
+ * `__proto__`.
+ * @param name in lower case.
+ */
+export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
+  rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+
+export const REQUEST_ID_HEADER = 'svc-request-id';
+/** Printable ASCII of a length that suits the log. Any other value is replaced. */
+const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
+
+/** Stage 3: sets the request's id and the version. */
+export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
+  function requestPreprocessing(ctx, next) {
+    const given = ctx.get(REQUEST_ID_HEADER);
+    ctx.request.id = REUSABLE_ID.test(given) ? given : ids.next();
+    ctx.request.version = version;
+    ctx.set(REQUEST_ID_HEADER, ctx.request.id);
+    return next();
+  };
+
+/** SPEC "Request processing", stage 4. */
+type RequestScope = {
+  readonly requestId: string;
+  /** Epoch milliseconds. */
+  readonly time: number;
+  readonly version: string;
+};
+
+const scopes = new AsyncLocalStorage<RequestScope>();
+
+/** The request that the calling code belongs to, or `undefined` outside of a request. */
+export const currentRequest = (): RequestScope | undefined => scopes.getStore();
+
+/** Stage 4: from here on, any code that runs for the request can read its id. */
+export const requestScope = ({ clock }: HttpDeps): Middleware =>
+  function requestScope({ request: { id, version } }, next) {
+    return scopes.run({ requestId: id, time: clock.now(), version }, next);
+  };
+
+/** The serialized form (RFC 6454 §6.2), bounded for the log. */
+const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,30}:\/\/[\w.[\]:-]{1,100})$/i;
+const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : '(malformed)');
+
+/** Stage 5. SPEC "Cross-origin rules". */
+export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting, allowedHeaders }: HttpDeps): Middleware => {
+  const allowed = new Set(allowedOrigins);
+  const allowMethods = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
+  const allowHeaders = ['Content-Type', 'Authorization', REQUEST_ID_HEADER, ...allowedHeaders].join(', ');
+  const maxAge = '86400';
+  const setCorsHeaders = cors({
+    origin: (ctx) => {
+      const origin = ctx.get('Origin');
+      if (origin === '' || allowed.has(origin)) return origin;
+      throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
+    },
+    credentials: true,
+    allowMethods,
+    allowHeaders,
+    maxAge,
+    exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
+    keepHeadersOnError: false,
+  });
+  /** SPEC "CORS response headers" also has these where there is no preflight, to which the library restricts them. */
+  const ofEveryAllowed = {
+    'Access-Control-Allow-Methods': allowMethods,
+    'Access-Control-Allow-Headers': allowHeaders,
+    'Access-Control-Allow-Credentials': 'true',
+    'Access-Control-Max-Age': maxAge,
+  };
+  return function crossOrigin(ctx, next) {
+    return setCorsHeaders(ctx, async () => {
+      const origin = ctx.get('Origin');
+      if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(ofEveryAllowed);
+      // The library leaves it out where an OPTIONS is no preflight.
+      if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
+      if (ctx.method === 'OPTIONS') ctx.status = 204;
+      else await next();
+    });
+  };
+};

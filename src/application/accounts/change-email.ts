@@ -26,7 +26,7 @@ import {
   removeUndos,
   reservationOf,
   reserveAddress,
-  takeLink,
+  useLink,
   withdrawLinks,
 } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
@@ -106,10 +106,9 @@ type Confirmation = {
 };
 
 /**
- * Changes the address of a user to the one that the link was sent to, which is thereby verified. Links to the former address end. Its
- * owner can take it back for seven days, unless such notices are off. The link alone is not enough: an attacker may have requested a
- * change to somebody else's address, who would then use the attacker's account. A session that confirms the change is replaced. If no address
- * of the account was proven before, and the password confirms the change, everything goes that was added to the account.
+ * Changes the address of a user to the one that the link was sent to, which is thereby verified. The link alone is not enough: an attacker may
+ * have requested a change to somebody else's address, who would then use the attacker's account. If no address of the account was proven
+ * before, and the password confirms the change, everything goes that was added to the account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
  *   CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
@@ -124,7 +123,7 @@ export const confirmEmailChange =
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores) => {
       const before = await stores.users.lock(userId);
-      await takeLink(deps, stores, link);
+      await useLink(deps, stores, link);
       const now = deps.clock.now();
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, { disabledAt: null });
       if (before === null || user === null) throw invalidLink(NO_USER);
@@ -169,9 +168,8 @@ const assertOwner = async (
 };
 
 /**
- * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice, and the owner could not
- * take it back. An address that the user takes again is no longer reserved, and the one that is given up for it cannot be restored: it would
- * be the attacker's.
+ * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. An address that the user
+ * takes again is no longer reserved, and the one that is given up for it cannot be restored: it would be the attacker's.
  */
 const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
   const reservation = await reservationOf(deps, stores, before.id);

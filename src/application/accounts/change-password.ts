@@ -24,10 +24,8 @@ type ChangePasswordInput = CallerWithToken & {
 };
 
 /**
- * Changes the password of a user who knows the current one. Ends the user's sessions and the links to new addresses that an attacker may have
- * requested, and opens a session for the caller. The password is changed first, so that the old one cannot open a session in between; a concurrent
- * log-in checks its password again (login.ts). After a failure the old password is restored, so that the client can repeat the request
- * (ADR 0003).
+ * Changes the password of a user who knows the current one, ends the user's sessions, and opens one for the caller. After a failure the old
+ * password is restored, so that the client can repeat the request (ADR 0003).
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */

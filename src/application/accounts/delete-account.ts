@@ -30,9 +30,8 @@ export const deleteAccount =
   };
 
 /**
- * Removes a user with everything that is stored about them, in a transaction. The events are removed as well: only the audit log keeps
- * that the account was deleted.
- * @returns whether there was such a user. One of several concurrent callers removes the user.
+ * Removes a user with everything that is stored about them. Only the audit log keeps that the account was deleted.
+ * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
 export const removeAccount = async (
   deps: RecordDeps,

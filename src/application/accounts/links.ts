@@ -12,11 +12,7 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 
 const NOT_LIVE = 'there is no such link any more';
 
-/**
- * Finds the link of a token, without using it up. Transactions change the user before they take the link: transactions that lock the same rows
- * in different orders would deadlock.
- * @throws AppError AUTH_LINK_INVALID
- */
+/** Finds the link of a token, without using it. @throws AppError AUTH_LINK_INVALID */
 export const findLink = async (
   { secrets, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
@@ -29,10 +25,10 @@ export const findLink = async (
 };
 
 /**
- * Uses a link up. One of several concurrent callers succeeds.
+ * Uses a link: one of several concurrent callers succeeds. The transaction has locked the user before, as all do, so that none deadlocks.
  * @throws AppError AUTH_LINK_INVALID
  */
-export const takeLink = async (
+export const useLink = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
@@ -76,8 +72,7 @@ export const isReserved = async (
 };
 
 /**
- * Called after the user has taken the address, in the same transaction: a former user who gives it up at the same time has reserved it
- * by then.
+ * After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then.
  * @throws AppError AUTH_USER_DUPLICATE
  */
 export const assertNotReserved = async (

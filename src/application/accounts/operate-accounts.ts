@@ -12,10 +12,8 @@ import { removeAccount } from './delete-account.ts';
 import { type RemovedFactors, removeFactors } from './remove-added.ts';
 
 /**
- * Disables an account and ends its sessions. A concurrent log-in or refresh checks whether the account is disabled (login.ts,
- * refresh.ts).
+ * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND
  * @returns whether it was not disabled before, and how many sessions have ended.
- * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
@@ -28,11 +26,7 @@ export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Ori
     return { changed, endedSessions };
   });
 
-/**
- * Enables an account that was disabled.
- * @returns whether it was disabled.
- * @throws AppError DB_RECORD_NOT_FOUND
- */
+/** Enables an account. @returns whether it was disabled. @throws AppError DB_RECORD_NOT_FOUND */
 export const enableAccount =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<boolean> =>
@@ -48,8 +42,7 @@ export const enableAccount =
 
 /**
  * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
- * @returns whether they are others.
- * @throws AppError DB_RECORD_NOT_FOUND
+ * @returns whether they are others. @throws AppError DB_RECORD_NOT_FOUND
  */
 export const setAttributes =
   (deps: ChangeDeps) =>
@@ -70,8 +63,7 @@ export const endSessionsAsOperator =
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
 
 /**
- * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. The password alone
- * logs in then.
+ * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it.
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const removeFactorsAsOperator =

@@ -8,7 +8,6 @@ import { type ChangeDeps, record } from '../use-case.ts';
 
 /**
  * Changes the username. The former one is free at once (ADR 0010).
- * @returns the user as stored now.
  * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeUsername =
@@ -27,7 +26,6 @@ export const changeUsername =
  * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the
  * change is an event, and a notice in the former language reports it.
  * @param locale canonical.
- * @returns the user as stored now.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeLocale =

@@ -10,7 +10,7 @@ import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
-import { findLink, invalidLink, type LinkDeps, reservationOf, takeLink, withdrawLinks } from './links.ts';
+import { findLink, invalidLink, type LinkDeps, reservationOf, useLink, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
 type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
@@ -54,7 +54,7 @@ type ResetPasswordInput = {
 
 /**
  * Sets a new password with the link that was sent to the address of the account, and ends all sessions of the user. If nobody has proven the
- * address before, everything goes that was added to the account. A refused password does not use the link up. A password is hashed only for a live link.
+ * address before, everything goes that was added to the account. Only a live link causes a hash.
  * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const resetPassword =
@@ -93,7 +93,7 @@ const replacePassword = async (
   const { userId, email } = link;
   const now = deps.clock.now();
   ownerOf(link, await stores.users.lock(userId));
-  await takeLink(deps, stores, link);
+  await useLink(deps, stores, link);
   await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);

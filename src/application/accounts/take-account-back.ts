@@ -6,7 +6,7 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
-import { findLink, invalidLink, type LinkDeps, removeUndos, takeLink, undosOf, withdrawLinks } from './links.ts';
+import { findLink, invalidLink, type LinkDeps, removeUndos, undosOf, useLink, withdrawLinks } from './links.ts';
 import { type FirstProofDeps, removeFactors, removeUnproven } from './remove-added.ts';
 
 export type TakeAccountBackDeps = LinkDeps &
@@ -26,9 +26,8 @@ const DONE = {
 } as const satisfies Record<UndoPurpose, string>;
 
 /**
- * Undoes what was done with the password of a user: restores the address that the link was sent to, and removes the factors that were
- * added since the time of the link. Somebody else knew the password, so it stops working, all sessions end, and the address gets a link for
- * a new one.
+ * Restores the address that the link was sent to, and removes the factors that were added since the time of the link. Somebody else knew the
+ * password, so it stops working, all sessions end, and the address gets a link for a new one.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
 export const takeAccountBack =
@@ -44,7 +43,7 @@ export const takeAccountBack =
       const now = deps.clock.now();
       await stores.users.update(userId, { email, emailVerifiedAt: now, now });
       const isFirstProof = await isUnproven(deps, stores, before, link);
-      await takeLink(deps, stores, link);
+      await useLink(deps, stores, link);
       const reason = DONE[purpose];
       await record(deps, stores, origin, [{ userId, kind: reason }]);
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });

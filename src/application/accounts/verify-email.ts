@@ -8,7 +8,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { type AssessTokensDeps, assessTokens, verifiedTokens } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, type RecordDeps, record } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
-import { findLink, invalidLink, type LinkDeps, takeLink } from './links.ts';
+import { findLink, invalidLink, type LinkDeps, useLink } from './links.ts';
 import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
 
 type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
@@ -32,9 +32,8 @@ type EmailConfirmation = {
 };
 
 /**
- * Marks an address as verified, if the user still has it. From then on the link "I did not register" has no effect. What was added to the
- * account goes, since anybody can register with any address; not if the request comes from a session of the user, who then has both, the
- * account and the mailbox.
+ * Marks an address as verified, if the user still has it. What was added to the account goes, since anybody can register with any address;
+ * not if the request comes from a session of the user, who then has both, the account and the mailbox.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const confirmEmail =
@@ -50,7 +49,7 @@ export const confirmEmail =
         { email, emailVerifiedAt: null },
       );
       if (verified === null) await assertVerified(stores.users, link);
-      await takeLink(deps, stores, link);
+      await useLink(deps, stores, link);
       await stores.links.removeOfUser(userId, ['not-me']);
       if (verified === null) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
@@ -95,6 +94,6 @@ export const removeUnverifiedAccount =
       const unchanged = { email, emailVerifiedAt: null, disabledAt: null };
       if ((await stores.users.update(userId, { now }, unchanged)) === null)
         throw invalidLink('the address was verified, or the account is disabled');
-      await takeLink(deps, stores, link);
+      await useLink(deps, stores, link);
       await removeAccount(deps, stores, userId, origin);
     });

@@ -42,7 +42,6 @@ type ShownPendingLogin = {
 
 /**
  * What a pending log-in waits for.
- * @param pendingLogins as the browser presents them.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when no log-in is pending.
  */
 export const showPendingLogin =
@@ -78,7 +77,6 @@ const mayEnrol = async (
 
 /**
  * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
- * @param pendingLogins as the browser presents them.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const startPendingApp =

@@ -43,9 +43,7 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
 
 /**
  * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
- * remembered. It ends the sessions whose tokens the request presents: the browser replaces them.
- * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
- * account exists.
+ * remembered. The sessions end whose tokens the request presents. An unknown account takes as long as a known one.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
@@ -120,10 +118,8 @@ const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | nu
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
 /**
- * Replaces a hash that was made at a lower cost than the configured one. Keeps the stored hash if the password was changed in the
- * meantime, or if hashing fails. Never rejects.
- * @param password which has been verified against the user's hash.
- * @returns the user as stored now.
+ * Replaces a hash that was made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, or if hashing fails.
+ * @returns the user as stored now. Never rejects.
  */
 const rehashIfNeeded = async (
   { users, hasher, clock, report }: LoginDeps,

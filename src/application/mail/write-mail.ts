@@ -167,10 +167,9 @@ const pieces = (word: string): string[] => {
 const MAX_LENGTH = 120;
 
 /**
- * Makes a text that a client chose, such as a username or a User-Agent, safe to show in a mail: one line of bounded length, without
- * links. Mail programs recognize links in plain text by a dot beside a letter (`evil.example`), a colon (`mailto:x`, `https://`), an
- * `@`, and a backslash (`\\server\file`). These characters are put into brackets: `evil[.]example`. Invisible characters in their place
- * would be easier to read, but some programs drop those before they search for links. The text is normalized first (NFKC), as some programs do.
+ * Makes a text that a client chose safe to show in a mail: one line of bounded length, without links. Mail programs recognize links by a dot
+ * beside a letter, a colon, an `@` and a backslash. These are put into brackets, `evil[.]example`, and not replaced by invisible characters,
+ * which some programs drop before they search for links. The text is normalized first (NFKC), as some programs do.
  */
 export const sanitize = (text: string): string => {
   const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();

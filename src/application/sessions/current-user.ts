@@ -21,8 +21,8 @@ export type CallerWithToken = Caller & {
 type LiveSession = { readonly user: User; readonly session: NonNullable<UserInSession['session']> };
 
 /**
- * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account calls this
- * (ADR 0004). One statement.
+ * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account
+ * calls this (ADR 0004). One statement.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveSession = async (
@@ -54,8 +54,8 @@ export const lockedLiveUser = async (
 };
 
 /**
- * The same in a transaction that changes factors. Two have to have been presented recently, if the user has a second factor, or a passkey that log-ins
- * need: the guard has read it before the body of the request, and the user may have got the factor since.
+ * The same in a transaction that changes factors, which asks for a step-up again: the guard has read the user before the body of the request,
+ * and the user may have got a second factor, or a passkey that log-ins need, since.
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedFactorOwner = async (

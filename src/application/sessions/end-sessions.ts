@@ -28,8 +28,7 @@ type EndingOfAll = Ending & {
 };
 
 /**
- * Locks a user, ends their sessions, and forgets their remembered devices. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
- * then sees the changes of this transaction.
+ * Locks a user, ends their sessions, and forgets their remembered devices. A concurrent log-in has stored its session before, or waits.
  * @returns how many sessions.
  */
 export const endSessionsOf = async (
@@ -57,8 +56,8 @@ export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
- * tokens, and could not prove any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
- * notified. The caller has locked the user: two transactions that lock the sessions in different orders would deadlock.
+ * tokens, and none could show that one was reused. So such a session ends as `token-replayed`, and its user is notified. The caller has locked
+ * the user.
  */
 export const endPresentedSessions = async (
   deps: EndPresentedDeps,

@@ -18,8 +18,7 @@ import { type AssessTokensDeps, assessTokens, mostFavorable, type TokenPair, ver
 export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
 
 /**
- * The live sessions of a user as the user sees them, the most recently used first: without their tokens. Then the remembered devices, the
- * latest first.
+ * The live sessions of a user without their tokens, the most recently used first, and then the remembered devices, the latest first.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listSessions = (deps: ListSessionsDeps) => async (caller: Caller) => {
@@ -92,8 +91,8 @@ type EndOtherSessionsInput = Caller & {
 };
 
 /**
- * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services have it too, and could
- * get a session with it. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services
+ * have it too. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
  * @returns `null` when the session of the caller stays.
  * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */

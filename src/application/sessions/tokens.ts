@@ -104,7 +104,6 @@ export const refusedTokens = (): AppError =>
 
 /**
  * Signs a new access token, and the session's current refresh token.
- * @param user as stored; `null` when there is none.
  * @throws AppError AUTH_FAILED when the user may not have tokens.
  */
 export const issueTokenPair = async (

@@ -51,32 +51,6 @@ describe('the service on its file of SQLite', () => {
     expect(statSync(directory.path).mode & 0o777).toBe(0o700);
   });
 
-  it('keeps acknowledged data when it is killed', async () => {
-    service ??= await runService(env);
-    const other = aPerson();
-    expect((await documentedHttp(service.url).post('/auth/register').send(other)).status).toBe(201);
-    expect(await service.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
-
-    service = await runService(env);
-    const again = await documentedHttp(service.url)
-      .post('/auth/login')
-      .send({ account: other.username, password: other.password });
-    expect(again.status).toBe(200);
-  });
-
-  it('shares its directory with a second process: the two have the same users and sessions', async () => {
-    service ??= await runService(env);
-    const second = await runService(env);
-    try {
-      const answer = await login(service);
-      const cookie = cookiePair(refreshCookieOf(answer));
-      expect((await documentedHttp(second.url).post('/auth/refresh-token').set('Cookie', cookie)).status).toBe(200);
-    } finally {
-      await second.stop('SIGKILL');
-    }
-    expect((await login(service)).status).toBe(200);
-  });
-
   it('logs one line of JSON for each request, with the id that the client received', async () => {
     service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
     const response = await documentedHttp(service.url).get('/errors').set('svc-request-id', 'from-the-client');

@@ -102,7 +102,7 @@ describe('the output of npm run users', () => {
 
   it('reports invalid arguments to programs, too', async () => {
     const { status, stdout } = await runThere(['users', 'find', '--json']);
-    const error = { code: 'arguments', message: 'users find needs USER.' };
+    const error = { code: 'arguments', message: 'Expected: npx tandem users find USER [--json]' };
     expect([status, JSON.parse(stdout)]).toStrictEqual([2, { error }]);
   });
 });

@@ -60,9 +60,8 @@ const read = (name: string, { actions }: Command, args: readonly string[]) => {
   if (found === undefined) throw invalidArguments(`The commands are ${Object.keys(actions).join(', ')}.`);
   const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
   const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
-  const expected = found.args ?? [];
-  if (positionals.length !== expected.length)
-    throw invalidArguments(`${[name, of].join(' ').trim()} needs ${expected.join(' ') || 'no arguments'}.`);
+  if (positionals.length !== (found.args?.length ?? 0))
+    throw invalidArguments(`Expected: ${signatureOf(name, [of, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 

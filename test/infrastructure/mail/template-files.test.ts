@@ -130,11 +130,11 @@ describe('npm run mail', () => {
   });
 
   it.each([
-    [['render'], 'mail render needs MAIL.'],
+    [['render'], 'Expected: npx tandem mail render MAIL'],
     [['other'], 'The commands are '],
     [['render', 'none'], 'There is no mail none.'],
     [['render', 'new-device', '--locale', 'de_AT'], '--locale: expected a language tag'],
-    [['copy', 'a', 'b'], 'mail copy needs DIR.'],
+    [['copy', 'a', 'b'], 'Expected: npx tandem mail copy DIR'],
     [['--other'], 'npx tandem mail render'],
   ])('refuses %j', async (args, message) => {
     expect(await mail(args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });

@@ -2,6 +2,7 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, type Config, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
+import { ACCEPTED } from '../support/config-forms.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { anyText } from '../support/properties/arbitraries.ts';
 import { holds } from '../support/properties/properties.ts';
@@ -14,76 +15,15 @@ import { holds } from '../support/properties/properties.ts';
 /** Part of every invalid value: no message may contain it. */
 const MARKER = `m4rk${randomBytes(4).toString('hex')}`;
 
-const DURATIONS = ['0', '1s', '999s', '10s', '15m', '12h', '7d', '3650d'];
-const WINDOWS = ['0', '1s', '5s', '10s', '5m'];
-const MILLISECONDS = ['0', '1', '2', '999', '1000', '30000', '604800000', '2147483647', '315360000000'];
-const LIMITS = ['off', 'global=1/1,strict=off,public=100/60', 'public=off, strict=1/1, global=999999999/86400'];
-const ORIGINS = ['https://app.example.com', ' http://localhost:5173 , https://a.b ', ',', 'https://[::1]:1'];
-const FLAGS = ['true', 'false'];
-
-/** Values that are valid for each variable, at least in combination with certain others. */
-const FITTING: Readonly<Record<string, readonly string[]>> = {
-  NODE_ENV: ['development', 'production', 'test'],
-  HOST: ['127.0.0.1', '::', '0.0.0.0', 'localhost'],
-  PORT: ['0', '1', '3000', '9464', '65535'],
-  BASE_URL: ['http://localhost', 'https://auth.example.com/', 'https://a.b//c//', 'https://[::1]:8443/x'],
-  ALLOWED_ORIGINS_DEV: ORIGINS,
-  ALLOWED_ORIGINS_PROD: ORIGINS,
-  TRUST_PROXY: ['0', '1', '100'],
-  REQUEST_TIMEOUT_MS: MILLISECONDS,
-  SLOW_REQUEST_THRESHOLDS: [
-    '{"warn":0,"error":0}',
-    '{"error":3000,"warn":1000}',
-    '{"warn":1,"error":9007199254740991}',
-  ],
-  RATE_LIMITS: LIMITS,
-  LOG_LEVEL: ['trace', 'info', 'silent'],
-  METRICS: ['off', '9464', '3000', '0.0.0.0:9464', '[::1]:65535'],
-  DATA_DIR: ['.data', '/var/lib/tandem', '..'],
-  DATABASE_URL: ['postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run', 'sqlite:x', 'mysql://db/x'],
-  MIGRATE_ON_START: FLAGS,
-  SHUTDOWN_DELAY: ['0', '5s', '1m'],
-  REDIS_URL: [
-    'redis://localhost',
-    'rediss://u:p@r:6380/3',
-    'redis://a,redis://b:7000',
-    'rediss://u:p@a, rediss://u:p@b',
-    'redis+sentinel://:p@a,b:26380/main/1?sentinel_password=p',
-  ],
-  BCRYPT_COST: ['4', '10', '15'],
-  JWT_ISSUER: ['tandem', 'https://auth.example.com'],
-  JWT_AUDIENCE: ['everybody', 'urn:example:api'],
-  MAIL_URL: ['smtp://localhost:1025', 'smtps://u:p%40@mail.example.com:465/', 'smtp://u:p@[::1]?requireTLS=false'],
-  MAIL_FROM: ['auth@example.com', 'Tandem <tandem@localhost>', 'Das Büro <a.b+c@example.com>'],
-  ACCOUNT_PAGES_URL: ['https://app.example.com/account/', 'http://localhost:5173'],
-  EMAIL_VERIFICATION: ['off', 'optional', 'required'],
-  EVENTS_RETENTION: DURATIONS,
-  BRAND_NAME: ['Acme', 'Tom & Jerry', 'Büro 7'],
-  BRAND_LOGO_URL: ['https://cdn.example.com/logo.svg', 'http://localhost:5173/logo.png?v=1'],
-  BRAND_COLOR: ['#14643a', '#FFFFFF'],
-  DEFAULT_LOCALE: ['en', 'de-AT', 'fr'],
-  MAIL_TEMPLATES: ['templates', '/etc/tandem/mail'],
-  MAIL_NOTICES: ['off', 'new-device', 'email, password', 'new-device,password,email,replay'],
-  DATABASE_POOL_SIZE: ['1', '10', '1000'],
-  JWT_ACCESS_EXPIRES_IN: DURATIONS,
-  JWT_REFRESH_EXPIRES_IN: DURATIONS,
-  JWT_REFRESH_RACE_WINDOW: WINDOWS,
-  JWT_REFRESH_REPLAY_WINDOW: WINDOWS,
-  JWT_REFRESH_COOKIE_PATH: ['/', '/auth', '/x', '/x/auth', '/a/b=c'],
-  JWT_REFRESH_COOKIE_SAME_SITE: ['lax', 'strict', 'none'],
-  JWT_REFRESH_COOKIE_SECURE: FLAGS,
-  JWT_REFRESH_COOKIE_MAX_AGE_MS: MILLISECONDS,
-  ...Object.fromEntries(
-    Object.entries(PRODUCTION).flatMap(([name, text]) =>
-      text.includes('KEY') ? [[name, [text, text.replaceAll('\n', '\\n'), text + text]]] : [],
-    ),
-  ),
-};
-
 const NAMES: string[] = CONFIG_VARIABLES.map(({ name }) => name);
-/** The values for a variable that has none above. */
-const ANYTHING = ['true', '1', '1/60', '10s', 'text', 'https://auth.example.com'];
-const fittingOf = (name: string): readonly string[] => FITTING[name] ?? ANYTHING;
+
+/** Values that are valid for a variable, at least in combination with certain others. */
+const fittingOf = (name: string): readonly string[] => {
+  const key = name.endsWith('_KEY') ? PRODUCTION[name] : undefined;
+  if (key !== undefined) return [key, key.replaceAll('\n', '\\n'), key + key];
+  const texts = ACCEPTED.filter(([accepted]) => accepted === name).map(([, text]) => text);
+  return [...texts, 'true', '5m', '__Http-'];
+};
 
 /** The same text with a part removed, doubled, or replaced by a text with the marker. */
 const mutated = (texts: readonly string[], piece: fc.Arbitrary<string>): fc.Arbitrary<string> =>
@@ -93,31 +33,7 @@ const mutated = (texts: readonly string[], piece: fc.Arbitrary<string>): fc.Arbi
   });
 
 const marked = anyText.map((text) => `${text}${MARKER}${text}`);
-const piece = fc.oneof(
-  marked,
-  fc.constantFrom(
-    '',
-    ' ',
-    '\0',
-    '\n',
-    '-',
-    '%',
-    '%zz',
-    '/',
-    '//',
-    ':',
-    '@',
-    ',',
-    '*',
-    '0',
-    '1',
-    '99999',
-    'é',
-    '"',
-    '{',
-    '\\n',
-  ),
-);
+const piece = fc.oneof(marked, fc.constantFrom(...'| |\0|\n|-|%|%zz|/|//|:|@|,|*|0|1|99999|é|"|{|\\n'.split('|')));
 
 const textOf = (name: string): fc.Arbitrary<string | undefined> =>
   fc.oneof(
@@ -134,13 +50,7 @@ const environment = fc
       .subarray(NAMES, { maxLength: 8 })
       .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, textOf(name)])))),
     fc.constantFrom({}, {}, PRODUCTION),
-    fc.dictionary(
-      fc.oneof(fc.constantFrom('__proto__', 'constructor', 'PATH', 'port', 'JWT_SECRET'), anyText),
-      marked,
-      {
-        maxKeys: 2,
-      },
-    ),
+    fc.dictionary(fc.constantFrom('__proto__', 'constructor', 'PATH', 'port', 'JWT_SECRET'), marked, { maxKeys: 2 }),
   )
   .map(([given, production, others]): Record<string, string | undefined> => ({ ...others, ...production, ...given }));
 
@@ -183,7 +93,8 @@ const brokenPromises = (config: Config): string[] => {
     port: isWhole(config.port, 0, 65_535),
     host: config.host !== '' && !/\s/.test(config.host),
     baseUrl: isHttpUrl(config.baseUrl),
-    allowedOrigins: config.allowedOrigins.every((origin) => new URL(origin).origin === origin),
+    // They become part of headers.
+    allowedOrigins: config.allowedOrigins.every((origin) => /^[a-z][a-z\d+.-]*:\/\/[a-z\d._:[\]-]+$/.test(origin)),
     ownOrigins: config.ownOrigins.every((origin) => new URL(origin).origin === origin),
     trustProxy: isWhole(config.trustProxy, 0, 100),
     requestTimeout: isWhole(requestTimeout, 1, MAX_TIMER),
@@ -254,17 +165,6 @@ describe('any environment', () => {
     );
     expect(Math.min(...outcomes.values())).toBeGreaterThan(500);
     expect(outcomes.size).toBe(2);
-  });
-
-  it('gives the same result twice', async () => {
-    const plain = (outcome: Config | ConfigError) =>
-      outcome instanceof ConfigError ? outcome.problems : JSON.stringify(outcome);
-    await holds(
-      fc.property(environment, (env) => {
-        expect(plain(parsed(env))).toEqual(plain(parsed({ ...env })));
-      }),
-      { numRuns: 1_000 },
-    );
   });
 
   // Quadratic or worse time for 100,000 characters would exceed the time-out of the test.

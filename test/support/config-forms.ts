@@ -1,0 +1,257 @@
+import { expect } from 'vitest';
+
+/** One more than is allowed. */
+const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
+const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
+export const DEFAULT_FILE = { kind: 'sqlite', path: '.data/database.sqlite', synchronous: 'normal', tablePrefix: '' };
+
+/** Windows in milliseconds. */
+const LIMITS = { global: { requests: 500, window: 60_000 }, strict: { requests: 100, window: 60_000 }, public: null };
+const SENTINELS = 'rediss+sentinel://u:p%2C@HOST/main-1/2?family=4&sentinel_username=u&sentinel_password=p';
+
+/** Texts that are accepted, with what they come to. Cookie prefixes need another variable: config/refusals.test.ts. */
+export const ACCEPTED: readonly (readonly [name: string, text: string, config: object])[] = [
+  ['NODE_ENV', 'test', { environment: 'test' }],
+  ['HOST', '::1', { host: '::1' }],
+  ['HOST', 'auth.internal', { host: 'auth.internal' }],
+  ['PORT', '0', { port: 0 }],
+  ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
+  ['BASE_URL', 'https://auth.example.com', { baseUrl: 'https://auth.example.com' }],
+  ['BASE_URL', 'https://example.com//a//b//', { baseUrl: 'https://example.com//a//b' }],
+  [
+    'ALLOWED_ORIGINS_DEV',
+    ' https://a.b , http://[::1]:8080,',
+    { allowedOrigins: ['https://a.b', 'http://[::1]:8080'] },
+  ],
+  ['ALLOWED_ORIGINS_DEV', 'tauri://localhost, ionic://localhost:8080', { application: null }],
+  [
+    'ALLOWED_ORIGINS_DEV',
+    'chrome-extension://abcdefghijklmnop,app://-,app://.,app://obsidian.md',
+    { application: null },
+  ],
+  ['ALLOWED_ORIGINS_DEV', 'capacitor://localhost,https://a.example', { application: 'https://a.example' }],
+  ['ALLOWED_ORIGINS_PROD', 'https://a.example', { allowedOrigins: [] }],
+  [
+    'WEBAUTHN_ORIGINS',
+    `android:apk-key-hash:${KEY_1}, https://app.example`,
+    { webauthn: { origins: expect.arrayContaining([`android:apk-key-hash:${KEY_1}`, 'https://app.example']) } },
+  ],
+  ['WEBAUTHN_RP_ID', 'localhost', { webauthn: { rpId: 'localhost' } }],
+  ['PASSKEYS_PAGE_URL', 'https://app.example/me?tab=keys', { passkeysPageUrl: 'https://app.example/me?tab=keys' }],
+  ['ALLOWED_HEADERS', 'traceparent, baggage,x', { allowedHeaders: ['traceparent', 'baggage', 'x'] }],
+  ['TRUST_PROXY', '2', { trustProxy: 2 }],
+  ['REQUEST_TIMEOUT_MS', '1', { requestTimeout: 1 }],
+  ['REQUEST_TIMEOUT_MS', '2147483647', { requestTimeout: 2_147_483_647 }],
+  ['SHUTDOWN_DELAY', '0', { shutdownDelay: 0 }],
+  ['SHUTDOWN_DELAY', '1m', { shutdownDelay: 60_000 }],
+  ['SLOW_REQUEST_THRESHOLDS', '{"warn":5,"error":5}', { slowRequest: { warn: 5, error: 5 } }],
+  ['RATE_LIMITS', 'strict=7/30', { rateLimits: { ...LIMITS, strict: { requests: 7, window: 30_000 } } }],
+  [
+    'RATE_LIMITS',
+    'public=1/86400, global=off',
+    { rateLimits: { ...LIMITS, global: null, public: { requests: 1, window: 86_400_000 } } },
+  ],
+  ['RATE_LIMITS', 'off', { rateLimits: { global: null, strict: null, public: null } }],
+  ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+  ['METRICS', 'off', { metrics: null }],
+  ['METRICS', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
+  ['METRICS', '[::1]:9464', { metrics: { host: '::1', port: 9464 } }],
+  ['DATA_DIR', '/var/lib/t', { dataDir: '/var/lib/t', database: { path: '/var/lib/t/database.sqlite' } }],
+  [
+    'DATABASE_URL',
+    'postgres://u:p%40@db:5432/x',
+    { database: { kind: 'postgresql', url: 'postgres://u:p%40@db:5432/x' } },
+  ],
+  ['DATABASE_URL', 'postgresql://u:p@/db?host=/s', { database: { url: 'postgresql://u:p@localhost/db?host=/s' } }],
+  ['DATABASE_URL', 'postgres:///x?ssl=1&host=/run', { database: { url: 'postgres://localhost/x?ssl=1&host=/run' } }],
+  ['DATABASE_URL', 'postgresql://db/x?application_name=x', { database: { kind: 'postgresql' } }],
+  ['DATABASE_URL', 'mariadb://db/x?ssl=true', { database: { kind: 'mariadb', url: 'mariadb://db/x?ssl=true' } }],
+  ['DATABASE_URL', 'mysql://u:p@db:3306/x', { database: { kind: 'mysql', url: 'mysql://u:p@db:3306/x' } }],
+  ['DATABASE_URL', 'sqlite:data/x.sqlite', { database: { ...DEFAULT_FILE, path: 'data/x.sqlite' } }],
+  ['DATABASE_URL', 'sqlite:/x.sqlite?synchronous=full', { database: { path: '/x.sqlite', synchronous: 'full' } }],
+  ['DATABASE_URL', 'sqlite:///var/lib/x y.sqlite', { database: { path: '/var/lib/x y.sqlite' } }],
+  ['DATABASE_TABLE_PREFIX', 'auth_', { database: { tablePrefix: 'auth_' } }],
+  ['DATABASE_POOL_SIZE', '3', {}],
+  ['MIGRATE_ON_START', 'false', { migrateOnStart: false }],
+  ['REDIS_URL', 'rediss://u:p@r:6380/1', { redisUrls: ['rediss://u:p@r:6380/1'] }],
+  ['REDIS_URL', 'redis://r?family=6', { redisUrls: ['redis://r?family=6'] }],
+  ['REDIS_URL', 'redis://:p@a:1, redis://:p@b:2/', { redisUrls: ['redis://:p@a:1', 'redis://:p@b:2/'] }],
+  ['REDIS_URL', 'redis+sentinel://s/main', { redisUrls: ['redis+sentinel://s/main'] }],
+  [
+    'REDIS_URL',
+    SENTINELS.replace('HOST', 'a:1, [::1]:2,c'),
+    { redisUrls: ['a:1', '[::1]:2', 'c'].map((host) => SENTINELS.replace('HOST', host)) },
+  ],
+  ['BCRYPT_COST', '4', { bcryptCost: 4 }],
+  ['BCRYPT_COST', '15', { bcryptCost: 15 }],
+  ['JWT_ISSUER', 'https://auth.example.org', { issuer: 'https://auth.example.org' }],
+  ['JWT_AUDIENCE', 'urn:example:api', { audience: 'urn:example:api' }],
+  ['JWT_ACCESS_EXPIRES_IN', '10s', { accessLifetime: 10_000 }],
+  ['JWT_ACCESS_EXPIRES_IN', '10m', { accessLifetime: 600_000 }],
+  ['JWT_REFRESH_EXPIRES_IN', '12h', { refreshLifetime: 43_200_000 }],
+  [
+    'JWT_REFRESH_EXPIRES_IN',
+    '3650d',
+    { refreshLifetime: 315_360_000_000, accessLifetime: 900_000, raceWindow: 10_000 },
+  ],
+  // What is unset adapts to a short lifetime.
+  ['JWT_REFRESH_EXPIRES_IN', '5s', { accessLifetime: 5_000, raceWindow: 500 }],
+  ['SESSION_MAX_LIFETIME', 'off', { sessionMaxLifetime: null }],
+  ['SESSION_MAX_LIFETIME', '12h', { sessionMaxLifetime: 43_200_000 }],
+  ['JWT_AUTHENTICATION_CLAIMS', 'true', { authenticationClaims: true }],
+  ['JWT_REFRESH_RACE_WINDOW', '0', { raceWindow: 0 }],
+  ['JWT_REFRESH_RACE_WINDOW', '5m', { raceWindow: 300_000 }],
+  ['JWT_REFRESH_REPLAY_WINDOW', '5s', { replayWindow: 5_000 }],
+  ['DEVICE_BINDING', 'observe', { deviceBinding: 'observe' }],
+  ['DEVICE_BINDING', 'off', { deviceBinding: 'off' }],
+  ['JWT_REFRESH_COOKIE_PATH', '/api/auth', { refreshCookie: { path: '/api/auth' } }],
+  ['JWT_REFRESH_COOKIE_SAME_SITE', 'strict', { refreshCookie: { sameSite: 'strict' } }],
+  ['JWT_REFRESH_COOKIE_SECURE', 'true', { refreshCookie: { secure: true } }],
+  ['JWT_REFRESH_COOKIE_MAX_AGE_MS', '1000', { refreshCookie: { maxAge: 1_000 } }],
+  ['ACCESS_COOKIE', 'false', { accessCookie: null }],
+  ['ACCESS_COOKIE_DOMAIN', 'localhost', { accessCookie: null }],
+  ['LOGIN_PAGE_URL', 'http://localhost:3000/log-in?from=pages', { navigation: null }],
+  [
+    'PAGE_SERVERS',
+    `pages:${KEY_0}, pages:${KEY_1}`,
+    { pageServers: [0, 1].map((byte) => ({ id: 'pages', secretHash: Buffer.alloc(32, byte) })) },
+  ],
+  ['MAIL_URL', 'smtp://localhost:1025', { mail: { url: 'smtp://localhost:1025' } }],
+  ['MAIL_URL', 'smtps://mail.example.com/', { mail: { url: 'smtps://mail.example.com/' } }],
+  ['MAIL_URL', 'smtp://u%40a.b:p%40%3A%2F@m.example:587', { mail: { url: 'smtp://u%40a.b:p%40%3A%2F@m.example:587' } }],
+  ['MAIL_FROM', 'tandem@localhost', { mail: { from: 'tandem@localhost' } }],
+  ['MAIL_FROM', 'Das Büro. Ja! <auth@example.com>', { mail: { from: 'Das Büro. Ja! <auth@example.com>' } }],
+  ['ACCOUNT_PAGES_URL', 'http://a.b:3000/x/', { accountPagesUrl: 'http://a.b:3000/x', ownAccountPages: false }],
+  ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
+  ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
+  ['MAIL_NOTICES', 'off', { notices: new Set() }],
+  ['MAIL_NOTICES', ' replay , new-device', { notices: new Set(['new-device', 'replay']) }],
+  ['SECOND_FACTOR', 'required', { secondFactor: 'required' }],
+  ['FACTOR_KEYS', ` ${KEY_1} , ${KEY_0}`, { factorKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 0)] }],
+  [
+    'FACTOR_KEYS',
+    FACTOR_KEYS.slice(0, 10).join(','),
+    { factorKeys: Array.from({ length: 10 }, (_, at) => Buffer.alloc(32, at)) },
+  ],
+  ['EVENTS_RETENTION', '90d', { eventsRetention: 7_776_000_000 }],
+  ['BRAND_NAME', 'Tom & Jerry', { brand: { name: 'Tom & Jerry' } }],
+  ['BRAND_NAME', 'ü'.repeat(60), { brand: { name: 'ü'.repeat(60) } }],
+  ['BRAND_LOGO_URL', 'https://cdn.a.b/logo.svg?v=1', { brand: { logoUrl: 'https://cdn.a.b/logo.svg?v=1' } }],
+  ['BRAND_LOGO_URL', 'http://localhost:5173/logo.png', { brand: { logoUrl: 'http://localhost:5173/logo.png' } }],
+  ['BRAND_COLOR', '#14643A', { brand: { color: '#14643a' } }],
+  ['DEFAULT_LOCALE', 'de-at', { defaultLocale: 'de-AT' }],
+  ['MAIL_TEMPLATES', '/etc/tandem/mail', { mailTemplates: '/etc/tandem/mail' }],
+];
+
+const NO_ORIGINS =
+  "*|null|https://*.example.com|https://a.example/|https://a.example/path|https://a.example:443|HTTPS://a.example|https://A.example|https://u@a.example|a.example|ws://a.example|file:///x|file://|file://localhost|android://a|data://a|javascript://a|capacitor:localhost|capacitor://|capacitor://*|capacitor://localhost/|capacitor://localhost:0|Capacitor://localhost|capacitor://u@localhost|app://-;script-src'*'|https://a.example,*|https://a.example https://b.example";
+const NO_DURATIONS = '15|15 m| 15m|15M|1w|10ms|1.5h|-1s|+1s|0s|01s|1m30s|3651d|9999999999d|१s|1e3s|soon';
+const NO_WINDOWS = `${NO_DURATIONS}|301s|6m|7d|3650d`;
+const NO_FLAGS = 'yes|1|TRUE| true|on';
+const NOT_CONFIGURED = `two words|ü|1:no-uri|${'a'.repeat(201)}|a\0`;
+const NO_LIMITS = '100|100/|0/60|100/0|100/60s|1.5/60|100/90000|OFF|-1/60'.split('|');
+const many = (item: (at: number) => string): string => Array.from({ length: 51 }, (_, at) => item(at)).join(',');
+
+/** Texts that are refused, separated by `|`. */
+export const REFUSED: Readonly<Record<string, string>> = {
+  NODE_ENV: 'prod|Production| test',
+  HOST: 'http://localhost|a b|127.0.0.1:3000|-',
+  PORT: '65536|-1|3000.5|0x10|1e3| 80|080|http',
+  BASE_URL:
+    'example.com|ftp://example.com|https://|https://u:p@example.com|https://example.com?|https://example.com/#a|https://*.example.com|https://exam\nple.com|https://example.com/a,b|https://example.com/a;Domain=example.net',
+  ALLOWED_ORIGINS_DEV: NO_ORIGINS,
+  ALLOWED_ORIGINS_PROD: NO_ORIGINS,
+  WEBAUTHN_ORIGINS: `*|null|android:apk-key-hash:|android:apk-key-hash:${KEY_1}=|ios:bundle-id:org.example.app|https://app.example/|${many((at) => `https://a${at}.example`)}`,
+  WEBAUTHN_RP_ID: 'https://example.com|Example.com|example.com:443|127.0.0.1|example..com|*.example.com|evil.test',
+  PASSKEYS_PAGE_URL: 'app.example/me|/me|https://u:p@app.example/|https://app.example/#keys|javascript:1',
+  ALLOWED_HEADERS: `*|a b|a:b|a\r\nb|ä|${'x'.repeat(101)}|${many((at) => `x${at}`)}`,
+  TRUST_PROXY: '-1|1.5|true|101',
+  REQUEST_TIMEOUT_MS: '0|2147483648|30s|-1',
+  SHUTDOWN_DELAY: '5|61s|-1s|off',
+  SLOW_REQUEST_THRESHOLDS:
+    '1000|{|null|[1,2]|{"warn":1}|{"warn":2,"error":1}|{"warn":-1,"error":1}|{"warn":1,"error":1e999}|{"warn":"1","error":"2"}|{"warn":1,"error":2,"fatal":3}',
+  RATE_LIMITS: [
+    ...NO_LIMITS.flatMap((limit) => [limit, `global=7/30,strict=${limit},public=off`]),
+    '7/30|global=7/30,|other=7/30|global=7/30,strict=7/30,public=7/30,other=7/30|strict=7/30,strict=7/30',
+  ].join('|'),
+  LOG_LEVEL: 'verbose|INFO|30',
+  METRICS: 'on|0|65536|localhost|db.example:9464|:9464|3000|::1:9464|[::1:9464|[::1]9464',
+  DATA_DIR: 'a\0b|a\nb|~/data| |.data |\u00a0data',
+  DATABASE_URL: [
+    'sqlite:|sqlite::memory:|sqlite://x.sqlite|sqlite:~/x.sqlite|sqlite:x.sqlite?synchronous=off|sqlite:x.sqlite#y',
+    'sqlserver://db/x|mysql://db:port/x|db|memory:|postgres://db:port/x|postgres://u:p@/x|postgresql|postgres://u:%zz@db/x',
+    // The driver would ignore these parameters, or prefer them to the limits of the service.
+    'postgres://db/x?statement_timeout=0|postgres://db/x?sslmode=require&query_timeout=1|postgres://d\nb/x',
+    'postgres://db/x?idle_in_transaction_session_timeout=0|postgres://db/x?target_session_attrs=read-write',
+    'mariadb://db/x?sslmode=verify-full|mysql://db/x?ssl=false',
+    // Several hosts.
+    'postgresql://one,other/x|postgresql://one:5432,other:5432/x|postgresql:///x?host=one,other|postgresql://one%2Cother/x',
+  ].join('|'),
+  DATABASE_TABLE_PREFIX: `_|1a|Auth_|a-b|a.b|a"|a${'b'.repeat(31)}`,
+  DATABASE_POOL_SIZE: '0|1001|many',
+  MIGRATE_ON_START: NO_FLAGS,
+  REDIS_URL: [
+    'localhost:6379|http://localhost|redis|,|redis://a,|redis://a,http://b|redis://a,rediss://b|redis://:p@a,redis://b',
+    'redis://a/1,redis://b/1|redis://u:%zz@a|redis://|redis://a/x|redis://a?commandTimeout=0|r\nedis://a',
+    'redis://a?family=6&enableOfflineQueue=1|redis://a?family=6,redis://b?family=6|redis-sentinel://a/main',
+    'redis+sentinel://|redis+sentinel:///main|redis+sentinel://a,/main|redis+sentinel://a:x/main',
+    'redis+sentinel://a,redis+sentinel://b/main|redis+sentinel://u:%zz@a/main',
+    // No name of the master, or more than a name and a number.
+    'redis+sentinel://a|redis+sentinel://a,b/|redis+sentinel://a/main/x|redis+sentinel://a/main/0#x|redis+sentinel://a/ma%20in',
+    ...[
+      'commandTimeout=0',
+      'family=4&family=6',
+      'family=5',
+      'sentinel_username=u',
+      'sentinel_username=u&sentinel_password=',
+    ].map((query) => `redis+sentinel://a/main?${query}`),
+  ].join('|'),
+  BCRYPT_COST: '3|16|10.5|ten|-10|010',
+  JWT_ISSUER: NOT_CONFIGURED,
+  JWT_AUDIENCE: NOT_CONFIGURED,
+  JWT_ACCESS_EXPIRES_IN: `${NO_DURATIONS}|0`,
+  JWT_REFRESH_EXPIRES_IN: `${NO_DURATIONS}|0`,
+  SESSION_MAX_LIFETIME: `${NO_DURATIONS}|0|never`,
+  JWT_AUTHENTICATION_CLAIMS: NO_FLAGS,
+  JWT_REFRESH_RACE_WINDOW: NO_WINDOWS,
+  JWT_REFRESH_REPLAY_WINDOW: NO_WINDOWS,
+  DEVICE_BINDING: 'on|true|Enforce',
+  JWT_REFRESH_COOKIE_PREFIX: '__Host-|__Secure-|__http-|none',
+  JWT_REFRESH_COOKIE_PATH: 'auth|/a;b|/a,b|/a b|/a\r\nb|/ü|/\x7f',
+  JWT_REFRESH_COOKIE_SAME_SITE: 'Strict|no',
+  JWT_REFRESH_COOKIE_SECURE: NO_FLAGS,
+  JWT_REFRESH_COOKIE_MAX_AGE_MS: '999|0|7d|1e9|315360000001',
+  ACCESS_COOKIE: NO_FLAGS,
+  ACCESS_COOKIE_DOMAIN: 'https://example.com|Example.com|evil.test',
+  LOGIN_PAGE_URL:
+    '/log-in|localhost/log-in|http://localhost:3000/#log-in|http://u:p@localhost:3000/|https://evil.test/|javascript:1',
+  PAGE_SERVERS: `pages|pages:secret|:${KEY_0}|pages:${KEY_0},|a b:${KEY_0}|pages:${KEY_0}=`,
+  MAIL_URL: [
+    'mail.example.com|http://mail.example.com|smtp:|smtp://|smtp://:25|smtp://a.b:0|smtp://a.b:65536|smtp://a.b/inbox',
+    'smtp://a.b?secure=false|smtp://a.b#|smtp://u@a.b|smtp://:p@a.b|smtp://u:%zz@a.b|smtp://u%0D%0A:p@a.b',
+    'smtp://u:p%00@a.b|smtp://u:p/w@a.b|smtp://ma%20il.example.com|s\nmtp://a.b',
+  ].join('|'),
+  MAIL_FROM: [
+    'Example|<a@b.c>|a@b.c, b@b.c|Example, Inc. <a@b.c>|Example <a@b.c> x|Example <<a@b.c>>|Example<a@b.c>',
+    `a\r\nBcc: b@b.c <a@b.c>|Example <auth@exam\nple.com>|Team: a <a@b.c>| a@b.c|auth@|@b.c|auth@-b.c`,
+    `${'a'.repeat(101)} <a@b.c>|auth@${'a.'.repeat(125)}com`,
+  ].join('|'),
+  ACCOUNT_PAGES_URL: '/account|app.example.com|ftp://example.com|https://a.example/#a|https://u:p@a.example',
+  EMAIL_VERIFICATION: 'on|true|Required',
+  MAIL_NOTICES: 'on|,|email,|email,off|Email|mail',
+  SECOND_FACTOR: 'off|true|Required',
+  FACTOR_KEYS: [
+    `secret|,|${KEY_0},|${KEY_0}=|${KEY_0},secret|${KEY_0},${KEY_0}|${FACTOR_KEYS.join(',')}`,
+    // The same bytes in another text, then other lengths and alphabets.
+    `${'A'.repeat(42)}B`,
+    ...[31, 33].map((length) => Buffer.alloc(length).toString('base64url')),
+    ...(['base64', 'hex'] as const).map((encoding) => Buffer.alloc(32, 255).toString(encoding)),
+  ].join('|'),
+  EVENTS_RETENTION: `${NO_DURATIONS}|0`,
+  BRAND_NAME: ` Acme|Acme |a\nb|a\u202eb|${'x'.repeat(61)}`,
+  BRAND_LOGO_URL:
+    'logo.svg|http://cdn.example.com/logo.svg|https://u:p@cdn.example.com/logo.svg|https://*.example.com/logo.svg|https://cdn.example.com/a b.svg|data:image/png;base64,AAAA|javascript:alert(1)',
+  BRAND_COLOR: '14643a|#123|red|#14643a;|#14643g|rgb(0,0,0)',
+  DEFAULT_LOCALE: `de_AT|a b|*|${'x'.repeat(36)}`,
+  MAIL_TEMPLATES: '~/mail| mail|ma\nil',
+};

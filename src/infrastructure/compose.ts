@@ -2,24 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
-import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
+import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import { isReady, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
-import { memoryCounts, type SharedCounts, sharedCounts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
-import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
+import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
-import { redisCounts } from '../adapters/redis/counts.ts';
-import type { RedisClient } from '../adapters/redis/open.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
-import { openPorts } from './compose/open-ports.ts';
-import type { Overrides, Ports } from './compose/ports.ts';
-import type { WatchedRedis } from './compose/redis-check.ts';
-import { storeRefusedLogins } from './compose/refused-logins.ts';
-import { openReports } from './compose/reports.ts';
+import { openLimits } from './compose/limits.ts';
+import { type Overrides, openPorts, type Ports } from './compose/ports.ts';
+import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
@@ -67,52 +62,37 @@ const build = async (
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   const wakeUp = createWakeUp();
   const listeners = { onEvents: auditLog(logger, metrics?.observeEvent), onMessages: wakeUp.wake };
-  const { storage, checks, clock, connections, close } = await openStorage(
-    config,
-    logger,
-    listeners,
-    overrides.storage,
-  );
-  opened.add(close);
-  const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
-  opened.add(() => redis?.disconnect());
-  const watched = redis && (await import('./compose/redis-check.ts')).watchRedis(redis, logger);
-  // The log says at the start whether Redis evicts.
-  await watched?.check.ping().catch(() => undefined);
-  const counts = openCounts(redis, logger, metrics?.observeFallback);
+  const database = await openStorage(config, logger, listeners, overrides.storage);
+  opened.add(database.close);
+  const limits = await openLimits(config.redisUrls, logger, opened, metrics?.observeFallback);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
-    storage,
-    clock,
-    counts,
+    storage: database.storage,
+    clock: database.clock,
+    counts: limits.counts,
   });
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
-  const { mailer } = ports;
   const report = openReports({ logger, metrics, countRefusal: refusals.count });
-  const parts = { logger, wakeUp, report, templates, isWatched: metrics !== null };
-  const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, parts);
+  const { mailer } = ports;
+  const mail =
+    mailer &&
+    mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, templates, isWatched: metrics !== null });
+
+  let isStopping = false;
+  const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
   const settings = withoutSecrets(config);
   const deps: UseCaseDeps = { ...settings, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
-  let isStopping = false;
-  const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])].map(
-    oneAtATime,
-  );
-  const routes = declareRoutes(deps, config, {
-    checks: allChecks,
-    isStopping: () => isStopping,
-    keySet,
-    hasAccountPages,
-  });
-  const sampling = samplingFor(config.environment, logger);
+  const routes = declareRoutes(deps, config, { checks, isStopping: () => isStopping, keySet, hasAccountPages });
+  const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
   const http = createApp(routes, {
     ...settings,
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
     logger,
     sampling,
-    counts,
+    counts: limits.counts,
     clock: ports.clock,
     ids: ports.ids,
     authenticate: authenticate(ports),
@@ -123,12 +103,12 @@ const build = async (
   });
   metrics?.watch({
     passwordHashes: hashing,
-    databaseConnections: connections,
+    databaseConnections: database.connections,
     maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
-    rateLimits: () => rateLimitMode(watched, counts),
-    isRedisUp: watched && (() => isReady([{ ...watched.check, required: true }])),
+    rateLimits: limits.mode,
+    isRedisUp: limits.isRedisUp,
     clockOffset: () => ports.clock.now() - systemClock.now(),
-    isReady: async () => !isStopping && (await isReady(allChecks)),
+    isReady: async () => !isStopping && (await isReady(checks)),
     waitingMail: mail?.waiting ?? null,
   });
   const announceStop = () => {
@@ -160,29 +140,6 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   };
 };
 
-/** Imported only with REDIS_URL: its library has some 50 modules. */
-const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
-  (await import('../adapters/redis/open.ts')).openOptionalRedis(urls, logger);
-
-/** For all instances through Redis; in the process without one, or while it is unavailable. */
-const openCounts = (redis: RedisClient | null, logger: Logger, onFallback?: () => void): SharedCounts => {
-  const own = memoryCounts();
-  return redis === null
-    ? { ...own, isDegraded: () => false }
-    : sharedCounts({ shared: redisCounts(redis), own }, logger, onFallback);
-};
-
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
   (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
-
-const rateLimitMode = (redis: WatchedRedis | null, { isDegraded }: SharedCounts): RateLimitMode => {
-  if (redis === null) return 'process';
-  return isDegraded() || redis.evicts() ? 'degraded' : 'shared';
-};
-
-/** In development every request is logged: all clients are the developer's. */
-const samplingFor = (environment: Config['environment'], logger: Logger): LogSampling =>
-  environment === 'development'
-    ? { admits: ({ level }) => logger.isLevelEnabled(level), close: () => undefined }
-    : logSampling(logger);

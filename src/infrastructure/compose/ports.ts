@@ -1,4 +1,15 @@
+import type { Logger } from 'pino';
+import { bcryptPasswordHasher } from '../../adapters/crypto/bcrypt.ts';
+import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
+import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
+import { secretsOf } from '../../adapters/crypto/secrets.ts';
+import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
+import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
 import type { Check } from '../../adapters/http/routes/service/health.ts';
+import type { Counts } from '../../adapters/limits/counts.ts';
+import { countAttempts } from '../../adapters/limits/login-attempts.ts';
+import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
@@ -9,6 +20,9 @@ import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
 import type { PasswordRuleDeps } from '../../domain/password.ts';
+import type { Config } from '../config.ts';
+import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys.ts';
+import { openMailer } from '../mail/delivery.ts';
 
 export type Ports = Storage &
   PasswordRuleDeps & {
@@ -49,3 +63,63 @@ export type Overrides = {
   /** Closes the storage. Called once: after the last response, or when the start fails. */
   readonly close?: () => Promise<void> | void;
 };
+
+/** The part of the request time-out for which a password may wait to be hashed. */
+const HASHING_WAIT = 1 / 3;
+
+type Opened = {
+  readonly overrides: NonNullable<Overrides['ports']>;
+  readonly storage: Storage;
+  /** That of the storage. */
+  readonly clock: Clock;
+  readonly counts: Counts;
+};
+
+/** Opens the ports that the caller does not override. */
+export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
+  const { overrides, storage, counts } = opened;
+  const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
+  const clock = overrides.clock ?? opened.clock;
+  const { tokens, keySet, signingKey } = await openTokens(config, overrides);
+  const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
+  const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
+  const ports: Ports = {
+    tokens,
+    webauthn: simpleWebAuthn(config.webauthn),
+    hasher,
+    isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
+    attempts: countAttempts(counts),
+    clock,
+    ids: ulidGenerator(clock),
+    ...overrides,
+    proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof, ...overrides.proofs },
+    secrets: { ...secretsOf({ signing: signingKey, factors }), ...overrides.secrets },
+    ...storage,
+    mailer,
+  };
+  return { ports, keySet, hashing: hasher.load };
+};
+
+/** A signer of the caller has its own keys, so the key set is empty then, and values may be signed with a key of this process. */
+const openTokens = async (
+  config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
+  { tokens }: Pick<Opened['overrides'], 'tokens'>,
+): Promise<{ tokens: TokenSigner; keySet: PublicJwks; signingKey: KeyPair['privateKey'] }> => {
+  const configured = config.keys?.refresh.privateKey;
+  if (tokens !== undefined) return { tokens, keySet: { keys: [] }, signingKey: configured ?? newPair().privateKey };
+  const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
+  return {
+    tokens: rememberingTokenSigner(
+      await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
+    ),
+    keySet: await jwks(keys.access),
+    signingKey: keys.refresh.privateKey,
+  };
+};
+
+const openFactorKeys = async ({
+  factorKeys,
+  environment,
+  dataDir,
+}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
+  factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;

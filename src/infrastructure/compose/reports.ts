@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
+import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import { logOfMail } from '../mail/delivery.ts';
 
@@ -30,5 +32,52 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
     } catch (error) {
       logger.error({ err: error }, 'a report could not be recorded');
     }
+  };
+};
+
+type RefusedLogins = Pick<RefusedLoginCounter, 'count'> & {
+  /** Stores the remaining counts, if the database responds. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Milliseconds after which a count is stored at the latest. The time is random: log-ins to unknown accounts are not stored, and a request
+ * at the same moment could measure the difference.
+ */
+const STORE_AFTER = 5_000;
+
+/** Counts refused log-ins, and stores the counts a few seconds later. */
+export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger): RefusedLogins => {
+  const counts = refusedLoginCounter(deps);
+  let timer: NodeJS.Timeout | undefined;
+  const oneAtATime = pLimit(1);
+  let closed = false;
+
+  const store = async () => {
+    await counts.store().catch((error: unknown) => logger.warn({ err: error }, 'refused log-ins could not be stored'));
+    const lost = counts.takeLost();
+    if (lost > 0) logger.warn({ count: lost }, 'refused log-ins were not counted: too many users have some');
+  };
+  const storeLater = () => {
+    if (closed) return;
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        void oneAtATime(store).then(() => counts.waiting() > 0 && storeLater());
+      },
+      STORE_AFTER * (0.2 + 0.8 * Math.random()),
+    ).unref();
+  };
+
+  return {
+    count: (userId, origin) => {
+      counts.count(userId, origin);
+      storeLater();
+    },
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await oneAtATime(store);
+    },
   };
 };

@@ -7,7 +7,6 @@ import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
-import type { Ports } from '../compose/ports.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../private-data.ts';
 import { deliverMail, type WakeUp } from './deliver-mail.ts';
@@ -59,7 +58,7 @@ type Parts = {
 /** How mail is sent in the background. */
 export const mailDelivery = (
   config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl'>,
-  ports: Ports & { readonly mailer: Mailer },
+  ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: Parts,
 ): MailDelivery => {
   const { brand, defaultLocale, accountPagesUrl: pagesUrl } = config;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { storeRefusedLogins } from '../../../src/infrastructure/compose/refused-logins.ts';
+import { storeRefusedLogins } from '../../../src/infrastructure/compose/reports.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 

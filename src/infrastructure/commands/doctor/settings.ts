@@ -4,18 +4,13 @@ import { examineTemplates } from '../../mail/template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** The errors and warnings of a start, in the same words. */
-export const configuration = ({ config, problems, invalidNames }: SetUp): Findings => {
-  const names = [...invalidNames];
-  // An invalid variable has its default here, so a warning about it would mislead.
-  const warnings = [...config.databaseWarnings, ...config.warnings].filter(
-    (text) => !names.some((name) => text.includes(name)),
-  );
-  return [
-    ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
-    ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
-    ...warnings.map((text) => warning(idOf(text), text, 'Change it, unless it is intended: docs/configuration.md.')),
-  ];
-};
+export const configuration = ({ config, problems }: SetUp): Findings => [
+  ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
+  ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
+  ...[...config.databaseWarnings, ...config.warnings].map((text) =>
+    warning(idOf(text), text, 'Change it, unless it is intended: docs/configuration.md.'),
+  ),
+];
 
 /** Every line begins with the name of its variable. */
 const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? 'other'}`;

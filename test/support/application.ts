@@ -20,7 +20,7 @@ import { plainDeviceProof, plainPasswordHasher, plainTokenSigner } from './fakes
 import { fixedClock } from './fixed-clock.ts';
 import { testKeyPair } from './keys.ts';
 import { sequentialIds } from './sequential-ids.ts';
-import { separately } from './units.ts';
+import { separately } from './transactions.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };

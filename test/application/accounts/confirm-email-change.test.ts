@@ -12,7 +12,7 @@ import {
   WRONG_PASSWORD,
 } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';

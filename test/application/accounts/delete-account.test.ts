@@ -15,7 +15,7 @@ import {
   WRONG_PASSWORD,
 } from '../../support/account.ts';
 import { ADA, rejections } from '../../support/application.ts';
-import { beforeNextUnit, expectAllOrNothing } from '../../support/units.ts';
+import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
 
 /** Ada, logged in twice, with a link and a message that waits. */
 const setUp = async () => {
@@ -73,7 +73,7 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
   it('lets a log-in that is under way open no session', async () => {
     const { app, ofAda, logIn, [as]: removeAs } = await setUp();
     const remove = removeAs();
-    beforeNextUnit(app, () => remove());
+    beforeNextTransaction(app, () => remove());
     await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
     expect(await ofAda()).toEqual(NOTHING);
   });
@@ -97,7 +97,7 @@ describe('deleteAccount', () => {
 
   it('is refused when the password is changed meanwhile', async () => {
     const { app, ofAda, setPassword, remove } = await setUp();
-    beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
+    beforeNextTransaction(app, () => setPassword('staple battery', { isNew: true }));
     await expect(remove()).rejects.toMatchObject(WRONG_PASSWORD);
     expect((await ofAda()).sessions).toHaveLength(2);
     await remove('staple battery');
@@ -106,14 +106,14 @@ describe('deleteAccount', () => {
 
   it('succeeds when the same password is hashed again meanwhile', async () => {
     const { app, ofAda, setPassword, remove } = await setUp();
-    beforeNextUnit(app, () => setPassword(ADA.password, { isNew: false }));
+    beforeNextTransaction(app, () => setPassword(ADA.password, { isNew: false }));
     await remove();
     expect(await ofAda()).toEqual(NOTHING);
   });
 
   it('is refused when the session ends meanwhile', async () => {
     const { app, user, session, ofAda, remove } = await setUp();
-    beforeNextUnit(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
+    beforeNextTransaction(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
     await expect(remove()).rejects.toMatchObject(ENDED);
     expect((await ofAda()).user).not.toBeNull();
   });

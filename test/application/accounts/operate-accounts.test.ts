@@ -8,7 +8,7 @@ import {
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('endSessionsAsOperator', () => {
   /** Ada, logged in twice. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { changeUsername } from '../../../src/application/accounts/profile.ts';
 import { BOB, DUPLICATE, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const setUp = async () => {
   const ada = await registeredAda();

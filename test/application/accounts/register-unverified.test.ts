@@ -7,7 +7,7 @@ import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../s
 import { ADA, DAY, MINUTE, rejections, unreliable } from '../../support/application.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { beforeNextUnit, expectAllOrNothing } from '../../support/units.ts';
+import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
@@ -226,7 +226,7 @@ describe('registerUnverified', () => {
   it('begins anew when somebody gets the address meanwhile', async () => {
     const { app, about, findEve, register } = await setUp();
     let userId = '';
-    beforeNextUnit(app, async () => {
+    beforeNextTransaction(app, async () => {
       const { user } = await app.register({ ...EVE, username: 'Mallory' });
       userId = user.id;
     });
@@ -237,7 +237,7 @@ describe('registerUnverified', () => {
 
   it('begins anew when the address becomes free meanwhile, and stores the password', async () => {
     const { app, user, findEve, hashed, register, logInAs } = await setUp();
-    beforeNextUnit(app, () => app.users.remove(user.id));
+    beforeNextTransaction(app, () => app.users.remove(user.id));
     await register({ ...EVE, email: EMAIL });
     expect(await findEve()).toMatchObject({ email: EMAIL });
     expect(hashed).toHaveLength(2);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { BOB, EMAIL, ENDED, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
-import { beforeNextUnit, expectAllOrNothing } from '../../support/units.ts';
+import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 
@@ -82,7 +82,7 @@ describe('requestEmailChange', () => {
 
   it('is refused when the password is changed meanwhile, and stores nothing after that', async () => {
     const { app, happened, pending, setPassword, request } = await setUp();
-    beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
+    beforeNextTransaction(app, () => setPassword('staple battery', { isNew: true }));
     await expect(request()).rejects.toMatchObject(WRONG_PASSWORD);
     expect(await pending()).toEqual([]);
     expect(await happened()).toEqual(['registered']);
@@ -90,14 +90,14 @@ describe('requestEmailChange', () => {
 
   it('succeeds when the same password is hashed again meanwhile', async () => {
     const { app, pending, setPassword, request } = await setUp();
-    beforeNextUnit(app, () => setPassword(ADA.password, { isNew: false }));
+    beforeNextTransaction(app, () => setPassword(ADA.password, { isNew: false }));
     await request();
     expect(await pending()).toEqual([`email-change to ${NEW_EMAIL}`]);
   });
 
   it('is refused when the session ends meanwhile', async () => {
     const { app, user, session, pending, request } = await setUp();
-    beforeNextUnit(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
+    beforeNextTransaction(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
     await expect(request()).rejects.toMatchObject(ENDED);
     expect(await pending()).toEqual([]);
   });

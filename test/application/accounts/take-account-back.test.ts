@@ -20,7 +20,7 @@ import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 import { person } from '../../support/takeover/person.ts';
 import { takeoverWorld } from '../../support/takeover/world.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'attacker@example.org';
 const NEW_PASSWORD = 'staple battery';

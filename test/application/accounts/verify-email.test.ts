@@ -8,7 +8,7 @@ import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('requestEmailVerification', () => {
   const setUp = async () => {

@@ -8,7 +8,7 @@ import type { User } from '../../../src/domain/user.ts';
 import { BOB, EMAIL, inShort, NO_RECORD, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };
 const MANY = NOTICES_PER_HOUR + 1;

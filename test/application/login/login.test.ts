@@ -5,7 +5,7 @@ import type { Session } from '../../../src/domain/session.ts';
 import { BOB, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const setUp = async () => {
   const app = application();

@@ -4,7 +4,7 @@ import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 import { aLink, anEvent } from '../../support/builders.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('the purge of events', () => {
   /** Ada's registration, and events of the next days. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/units.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
 const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };

@@ -8,7 +8,7 @@ import { application } from '../application.ts';
 import { aUser, NOW } from '../builders.ts';
 import { plainTokenSigner } from '../fakes.ts';
 import { sequentialIds } from '../sequential-ids.ts';
-import { separately } from '../units.ts';
+import { separately } from '../transactions.ts';
 import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
 import { faultyLine } from './faulty-line.ts';
 import type { Fault, Program, Step } from './program.ts';

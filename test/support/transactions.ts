@@ -5,10 +5,10 @@ import { eachStore } from './storage/changed-storage.ts';
 /** Changes that are kept one by one, also when the work fails later. */
 export const separately = (stores: Stores): Transactions => ({ run: (work) => work(stores) });
 
-type WithUnits = { readonly transactions: Transactions };
+type WithTransactions = { readonly transactions: Transactions };
 
 /** What others do just before the next transaction begins. */
-export const beforeNextUnit = ({ transactions }: WithUnits, act: () => Promise<unknown>): void => {
+export const beforeNextTransaction = ({ transactions }: WithTransactions, act: () => Promise<unknown>): void => {
   const { run } = transactions;
   transactions.run = async (work) => {
     transactions.run = run;
@@ -22,7 +22,7 @@ export const beforeNextUnit = ({ transactions }: WithUnits, act: () => Promise<u
  * with what it saw before. In the end nothing fails, and there is a change.
  */
 export const expectAllOrNothing = async (
-  { transactions }: WithUnits,
+  { transactions }: WithTransactions,
   look: () => Promise<unknown>,
   act: () => Promise<unknown>,
 ): Promise<void> => {

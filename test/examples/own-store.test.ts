@@ -39,17 +39,17 @@ describe.runIf(server !== '').each(['own', 'shop'] as const)('the example with u
         untilOneWaits: store.untilOneWaits,
       };
     });
-
-  describeStorage('over it', async () => {
-    await store.empty();
-    return {
-      storage: store.storageOf(store.ours),
-      another: async () => store.storageOf(store.theirs),
-      failing: async () => store.storageOf(store.failing()),
-      interfere: store.interfere,
-      untilOneWaits: store.untilOneWaits,
-    };
-  });
+  else
+    describeStorage('over it', async () => {
+      await store.empty();
+      return {
+        storage: store.storageOf(store.ours),
+        another: async () => store.storageOf(store.theirs),
+        failing: async () => store.storageOf(store.failing()),
+        interfere: store.interfere,
+        untilOneWaits: store.untilOneWaits,
+      };
+    });
 });
 
 describe.runIf(server !== '')('two processes of the example, in a database of a shop', () => {

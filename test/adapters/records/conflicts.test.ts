@@ -1,5 +1,8 @@
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { Pool, type PoolClient } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
+import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -101,3 +104,28 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () =>
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 });
+
+/** One connection, on which the message that begins a transaction fails after `begin`, as by a cancellation. */
+const openFailing = (url: string): Sql => {
+  const pool = new Pool({ connectionString: url, max: 1 });
+  const failing = (client: PoolClient) => ({
+    query: (text: string, values: unknown[]) =>
+      text.startsWith('begin') ? client.query(`${text}; select 1 / 0`) : client.query(text, values),
+    release: () => client.release(),
+  });
+  const dialect = new PostgresDialect({
+    pool: { options: {}, connect: async () => failing(await pool.connect()) as never, end: () => pool.end() },
+  });
+  return new Kysely({ dialect });
+};
+
+it.runIf(TEST_DATABASE_URL !== undefined)(
+  'a transaction that fails when it begins leaves nothing on its connection',
+  async () => {
+    const db = openFailing(TEST_DATABASE_URL ?? '');
+    onTestFinished(() => db.destroy());
+    await expect(POSTGRESQL.transact(db, async () => undefined)).rejects.toMatchObject({ code: '22012' });
+    const { rows } = await db.executeQuery(CompiledQuery.raw('select 1 as answer'));
+    expect(rows).toEqual([{ answer: 1 }]);
+  },
+);

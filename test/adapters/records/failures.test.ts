@@ -11,10 +11,11 @@ import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import { onDatabaseFailure } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { rejection } from '../../contracts/hooks.ts';
-import { aSession, aUser } from '../../support/builders.ts';
-import { failing, QUOTING } from '../../support/records/failing.ts';
+import { aFactor, aSession, aUser, NOW } from '../../support/builders.ts';
+import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { onSqlite, openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -219,4 +220,28 @@ describe('a condition of SQLite', () => {
     onTestFinished(() => other.close());
     other.exec('begin immediate');
   };
+});
+
+describe('the text of a statement, which a server logs beside an error', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await openEmbedded();
+  });
+  afterAll(() => database?.close());
+
+  it('has no hash and no secret in it', async () => {
+    const { db, sent } = recording(database.em.getKysely());
+    const { users, factors } = storageOver(mikroOrmRecords(() => db, SQLITE));
+    const user = aUser({ passwordHash: 'hash-of-password' });
+    const { id: userId } = user;
+    const factor = aFactor({ userId, secret: 'secret-of-app' });
+    await users.add(user);
+    await users.setPasswordHash(userId, { passwordHash: 'hash-of-another', isOfNewPassword: true, now: NOW });
+    await factors.add(factor);
+    await factors.changeSecret(factor, { from: 'secret-of-app', to: 'secret-of-another' });
+    await factors.replaceCodes(userId, ['hash-of-code']);
+    expect(await factors.useCode(userId, 'hash-of-code')).toBe(true);
+    expect(sent.length).toBeGreaterThan(6);
+    expect(sent.join('\n')).not.toMatch(/hash-of|secret-of/);
+  });
 });

@@ -7,7 +7,7 @@ import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { NOW } from '../../support/builders.ts';
-import { failing, QUOTING } from '../../support/records/failing.ts';
+import { failing, QUOTING } from '../../support/records/statements.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
 import { onMariadb } from '../../support/storage/databases.ts';

@@ -12,8 +12,7 @@ import { absent } from '../../contracts/hooks.ts';
 import type { HeldStore } from '../../contracts/storage/given.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
-import { failing, QUOTING } from '../../support/records/failing.ts';
-import { recording } from '../../support/records/recording.ts';
+import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 

@@ -6,7 +6,7 @@ import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
 import { NOW } from '../../support/builders.ts';
-import { failing, QUOTING } from '../../support/records/failing.ts';
+import { failing, QUOTING } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 

@@ -1,20 +1,18 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { absent } from '../../contracts/hooks.ts';
-import { describeRecords } from '../../contracts/records.contract.ts';
+import { violates } from '../../../src/adapters/records/records.ts';
+import { rejection } from '../../contracts/hooks.ts';
+import { aUserRow } from '../../contracts/records/database.ts';
 import { createDatabase, onPostgresql, onSqlite, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 /** The longest one: names that PostgreSQL cuts to 63 bytes would not be distinct. */
 const PREFIX = `a${'_'.repeat(29)}z`;
-const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
 
 /** A database with a table `users` of somebody else. */
 type Shared = {
   readonly open: (prefix: string) => Promise<Database>;
-  readonly untilOneWaits: (database: Database) => Promise<unknown>;
   /** Lists the names of everything in the schema that has one. */
   readonly names: string;
   readonly remove: () => Promise<void> | void;
@@ -25,18 +23,15 @@ const inFile = async (): Promise<Shared> => {
   return {
     open: (prefix) =>
       openDatabase({ ...onSqlite(join(path, 'shared.sqlite')), tablePrefix: prefix }, { migrate: true }),
-    untilOneWaits: () => setImmediate(),
     names: `select name from sqlite_schema where name not like 'sqlite_autoindex_%'`,
     remove,
   };
 };
 
-const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const onServer = async (): Promise<Shared> => {
   const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
   return {
     open: (prefix) => openDatabase({ ...onPostgresql(url), tablePrefix: prefix }, { migrate: true }),
-    untilOneWaits: ({ em }) => expect.poll(async () => (await em.execute(WAITING)).length).toBe(1),
     names: `select relname as name from pg_class where relnamespace = 'public'::regnamespace
       union select conname from pg_constraint where connamespace = 'public'::regnamespace and contype <> 'n'`,
     remove: drop,
@@ -64,14 +59,15 @@ describe.each([
       await shared?.remove();
     });
 
-    describeRecords('mikroOrmRecords', async () => {
-      for (const table of TABLES) await opened().em.execute(`delete from ${PREFIX}${table}`);
-      return {
-        records: opened().records,
-        another: absent('as without a prefix'),
-        failing: absent('as without a prefix'),
-        untilOneWaits: () => shared.untilOneWaits(opened()),
-      };
+    it('names the indexes that rows violate as without one', async () => {
+      const { records } = opened();
+      const user = aUserRow();
+      await records.insert('users', user);
+      for (const [second, index] of [
+        [aUserRow({ id: user.id }), 'users_pkey'],
+        [aUserRow({ email: user.email }), 'users_email'],
+      ] as const)
+        expect(violates(await rejection(records.insert('users', second)), index)).toBe(true);
     });
 
     it('gives everything a name that begins with it, and leaves the rest alone', async () => {

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { keyOf, type Row } from '../../../src/adapters/records/memory-rows.ts';
 import { calling, type Faults, mutex } from './database.ts';
 
-const REPLACES = 'replaces a row that has not changed since it was read';
 const CHANGED = 'replaces no row that has changed since it was read, or is gone';
 const REMOVES = 'removes the rows that have not changed since they were read, and returns them';
 const REMOVED_ONCE = 'says of each row once that it was removed, however many remove it at the same time';
@@ -20,30 +19,11 @@ const inSteps = calling((calls, rows) => ({
 }));
 
 export const CHANGING: Faults = {
-  'leaves what is null now': {
-    wrong: calling(({ replace }) => ({
-      replace: (table, before, after) => {
-        const given = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== null));
-        return replace(table, before, { ...before, ...given });
-      },
-    })),
-    caughtBy: REPLACES,
-  },
   'replaces a row that has changed': {
     wrong: calling(({ replace }, rows) => ({
       replace: (table, before, after) => {
         const version = rows.get(table, keyOf(table, before))?.version ?? before.version;
         return replace(table, { ...before, version }, after);
-      },
-    })),
-    caughtBy: CHANGED,
-  },
-  'brings back a row that is gone': {
-    wrong: calling(({ replace, insert }, rows) => ({
-      replace: async (table, before, after) => {
-        if (rows.get(table, keyOf(table, before)) !== undefined) return replace(table, before, after);
-        await insert(table, after);
-        return true;
       },
     })),
     caughtBy: CHANGED,
@@ -89,10 +69,6 @@ export const CHANGING: Faults = {
           given.map((row) => ({ ...row, version: rows.get(table, keyOf(table, row))?.version ?? row.version })),
         ),
     })),
-    caughtBy: REMOVES,
-  },
-  'removes the first hundred rows': {
-    wrong: calling(({ remove }) => ({ remove: (table, rows) => remove(table, rows.slice(0, 100)) })),
     caughtBy: REMOVES,
   },
   'returns the rows that it was asked to remove': {

@@ -1,4 +1,4 @@
-import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
+import { callsOver } from '../../../src/adapters/records/memory.ts';
 import { keyOf, type StoredRows } from '../../../src/adapters/records/memory-rows.ts';
 import { firstVersion, type Records } from '../../../src/adapters/records/records.ts';
 import type { Calls, Transact } from '../../../src/adapters/records/units.ts';
@@ -44,15 +44,6 @@ export const UNITING: Faults = {
     wrong: ({ stored }) => ({ transact: async (work) => work(callsOver(stored)) }),
     caughtBy: UNDOES,
   },
-  'rejects with an error of its own': {
-    wrong: uniting(
-      (unit) => (work) =>
-        unit(work).catch(() => {
-          throw new AppError('DB_QUERY_FAILED');
-        }),
-    ),
-    caughtBy: UNDOES,
-  },
   'shows the changes at once': {
     wrong: ({ stored }) => ({
       transact: async (work) => {
@@ -66,12 +57,6 @@ export const UNITING: Faults = {
           },
         }).finally(() => changes.commit(() => false));
       },
-    }),
-    caughtBy: HIDES,
-  },
-  'does not show its changes to the work': {
-    wrong: ({ stored }) => ({
-      transact: (work) => transactOver(stored)((inside) => work({ ...inside, list: callsOver(stored).list })),
     }),
     caughtBy: HIDES,
   },
@@ -103,17 +88,6 @@ export const UNITING: Faults = {
       }),
     }),
     caughtBy: GOES_ON,
-  },
-  'runs each work once': {
-    wrong: uniting((unit) => (work) => {
-      let runs = 0;
-      return unit(async (inside) => {
-        runs += 1;
-        if (runs > 1) throw new AppError('DB_QUERY_FAILED');
-        return work(inside);
-      });
-    }),
-    caughtBy: REPEATS,
   },
   'runs a work again that ends with a violation': {
     wrong: uniting((unit) => (work) => unit(work).catch(() => unit(work))),

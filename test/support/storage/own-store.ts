@@ -18,6 +18,9 @@ const failing = (pool: Pool): Pool => {
   return copy;
 };
 
+const VERIFIED = `update public.customers
+  set account = replace(account, '"emailVerifiedAt":null', '"emailVerifiedAt":' || $2::bigint) where id = $1`;
+
 /**
  * A database of the tests' own with the tables of the example.
  * @param users whose table has the users: the service's own, or the shop's, beside a schema of the service
@@ -29,10 +32,6 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
   await createTables(pool, users === 'shop' ? 'public.customers' : undefined);
   const [ours, theirs] = [pgRecords(pool), pgRecords(other)];
   const table = users === 'own' ? 'auth.users' : 'public.customers';
-  const verified =
-    users === 'own'
-      ? `"emailVerifiedAt" = $2, version = version + 1`
-      : `account = replace(account, '"emailVerifiedAt":null', '"emailVerifiedAt":' || $2::bigint)`;
   const tables = ['outbox', 'mailboxes', 'used_values', 'operations'].map((name) => `auth.${name}`);
   const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const untilOneWaits = () => expect.poll(async () => (await other.query(WAITING)).rows.length).toBe(1);
@@ -43,13 +42,13 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
     storageOf: ({ records, ...sql }: Over) =>
       users === 'own' ? storageOver(records) : storageOver(records, (inside) => storesOver(inside, shopUsers(sql))),
     untilOneWaits,
-    /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
+    /** Of customers: locks the second one, and then wants the first: a deadlock, of which the other transaction is the victim. */
     interfere: async (first: User, second: User) => {
       const client = await other.connect();
       await client.query(`begin; set local deadlock_timeout = '1h'`);
-      await client.query(`select id from ${table} where id = $1 for update`, [second.id]);
+      await client.query('select id from public.customers where id = $1 for update', [second.id]);
       const over = client
-        .query(`update ${table} set ${verified} where id = $1`, [first.id, NOW])
+        .query(VERIFIED, [first.id, NOW])
         .then(() => client.query('commit'))
         .finally(() => client.release());
       await untilOneWaits();

@@ -28,3 +28,16 @@ const fail = (executor: QueryExecutor, quoting: (text: string) => CompiledQuery)
   executor.withConnectionProvider = (provider) => fail(connect(provider), quoting);
   return executor;
 };
+
+/** The same database, and the texts of the statements that are sent to it. */
+export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly string[] } => {
+  const sent: string[] = [];
+  const copy = db.withPlugin(NO_CHANGES);
+  const executor = copy.getExecutor();
+  const execute = executor.executeQuery.bind(executor);
+  executor.executeQuery = (query, options) => {
+    sent.push(query.sql);
+    return execute(query, options);
+  };
+  return { db: copy, sent };
+};

@@ -4,7 +4,6 @@ import type { Sql } from './statements.ts';
 
 const names = new Map<string, string>();
 
-/** Gives a statement a name, by its text. */
 const nameStatement = (text: string): void => {
   names.set(text, `tandem_${hash('sha256', text).slice(0, 16)}`);
 };
@@ -21,7 +20,6 @@ class Placeholder {
   }
 }
 
-/** Builds a statement, of placeholders in place of its values. */
 type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
 
 export type Statements = {

@@ -17,14 +17,13 @@ export type SqlDialect = {
   readonly failureOf: (error: unknown) => Failure;
 };
 
-/** Milliseconds in which a statement is repeated. */
-const LONGEST_WAIT = 10_000;
+const LONGEST_WAIT_MS = 10_000;
 
 /** Repeats what was undone because of another transaction. Waits without blocking the thread, as `busy_timeout` of SQLite would. */
 const repeatedAfter =
   (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
   async (send) => {
-    const end = performance.now() + LONGEST_WAIT;
+    const end = performance.now() + LONGEST_WAIT_MS;
     for (;;) {
       try {
         return await send();
@@ -60,13 +59,12 @@ const postgresqlFailure = (error: unknown): Failure => {
   return { kind: POSTGRESQL_CONFLICTS.includes(code) ? 'conflict' : 'other' };
 };
 
-/** Milliseconds between two statements of a transaction. The service never waits that long. */
-const IDLE_LIMIT = 10_000;
+const IDLE_LIMIT_MS = 10_000;
 /**
  * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The limit holds for this transaction
  * only: behind a pooler, the session goes to other clients afterwards (ADR 0019).
  */
-const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`;
+const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`;
 
 export const POSTGRESQL: SqlDialect = {
   repeated: repeatedAfter(postgresqlFailure),

@@ -1,6 +1,6 @@
 import { LoggableError } from '../log/redact-error.ts';
 import { field } from './failures.ts';
-import type { PoolState } from './kind.ts';
+import type { PoolState } from './options.ts';
 
 /** The parts of mysql2's pool and connections that are used here. */
 export type MysqlPool = {
@@ -22,8 +22,8 @@ type Callback = (error: unknown, result?: unknown) => void;
 /** Error numbers of a server that is read-only: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE. */
 const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
 
-/** Milliseconds that the server has to end a statement by itself, before its connection is closed. */
-const REPORT_TIME = 500;
+/** In which the server has to end a statement by itself, before its connection is closed. */
+const REPORT_TIME_MS = 500;
 
 /**
  * Prepares each connection of the pool, before anything else is sent by it.
@@ -55,7 +55,7 @@ export const prepareConnections = (
     const query = connection.query.bind(connection);
     const close = () => connection.stream.destroy();
     connection.query = (sql, values, callback) => {
-      const timer = setTimeout(close, limits.statement + REPORT_TIME);
+      const timer = setTimeout(close, limits.statement + REPORT_TIME_MS);
       return query(sql, values, (...answer) => {
         clearTimeout(timer);
         // After a fail-over, an address leads to the new primary, but this connection to the old one.

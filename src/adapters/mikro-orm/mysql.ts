@@ -2,9 +2,8 @@ import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import type { Types } from './entities.ts';
-import type { DatabaseKind } from './kind.ts';
 import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
-import type { ServerOptions } from './options.ts';
+import type { DatabaseKind, ServerOptions } from './options.ts';
 
 /** @throws Error that names the package which is missing */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {

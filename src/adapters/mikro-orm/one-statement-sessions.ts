@@ -13,7 +13,6 @@ type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
 
 const [USERS, SESSIONS] = [sqlTables('')('users'), sqlTables('')('sessions')];
-/** @param prefix of the names of tables */
 const namesWith = (prefix: string) =>
   ({ users: `${prefix}${USERS.name} as auth_user`, sessions: `${prefix}${SESSIONS.name} as session` }) as const;
 type Names = ReturnType<typeof namesWith>;
@@ -25,7 +24,6 @@ const PART = (['expiresAt', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as co
 });
 
 const USER_COLUMNS = USERS.columns.map(({ name }) => name);
-/** What is read of `session`, and of `auth_user`, its user. */
 const READ = [
   ...USER_COLUMNS.map((name) => `auth_user.${name}`),
   ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),
@@ -48,11 +46,9 @@ type Parts = {
   readonly kysely: () => Sql;
   /** The repository over the records of the same database. */
   readonly plain: SessionRepository;
-  /** Of the names of tables. */
   readonly prefix: string;
 };
 
-/** What differs between the databases. */
 type Database = {
   readonly dialect: SqlDialect;
   /** The function that returns the least of its arguments. */
@@ -105,7 +101,6 @@ const oneStatementSessions = (
   };
 };
 
-/** The values of a rotation by a request without a proof. */
 const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
   const { sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge } = rotation;
   const { device, evidence } = rotation;
@@ -159,7 +154,6 @@ const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names
   };
 };
 
-/** What stands for the values while the statement is built. */
 type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;

@@ -1,3 +1,9 @@
+import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { SqlDialect } from './dialects.ts';
+import type { Types } from './entities.ts';
+import type { Sql } from './statements.ts';
+
 export type SqliteOptions = {
   readonly kind: 'sqlite';
   readonly path: string;
@@ -21,3 +27,30 @@ export type ServerOptions = {
 
 /** The database that DATABASE_URL selects. */
 export type DatabaseOptions = SqliteOptions | ServerOptions;
+
+/** The current state of a pool of connections. */
+export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
+
+/** How the service opens one kind of database. */
+export type DatabaseKind = {
+  readonly dialect: SqlDialect;
+  readonly types: Types;
+  /** The driver and its options. */
+  readonly options: Partial<Options>;
+  /** Executed once, when the database is opened. */
+  readonly settings: readonly string[];
+  /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
+  readonly tables: string;
+  /** The schema as this database has it, from the one that MikroORM makes. */
+  readonly schema: (sql: string) => string;
+  /** The methods of a repository of sessions that are faster as statements of this database. */
+  readonly sessions?: (kysely: () => Sql, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
+  /** Asks the server for the time: one row with `now`, in epoch milliseconds. `null`: the clock is that of this machine. */
+  readonly time: string | null;
+  /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
+  readonly about: string;
+  /** Prepares the pool of the driver, before anything is sent, and tells its state; `null` without one. */
+  readonly pool: (em: SqlEntityManager) => Promise<() => PoolState | null>;
+  /** Why the database cannot be opened, for the operator. Names the setting at fault. */
+  readonly openFailure: (error: unknown) => string;
+};

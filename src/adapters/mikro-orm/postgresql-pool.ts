@@ -66,8 +66,8 @@ const discardWhenReleased = (client: Client, reason: string): void => {
   client.release = () => release(new Error(reason));
 };
 
-/** Milliseconds that the server has to report a cancelled query, before its connection is destroyed. */
-const REPORT_TIME = 500;
+/** In which the server has to report a cancelled query, before its connection is destroyed. */
+const REPORT_TIME_MS = 500;
 
 /**
  * Cancels a query that takes too long, and closes its connection: a late cancellation could hit the next query, and a server that hangs
@@ -78,7 +78,7 @@ const limitQuery = (answer: Promise<unknown>, pool: Pool, client: Client, limit:
   const cancel = () => {
     discardWhenReleased(client, 'a query timed out');
     requestCancellation(pool, client);
-    timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME);
+    timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME_MS);
   };
   let timer = setTimeout(cancel, limit);
   const stopTimer = () => clearTimeout(timer);
@@ -91,7 +91,7 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
   const { connection, ssl, host, port } = new pool.Client(pool.options);
   const end = () => connection.stream.destroy();
   const send = () => connection.cancel(processID, secretKey);
-  const deadline = setTimeout(end, REPORT_TIME);
+  const deadline = setTimeout(end, REPORT_TIME_MS);
   connection.on('end', () => clearTimeout(deadline));
   connection.on('error', end);
   connection.on('sslconnect', send);
@@ -105,8 +105,8 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
 
 /** read_only_sql_transaction */
 const READ_ONLY = '25006';
-/** Milliseconds in which the connections are closed once: where every server is read-only, new ones would not help. */
-const PAUSE = 1_000;
+/** In which the connections are closed once: where every server is read-only, new ones would not help. */
+const PAUSE_MS = 1_000;
 
 /**
  * Closes the connections of a pool once the server of one has refused to write: after a fail-over, an address leads to the new primary, but
@@ -126,7 +126,7 @@ const leavingServer = (pool: Pool): (() => void) => {
   });
   pool.on('remove', (client) => void idle.delete(client));
   return () => {
-    if (performance.now() - closedAt < PAUSE) return;
+    if (performance.now() - closedAt < PAUSE_MS) return;
     closedAt = performance.now();
     const reason = 'the server is read-only';
     for (const client of used) discardWhenReleased(client, reason);

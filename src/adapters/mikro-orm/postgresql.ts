@@ -2,9 +2,8 @@ import type { Options, SqlEntityManager } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
-import type { DatabaseKind } from './kind.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
-import type { ServerOptions } from './options.ts';
+import type { DatabaseKind, ServerOptions } from './options.ts';
 import { poolOptions } from './postgresql-pool.ts';
 
 export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKind> => ({

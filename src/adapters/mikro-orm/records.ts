@@ -19,8 +19,7 @@ import {
   updateRow,
 } from './statements.ts';
 
-/** How many rows one statement removes. */
-const AT_ONCE = 64;
+const ROWS_AT_ONCE = 64;
 
 /**
  * Records over MikroORM's Kysely.
@@ -85,8 +84,8 @@ const callsOver = (
       const table = tables(name);
       if (!returnsDeleted) return removeEach(table, rows);
       const removed = new Set<string>();
-      for (let from = 0; from < rows.length; from += AT_ONCE) {
-        const { rows: gone } = await send(deleteRows(table, padded(rows.slice(from, from + AT_ONCE)), true));
+      for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+        const { rows: gone } = await send(deleteRows(table, padded(rows.slice(from, from + ROWS_AT_ONCE)), true));
         for (const row of gone)
           removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }

@@ -1,8 +1,8 @@
 import type { MikroORM } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
 import { TABLES } from '../records/tables.ts';
-import type { DatabaseKind } from './kind.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
+import type { DatabaseKind } from './options.ts';
 import type { Sql } from './statements.ts';
 
 /** Says what the operator has to change. */

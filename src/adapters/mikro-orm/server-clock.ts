@@ -5,7 +5,6 @@
 export type ServerClock = {
   /** The time on the server's clock, in epoch milliseconds, off by one round trip at most; before the first reading, that of this machine. */
   now(): number;
-  /** Reads the clock of the server. */
   read(): Promise<void>;
 };
 
@@ -29,8 +28,7 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
 
 const within = ({ least, most }: Reading, value: number): number => Math.min(Math.max(value, least), most);
 
-/** Milliseconds between two readings. */
-const INTERVAL = 5_000;
+const READING_INTERVAL_MS = 5_000;
 
 /**
  * Reads the clock again and again, one reading at a time. A reading that fails changes nothing: others report that the server is away.
@@ -43,6 +41,6 @@ export const keepReading = ({ read }: Pick<ServerClock, 'read'>): (() => void) =
     isReading = true;
     await read().catch(() => undefined);
     isReading = false;
-  }, INTERVAL).unref();
+  }, READING_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 };

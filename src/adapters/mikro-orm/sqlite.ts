@@ -4,9 +4,8 @@ import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely
 import { systemReason } from '../log/redact-error.ts';
 import { statementName } from './built-statements.ts';
 import { SQLITE } from './dialects.ts';
-import type { DatabaseKind } from './kind.ts';
 import { sqliteSessions } from './one-statement-sessions.ts';
-import type { SqliteOptions } from './options.ts';
+import type { DatabaseKind, SqliteOptions } from './options.ts';
 import { makeDatabasePrivate } from './private-file.ts';
 
 /**

@@ -2,7 +2,6 @@ import type { Compilable, ExpressionBuilder, Kysely } from 'kysely';
 import type { Query } from '../records/records.ts';
 import { type AnyTable, type ColumnType, keyName, TABLES, type TableName, uniquesOf } from '../records/tables.ts';
 
-/** How a column is stored, without whether it may be `null`. */
 export type Kind = 'text' | 'integer' | 'boolean' | 'json';
 
 /** A column of a table, in SQL. */
@@ -15,7 +14,6 @@ export type SqlColumn = {
   readonly isNullable: boolean;
 };
 
-/** The column of the version of a row. */
 export const VERSION = 'version';
 
 const nameOf = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -27,7 +25,6 @@ const toColumn = ([member, type]: readonly [string, ColumnType]): SqlColumn => (
   isNullable: type.endsWith('?'),
 });
 
-/** The columns of a row. */
 export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] => Object.entries(columns).map(toColumn);
 
 /** What is sent for a value. `toBoolean` gives booleans as the driver takes them. */
@@ -81,10 +78,8 @@ export const sqlTables = (prefix: string): ((name: TableName) => SqlTable) => {
   return (name) => tables.get(name) as SqlTable;
 };
 
-/** What the driver takes for `true` and `false`. */
 export type Booleans = (value: boolean) => unknown;
 
-/** A row as it is read. */
 export const toRow = ({ columns }: SqlTable, row: Row): Row & { readonly version: number } => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
@@ -176,7 +171,6 @@ export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning
   } satisfies Statement<unknown>;
 };
 
-/** The key and the version of a row. */
 const identityOf = ({ key }: SqlTable, row: object): unknown[] =>
   [...key.map(({ member }) => member), VERSION].map((member) => Reflect.get(row, member));
 

@@ -27,7 +27,6 @@ const tablesOf = <Value>() => {
   return (name: TableName): Map<string, Value> => tables.get(name) as Map<string, Value>;
 };
 
-/** Removes what goes with a user. */
 const removeOwned = (rows: Rows, user: Row | undefined): void => {
   if (user === undefined) return;
   for (const name of OF_USERS)
@@ -36,7 +35,6 @@ const removeOwned = (rows: Rows, user: Row | undefined): void => {
 
 export type StoredRows = Rows & { begin(): Changes };
 
-/** The rows of all tables. */
 export const memoryRows = (): StoredRows => {
   const stored = tablesOf<Row>();
   const rows: Rows = {

@@ -4,8 +4,8 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import type { Rotation } from '../../domain/session.ts';
 import { withMethods } from './storage.ts';
 
-/** Milliseconds after which a rotation is no longer reverted: longer than a fail-over of the database. */
-const PATIENCE = 60_000;
+/** Longer than a fail-over of the database. Later, a rotation is no longer reverted. */
+const PATIENCE_MS = 60_000;
 /** How many rotations are remembered. For a further one, the oldest is no longer reverted. */
 const CAPACITY = 5_000;
 /** How many are reverted at once: a row that somebody has locked must not delay the others, nor they every request. */
@@ -27,7 +27,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
   const keepReverting = async (rotation: Rotation): Promise<void> => {
     unconfirmed.add(rotation);
     for (const oldest of unconfirmed) if (unconfirmed.size > CAPACITY) unconfirmed.delete(oldest);
-    const end = performance.now() + PATIENCE;
+    const end = performance.now() + PATIENCE_MS;
     const isWaiting = () => unconfirmed.has(rotation) && performance.now() < end;
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);

@@ -24,7 +24,6 @@ const PURGE_ROUNDS = 10;
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
   session;
 
-/** The row of a session that was changed. */
 const changed = ({ purgeCheckAt }: Row, session: Session): Row => ({
   ...session,
   purgeCheckAt: Math.min(purgeCheckAt, session.expiresAt),

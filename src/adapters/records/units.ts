@@ -20,19 +20,16 @@ type Run = {
   readonly sent: Set<Promise<unknown>>;
 };
 
-/** The most runs of one unit. */
 const MOST_RUNS = 10;
-/** Milliseconds. */
-const LONGEST_PAUSE = 100;
+const LONGEST_PAUSE_MS = 100;
 
 /** The units that this code is within. One that is over may have left callbacks behind, which are outside. */
 const units = new AsyncLocalStorage<{ isOver: boolean }>();
-/** Whether this code is within a unit. */
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
 /** Longer with each run, and random, so that the other unit can get its locks first. */
 const afterConflict = (runs: number): Promise<void> =>
-  pause(Math.min(LONGEST_PAUSE, 5 * 2 ** runs) * (0.5 + Math.random() / 2));
+  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + Math.random() / 2));
 
 /**
  * The records of a store, from what it does for each call and for a transaction. Repeats a unit after a conflict, and refuses one within
@@ -129,7 +126,6 @@ const lockingOnce = (inside: Calls): Calls => {
   };
 };
 
-/** The same calls, each made by `make`. */
 const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
   insert: (...given) => make(() => calls.insert(...given)),
   list: (...given) => make(() => calls.list(...given)),

@@ -1,10 +1,9 @@
-import { clients } from './login-attempts/clients.ts';
 import { settling } from './login-attempts/settling.ts';
 import { type AttemptsStore, givenAttempts } from './login-attempts/store.ts';
 import { waiting } from './login-attempts/waiting.ts';
 import { prepared, vitestSuite } from './suite.ts';
 
-const PARTS = { waiting, clients, settling };
+const PARTS = { waiting, settling };
 
 /**
  * Registers the tests of every promise of the port for one adapter.

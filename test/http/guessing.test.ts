@@ -161,37 +161,9 @@ describe('an attacker who continues to guess', () => {
   });
   const ATTACKER = { network: '198.51.100.1' };
 
-  it('waits longer each time, up to a minute, and no longer for attempts during the wait', async () => {
-    const { person } = await signUp(service);
-    await guess(service, person.username, FREE, ATTACKER);
-    const waits: unknown[] = [];
-    for (let round = 0; round < 8; round += 1) {
-      const refused = await guess(service, person.username, 3, ATTACKER);
-      waits.push(...new Set(refused.map(waitOf)));
-      clock.advance(60_000);
-      await logInAt(service, person.username, 'a guess', ATTACKER).expect(401);
-    }
-    expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '60', '60']);
-  });
-
-  it('does not block other networks, even for a new device', async () => {
-    const { person } = await signUp(service);
-    for (let second = 0; second < FREE + 60; second += 1) {
-      await logInAt(service, person.username, 'a guess', { network: `2001:db8:0:1::${second}` });
-      clock.advance(1_000);
-    }
-    const wait = await logInAt(service, person.username, person.password, { network: '2001:db8:0:1::ffff' }).expect(
-      429,
-    );
-    expect(Number(waitOf(wait))).toBeGreaterThan(1);
-    await logInAt(service, person.username, person.password, { network: '2001:db8:0:2::1' }).expect(200);
-  });
-
   it.each([
-    ['all of a /56', 250, (index: number) => `2001:db8:0:${index.toString(16)}::1`, 0.85],
     ['a /48', 250, (index: number) => `2001:db8:1:${(97 * index).toString(16)}::1`, 0.85],
     ['all of a /24', 250, (index: number) => `198.51.100.${index}`, 0.85],
-    ['ten unrelated networks', 10, (index: number) => `198.${index}.100.1`, 0.4],
   ])('does not keep the owner out for long, with addresses in %s', async (_what, count, networkOf, part) => {
     const { person } = await signUp(service);
     await guess(service, person.username, FREE, ATTACKER);

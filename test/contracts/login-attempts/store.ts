@@ -1,6 +1,4 @@
-import { expect } from 'vitest';
 import type { Attempt, LoginAttempts } from '../../../src/application/ports/login-attempts.ts';
-import { deviceClient } from '../../../src/domain/login-throttle.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
@@ -28,17 +26,6 @@ export const from = (network: number | string): Attempt => {
   return { key, client: { kind: 'network', names: [`${name}/16`, `${name}/24`, name] } };
 };
 
-/** On a /64 network in the given /48; all of them are in one /32. */
-export const inside = (middle: number, network: number): Attempt => ({
-  key,
-  client: {
-    kind: 'network',
-    names: ['2001:db8::/32', `2001:db8:${middle}::/48`, `2001:db8:${middle}:${network}::/64`],
-  },
-});
-
-export const on = (device: number): Attempt => ({ key: 'devices of ada', client: deviceClient(`device-${device}`) });
-
 export const ADA = from('192.0.2.1');
 
 export const givenAttempts = async (make: () => Promise<AttemptsStore>, run: Run) => {
@@ -50,14 +37,6 @@ export const givenAttempts = async (make: () => Promise<AttemptsStore>, run: Run
     let admitted = 0;
     for (let count = 0; count < times; count += 1) if ((await attempts.begin(attempt)) === 0) admitted += 1;
     return admitted;
-  };
-  /** Fails until each further attempt has to wait for a minute. */
-  const besiege = async (attempt = ADA): Promise<void> => {
-    await fail(FREE, attempt);
-    for (let minute = 0; minute < 7; minute += 1) {
-      await pass(MINUTE);
-      expect(await fail(1, attempt)).toBe(1);
-    }
   };
   /** Whole seconds, as in the Retry-After header. */
   const secondsToWait = async (attempt = ADA): Promise<number> => Math.ceil((await attempts.begin(attempt)) / SECOND);
@@ -71,5 +50,5 @@ export const givenAttempts = async (make: () => Promise<AttemptsStore>, run: Run
     offered<Exclude<AttemptsStore[Name], Absent>>(store[name] as never, run);
 
   const close = async () => store.close?.();
-  return { store, attempts, pass, fail, besiege, secondsToWait, crowd, hook, close };
+  return { store, attempts, pass, fail, secondsToWait, crowd, hook, close };
 };

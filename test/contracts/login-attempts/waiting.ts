@@ -11,31 +11,6 @@ export const waiting = ({ it }: Tests<GivenAttempts>): void => {
     expect(await attempts.begin(ADA)).toBe(SECOND);
   });
 
-  it('doubles the wait with each further failure, from a second up to a minute', async ({
-    attempts,
-    pass,
-    fail,
-    secondsToWait,
-  }) => {
-    await fail(FREE);
-    const seconds: number[] = [];
-    for (let failure = 0; failure < 9; failure += 1) {
-      seconds.push(await secondsToWait());
-      await pass(MINUTE);
-      expect(await attempts.begin(ADA)).toBe(0);
-    }
-    expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
-  });
-
-  it('does not count attempts that have to wait', async ({ attempts, pass, fail, secondsToWait }) => {
-    await fail(FREE);
-    expect(await fail(50)).toBe(0);
-    expect(await secondsToWait()).toBe(1);
-    await pass(SECOND);
-    expect(await attempts.begin(ADA)).toBe(0);
-    expect(await secondsToWait()).toBe(2);
-  });
-
   it('admits exactly 50 of many concurrent attempts', async ({ crowd, secondsToWait }) => {
     expect(await crowd(2 * FREE)).toBe(FREE);
     expect(await secondsToWait()).toBe(1);

@@ -1,9 +1,9 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from '../support/application.ts';
+import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
-import { heldFrom, opened, servicesOverOneDatabase, tokenIn } from '../support/http/auth-http.ts';
+import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
@@ -46,7 +46,6 @@ const bindingsOf = async (accessToken: string): Promise<string[]> => {
   return body.data.map(({ binding }: { binding: string }) => binding);
 };
 const kindsOf = async (userId: string) => (await eventsOf(service, userId)).map(({ kind }) => kind);
-const jtiOf = (cookie: string) => opened(tokenIn(cookie)).claims.jti;
 
 describe('a session with a key of its device', () => {
   it('is opened by a registration and a log-in with a proof, and its user sees it', async () => {
@@ -82,17 +81,6 @@ describe('a session with a key of its device', () => {
     expect(codeOf(await proven(key, next.cookie, second))).toEqual([200, undefined]);
   });
 
-  it('gives its current token again for a lost answer, days later', async () => {
-    const { key, user, cookie } = await boundUser();
-    const next = heldFrom(await proven(key, cookie));
-    clock.advance(5 * DAY);
-    const again = heldFrom(await proven(key, cookie, second));
-    expect(jtiOf(again.cookie)).toBe(jtiOf(next.cookie));
-    await service.http.get('/users/me').set(bearer(again.accessToken)).expect(200);
-    expect(codeOf(await proven(key, again.cookie))).toEqual([200, undefined]);
-    expect(await kindsOf(user.id)).toEqual(['registered']);
-  });
-
   it('accepts each proof once, whichever instance it reaches', async () => {
     const { key, user, cookie } = await boundUser();
     const body = { proof: await proofFor(key) };
@@ -125,30 +113,6 @@ describe('a session with a key of its device', () => {
     expect(await kindsOf(user.id)).toEqual(['registered']);
     const foreign = await proofFor(key, { now: clock.now() + 60 * MINUTE });
     expect(codeOf(await refresh(cookie, { proof: foreign }))).toEqual(UNPROVEN);
-  });
-
-  it('keeps its key when the password changes, and gives no new tokens when the other sessions end', async () => {
-    const { key, person, accessToken } = await boundUser();
-    const change = { currentPassword: person.password, newPassword: 'staple battery horse' };
-    const changed = heldFrom(
-      await service.http.put('/users/me/password').set(bearer(accessToken)).send(change).expect(200),
-    );
-    expect(await bindingsOf(changed.accessToken)).toEqual(['device']);
-    expect(codeOf(await refresh(changed.cookie, undefined))).toEqual(UNPROVEN);
-    const next = heldFrom(await proven(key, changed.cookie));
-    const others = service.http.delete('/auth/sessions?except=current').set(bearer(next.accessToken));
-    const ended = await others.set('Cookie', next.cookie).expect(200);
-    expect(ended.body.data).toBeNull();
-    expect(ended.get('Set-Cookie')).toBeUndefined();
-    expect(codeOf(await proven(key, next.cookie))).toEqual([200, undefined]);
-  });
-
-  it('ends as logged out with an old token', async () => {
-    const { key, user, cookie } = await boundUser();
-    await proven(key, cookie);
-    clock.advance(60 * MINUTE);
-    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
-    expect((await eventsOf(service, user.id)).map(({ reason }) => reason)).toContain('logout');
   });
 });
 
@@ -250,40 +214,6 @@ describe('the body of a refresh', () => {
     expect(await problemOf(`a.b.${'c'.repeat(2_045)}`)).toMatchObject([{ field: 'proof', code: 'too_long' }]);
     expect(await problemOf('a text')).toMatchObject([{ field: 'proof', code: 'invalid_format' }]);
     expect(await problemOf(7)).toMatchObject([{ field: 'proof', code: 'invalid_type' }]);
-  });
-});
-
-describe('POST /auth/step-up with a proof', () => {
-  const stepUp = async (accessToken: string, given: object = {}, key?: DeviceKey) => {
-    const device = key ?? (await joseDeviceKey());
-    const proof = await device.proof({ htu: `${BASE_URL}/auth/step-up`, now: clock.now() });
-    const request = service.http.post('/auth/step-up').set(bearer(accessToken));
-    return request.send({ proof, ...given });
-  };
-
-  it('gives the session another key, with the password', async () => {
-    const { key, person, user, accessToken, cookie } = await boundUser();
-    const another = await joseDeviceKey();
-    const answer = await stepUp(accessToken, { password: person.password }, another);
-    expect([answer.status, answer.body.data]).toEqual([200, { accessToken: expect.any(String) }]);
-    expect(answer.get('Set-Cookie')).toBeUndefined();
-    expect(codeOf(await proven(key, cookie, second))).toEqual(UNPROVEN);
-    expect(codeOf(await proven(another, cookie, second))).toEqual([200, undefined]);
-    expect(await kindsOf(user.id)).toContain('device-bound');
-  });
-
-  it('changes nothing without the password, the proof or an access token', async () => {
-    const { key, person, accessToken, cookie } = await boundUser();
-    const { password } = person;
-    const foreign = await proofFor(key);
-    for (const [given, refusal] of [
-      [{ password: 'wrong horse' }, [401, 'AUTH_CREDENTIALS_INVALID']],
-      [{ password, proof: foreign }, UNPROVEN],
-      [{}, [400, 'CLIENT_PARAMS_VALIDATION_FAILED']],
-    ] as const)
-      expect(codeOf(await stepUp(accessToken, given))).toEqual(refusal);
-    expect(codeOf(await service.http.post('/auth/step-up').send({}))).toEqual([401, 'AUTH_TOKEN_MISSING']);
-    expect(codeOf(await proven(key, cookie))).toEqual([200, undefined]);
   });
 });
 

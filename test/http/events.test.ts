@@ -211,14 +211,6 @@ describe('GET /users/me/events', () => {
     expect(next).toBe(events.at(-1).id);
   });
 
-  it('is empty for a user without events, and after the last one', async () => {
-    const [ada, bob] = [await signUp(service), await signUp(service)];
-    const [{ id }] = (await eventsOf(bob)).events;
-    expect(await eventsOf(bob, `?before=${id}`)).toStrictEqual({ events: [], next: null });
-    await purges({ ...service.ports, clock: fixedClock(NOW + MINUTE), eventsRetention: 0 }).events(1_000);
-    expect(await eventsOf(ada)).toStrictEqual({ events: [], next: null });
-  });
-
   it.each(['limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'before=x', 'after=1'])(
     'refuses %s',
     async (query) => {

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { AppError, duplicateUser } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
@@ -50,17 +49,6 @@ describe('POST /auth/register', () => {
     });
     expect(response.body.context.requestId).toMatch(ULID);
     expect(response.get('Cache-Control')).toBe('no-store');
-  });
-
-  it('stores a bcrypt hash of cost 10, and does not return it', async () => {
-    const real = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
-    const person = aPerson();
-    const response = await real.http.post('/auth/register').send(person).expect(201);
-    const stored = await real.ports.users.findByUsername(person.username);
-    expect(stored?.passwordHash).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}$/);
-    const { accessToken, cookie } = heldFrom(response);
-    const shown = JSON.stringify([response.body, response.headers, opened(accessToken), opened(tokenIn(cookie))]);
-    expect(shown).not.toMatch(/passwordHash|\$2b\$/i);
   });
 
   it('returns the username unchanged', async () => {

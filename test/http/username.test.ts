@@ -25,15 +25,6 @@ describe('PUT /users/me/username', () => {
     await signUp(service, { ...aPerson(), username: ada.user.username });
   });
 
-  it('changes the letter case of the username, and nothing when it is the same', async () => {
-    const ada = await signUp(service);
-    const username = ada.user.username.toUpperCase();
-    expect((await change(ada, username).expect(200)).body.data.username).toBe(username);
-    await change(ada, username).expect(200);
-    const events = await eventsOf(service, ada.user.id);
-    expect(events.filter(({ kind }) => kind === 'username-changed')).toHaveLength(1);
-  });
-
   it('refuses one that is taken, in any letter case, and changes nothing', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     const { body } = await change(ada, other.user.username.toUpperCase()).expect(409);

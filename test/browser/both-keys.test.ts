@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import {
@@ -13,10 +12,9 @@ import {
   sessionsIn,
 } from '../support/browser/client-page.ts';
 import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
-import { startService } from '../support/http/service.ts';
+import { hasher, startService } from '../support/http/service.ts';
 
 const TEN_MINUTES = 600_000;
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** An https site whose application has the client, and a user who has registered in it, until the end of the test. */
 const openWorld = async () => {

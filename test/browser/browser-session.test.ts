@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
-import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, hasher, startService, type TestService } from '../support/http/service.ts';
 
 const RENEWALS = 6;
 /** How often Chromium signs for a site in nine minutes, until it is started again. */
 const QUOTA = 6;
 const SOON = { timeout: 60_000, interval: 50 };
 const REGISTERED = 'registration 200';
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** A browser in which the application of the site is open, until the end of the test. One that is `alone` can be started again. */
 const visit = async (site: SecureSite, { alone = false } = {}) => {

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import {
@@ -14,13 +13,10 @@ import {
 } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
 import { witness } from '../support/browser/witness.ts';
-import { startService, type TestService } from '../support/http/service.ts';
+import { hasher, startService, type TestService } from '../support/http/service.ts';
 import { freePort } from '../support/servers/free-port.ts';
 
 const REFRESH = '/auth/refresh-token';
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** The tab still has the session that its user has opened, and nobody was refused. */
 const expectSame = async (tab: Page, service: string, opened: Awaited<ReturnType<typeof sessionsIn>>) => {

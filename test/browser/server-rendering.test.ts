@@ -3,11 +3,10 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { createApp } from '../../examples/hono/app.ts';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { HONO, logInAt, openRenderedPages, SVELTEKIT, showsAccount } from '../support/browser/rendered-pages.ts';
 import { openSecureSite, RESOLVING } from '../support/browser/secure-site.ts';
-import { aPerson, startService } from '../support/http/service.ts';
+import { aPerson, hasher, startService } from '../support/http/service.ts';
 
 /** What the server renders for the browser of a tab, before any script of the page runs. */
 const rendered = (tab: Page, path: string) =>
@@ -111,7 +110,7 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
         ACCESS_COOKIE_DOMAIN: 'example.test',
         LOGIN_PAGE_URL: `${site.application}/login`,
       },
-      { hasher: bcryptPasswordHasher({ cost: 4 }) },
+      { hasher },
     );
     onTestFinished(service.close);
     site.serve(service.url);

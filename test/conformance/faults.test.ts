@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
-import { startService, type TestService } from '../support/http/service.ts';
+import { hasher, startService, type TestService } from '../support/http/service.ts';
 import { altering, errorWith, isError, issues, withBody, withCookie, withData, without } from './alterations.ts';
 import { believingTokens } from './believing-tokens.ts';
 import { type Behavior, startFaultyServer } from './faulty-server.ts';
 
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 let service: TestService;
 let limited: TestService;
 let unbound: TestService;

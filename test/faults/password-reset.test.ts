@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
-import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
+import { cookiePair, hasher, refreshCookieOf, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
@@ -27,7 +26,6 @@ describe.runIf(canStartServers())('a reset of the password that is not committed
   it('makes a log-in with the old password wait, which then fails', async () => {
     const { url, database, waiting } = await aDatabase();
     const mailer = memoryMailer();
-    const hasher = bcryptPasswordHasher({ cost: 4 });
     const service = await startService(
       { ...LONG_TIMEOUTS, EMAIL_VERIFICATION: 'off', DATABASE_URL: url },
       { mailer, hasher },

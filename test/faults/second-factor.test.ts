@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, startService } from '../support/http/service.ts';
+import { aPerson, cookiePair, hasher, startService } from '../support/http/service.ts';
 import { documentedHttp, type Http } from '../support/openapi/documented-http.ts';
 import {
   type KillableService,
@@ -150,7 +149,7 @@ describe.runIf(canStartServers())('a second factor whose commit loses its connec
     onTestFinished(line.close);
     const FACTOR_KEYS = randomBytes(32).toString('base64url');
     const env = { ...LONG_TIMEOUTS, FACTOR_KEYS, ...NO_MAIL, DATABASE_URL: line.url };
-    const service = await startService(env, { hasher: bcryptPasswordHasher({ cost: 4 }) });
+    const service = await startService(env, { hasher });
     onTestFinished(service.close);
     return { line, service };
   };

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
@@ -12,13 +11,11 @@ import { DAY, MINUTE } from '../support/application.ts';
 import { anEvent } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, signUp } from '../support/http/auth-http.ts';
-import { startService, type TestService } from '../support/http/service.ts';
+import { hasher, startService, type TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const HOUR = 60 * MINUTE;
 const clock = fixedClock(NOW);
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 /** Users of a caller's own have no events: there, the service keeps its own in memory. */
 const ENV = { TRUST_PROXY: '1' };
 

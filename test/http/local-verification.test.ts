@@ -1,13 +1,12 @@
 import { verify } from 'node:crypto';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
-import { aPerson } from '../support/http/service.ts';
+import { aPerson, hasher } from '../support/http/service.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -35,7 +34,7 @@ describe('the public keys of the environment', () => {
     const config = parseConfig(ENV);
     service = await compose(config, silentLogger, {
       storage: memoryStorage(),
-      ports: { hasher: bcryptPasswordHasher({ cost: 4 }) },
+      ports: { hasher },
     });
     answers = watched(service.http, service.routes);
     server = await listen(answers.handlers, config);

@@ -1,13 +1,12 @@
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
-import { cookiePair, startService, type TestService } from '../support/http/service.ts';
+import { cookiePair, hasher, startService, type TestService } from '../support/http/service.ts';
 import { runHere } from '../support/processes/commands.ts';
 import { LONG_TIMEOUTS } from '../support/processes/killable-service.ts';
 import { postgresOfTheTests } from '../support/servers/of-the-tests.ts';
@@ -38,7 +37,7 @@ describe.runIf(postgresOfTheTests() !== undefined)('the key of authenticator app
     instances[index] = await startService(envWith(keys), {
       clock,
       attempts,
-      hasher: bcryptPasswordHasher({ cost: 4 }),
+      hasher,
     });
   };
   const at = (index: number) => instances[index] ?? expect.unreachable('the instance does not run');

@@ -1,14 +1,11 @@
 import { expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage, Stores, Transactions } from '../../../src/application/ports/transactions.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
-import { aPerson, startService } from '../../support/http/service.ts';
+import { aPerson, hasher, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
 
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 const TOKEN = /password-reset#token=([\w-]{43})/;
 
 /** The same adapter as an instance of a class: its methods are those of its prototype, and need `this`. */

@@ -3,12 +3,11 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from '
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { signUp } from '../../support/http/auth-http.ts';
 import { exchangeText, parseAnswers } from '../../support/http/raw-http.ts';
 import { sampleBody } from '../../support/http/samples.ts';
-import { aPerson, declaredRoutes, startService, type TestService } from '../../support/http/service.ts';
+import { aPerson, declaredRoutes, hasher, startService, type TestService } from '../../support/http/service.ts';
 import { brief, holds } from '../../support/properties/properties.ts';
 import { openTestStorage, type TestStorage } from '../../support/storage/storage.ts';
 import { type Credentials, type GeneratedRequest, requestsTo } from './generated.ts';
@@ -80,7 +79,6 @@ describe('any request', () => {
   beforeAll(async () => {
     process.on('unhandledRejection', notice);
     database = await openTestStorage();
-    const hasher = bcryptPasswordHasher({ cost: 4 });
     const env = { ...ALL_ROUTES, ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
     service = await startService(env, { storage: database.storage, hasher });
     for (const route of routes.filter(({ name }) => name === 'register')) {

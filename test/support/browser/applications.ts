@@ -1,15 +1,11 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
-import { startService, type TestService } from '../http/service.ts';
+import { hasher, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
 import { importing, registeredIn } from './client-page.ts';
 import { openSite, type Site } from './site.ts';
 import { type Witness, witness } from './witness.ts';
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 type Applications = {
   /** The origin of the service. */

@@ -1,8 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { fixedClock } from '../fixed-clock.ts';
-import { aPerson, startService } from '../http/service.ts';
+import { aPerson, hasher, startService } from '../http/service.ts';
 import { openBrowser } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
@@ -42,9 +41,6 @@ export type Visitor = {
   /** Opens another tab until the end of the test. */
   readonly open: (url: string) => Promise<Page>;
 };
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /**
  * The service, an application, a foreign site and a browser, for a whole `describe`. The clock of the service stands still: however slow

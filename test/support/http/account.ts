@@ -1,12 +1,8 @@
 import { afterAll } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
-import { type Own, startService, type TestService } from './service.ts';
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
+import { hasher, type Own, startService, type TestService } from './service.ts';
 
 const DAY = 86_400_000;
 

@@ -1,5 +1,6 @@
 import request from 'supertest';
 import { expect, vi } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
@@ -14,6 +15,9 @@ import { partsOfService } from '../parts.ts';
 import { ALL_ROUTES } from './all-routes.ts';
 
 const KEYS = testKeys();
+
+/** bcrypt with its lowest cost, to save time. */
+export const hasher = bcryptPasswordHasher({ cost: 4 });
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 

@@ -1,5 +1,5 @@
 import type { ReplayPolicy } from '../../../src/domain/token-status.ts';
-import { type Fault, REFRESH_LIFETIME } from './program.ts';
+import { type Fault, REFRESH_LIFETIME } from '../../support/rotation/program.ts';
 
 /** A refresh token, by its number within its session. */
 type Token = number;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Rotation, RotationOutcome } from '../../../src/domain/session.ts';
-import type { Fault } from './program.ts';
+import type { Fault } from '../../support/rotation/program.ts';
 
 const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
 

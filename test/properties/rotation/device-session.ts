@@ -6,9 +6,9 @@ import type { RefreshToken, TokenSigner } from '../../../src/application/ports/t
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { isLive, type Session } from '../../../src/domain/session.ts';
 import type { ReplayPolicy } from '../../../src/domain/token-status.ts';
-import { application } from '../application.ts';
-import { NOW } from '../builders.ts';
-import { reportsOf } from '../reports.ts';
+import { application } from '../../support/application.ts';
+import { NOW } from '../../support/builders.ts';
+import { reportsOf } from '../../support/reports.ts';
 import { sessionModel } from './model.ts';
 
 /** A token of a client; the model identifies it by `number`. */

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/adapters/mikro-orm/open-database.ts';
-import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { storageOver } from '../../src/adapters/records/storage.ts';
-import { holds } from '../support/properties/properties.ts';
-import { play, type Store } from '../support/rotation/play.ts';
-import { programs } from '../support/rotation/program.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { holds } from '../../support/properties/properties.ts';
+import { programs } from '../../support/rotation/program.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { play, type Store } from './play.ts';
 
 /*
  * Random programs of log-ins, refreshes, replays, races, log-outs, faults and waits. Each run prints the seeds of its
- * properties; `FC_SEED=<seed> vitest run test/properties/rotation.test.ts` repeats it.
+ * properties; `FC_SEED=<seed> vitest run test/properties/rotation/rotation.test.ts` repeats it.
  */
 
 const RUNS_IN_MEMORY = 1_000;

@@ -4,14 +4,14 @@ import { revertingSessions } from '../../../src/adapters/records/reverting-sessi
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { application } from '../application.ts';
-import { aUser, NOW } from '../builders.ts';
-import { plainTokenSigner } from '../fakes.ts';
-import { sequentialIds } from '../sequential-ids.ts';
-import { separately } from '../transactions.ts';
+import { application } from '../../support/application.ts';
+import { aUser, NOW } from '../../support/builders.ts';
+import { plainTokenSigner } from '../../support/fakes.ts';
+import type { Fault, Program, Step } from '../../support/rotation/program.ts';
+import { sequentialIds } from '../../support/sequential-ids.ts';
+import { separately } from '../../support/transactions.ts';
 import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
 import { faultyLine } from './faulty-line.ts';
-import type { Fault, Program, Step } from './program.ts';
 
 export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type AccountTab, APPLICATION, axeFaultsOf, openAccountPages } from '../support/browser/account-pages.ts';
+import { type AccountTab, APPLICATION, openAccountPages } from '../support/browser/account-pages.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { screenshot } from '../support/browser/console.ts';
+import { axeFaultsOf } from '../support/browser/faults.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 

@@ -4,11 +4,11 @@ import {
   ACCOUNT_PAGE_NAMES,
   type AccountTab,
   APPLICATION,
-  axeFaultsOf,
   openAccountPages,
 } from '../support/browser/account-pages.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { screenshot } from '../support/browser/console.ts';
+import { axeFaultsOf } from '../support/browser/faults.ts';
 import { linksOf, sentLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';

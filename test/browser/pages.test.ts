@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { axeFaultsOf } from '../support/browser/account-pages.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
+import { axeFaultsOf, watchFaults } from '../support/browser/faults.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 
 const PAGES = [
@@ -19,10 +19,6 @@ const LOOKS = [
   ['light', 320],
   ['dark', 1280],
 ] as const;
-
-/** Reports to the test, which a policy of the page does not forbid. */
-const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
-  reportViolation(event.effectiveDirective + ' ' + event.blockedURI))`;
 
 describe.runIf(canBrowse())('the pages in a browser', () => {
   let service: TestService;
@@ -43,11 +39,8 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
   const open = async () => {
     const tab = await browser.newPage();
     onTestFinished(() => tab.close());
-    const faults: string[] = [];
+    const faults = await watchFaults(tab);
     const requested: string[] = [];
-    await tab.exposeFunction('reportViolation', (what: string) => faults.push(`violation: ${what}`));
-    await tab.addInitScript(REPORT_VIOLATIONS);
-    tab.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
     tab.on('console', (message) => {
       // Chromium also reports the status of a page that is an error.
       if (message.location().url !== tab.url()) faults.push(`${message.type()}: ${message.text()}`);

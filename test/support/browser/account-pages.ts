@@ -1,19 +1,15 @@
 import { createServer, request } from 'node:http';
-import axe from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Mail } from '../../../src/application/ports/mailer.ts';
-import { startService, type TestService } from '../http/service.ts';
+import { hasher, startService, type TestService } from '../http/service.ts';
 import { memoryMailer } from '../mail/memory-mailer.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
+import { watchFaults } from './faults.ts';
 import { listenOnLoopback } from './listen.ts';
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
 
 export const ACCOUNT_PAGE_NAMES = [
   'password-reset',
@@ -104,16 +100,9 @@ export const openAccountPages = (path = '', more: Readonly<Record<string, string
 
 export type AccountTab = Awaited<ReturnType<typeof watched>>;
 
-/** Reports to the test, which a policy of the page does not forbid. */
-const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
-  reportViolation(event.effectiveDirective + ' ' + event.blockedURI))`;
-
 const watched = async (page: Page) => {
-  const faults: string[] = [];
+  const faults = await watchFaults(page);
   const requests: Request[] = [];
-  await page.exposeFunction('reportViolation', (what: string) => faults.push(`violation: ${what}`));
-  await page.addInitScript(REPORT_VIOLATIONS);
-  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
   page.on('request', (sent) => requests.push(sent));
   const field = (label: string) => page.getByLabel(label, { exact: true });
   return {
@@ -138,15 +127,6 @@ const watched = async (page: Page) => {
     focused: (): Promise<string> =>
       page.evaluate('(document.activeElement.getAttribute("role") ?? document.activeElement.id)'),
   };
-};
-
-/** What axe finds: the rule and the elements. */
-export const axeFaultsOf = async (page: Page): Promise<readonly string[]> => {
-  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
-  // Preloading would fetch the stylesheet by script, which the policy forbids.
-  const { violations, passes } = await page.evaluate<axe.AxeResults>('axe.run(document, { preload: false })');
-  if (!passes.some(({ id }) => id === 'color-contrast')) throw new Error('axe has not looked at colours');
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
 };
 
 /** A proxy that removes the path below which it has put the service, and knows nothing else. */

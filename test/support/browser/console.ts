@@ -1,22 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
-import { readText } from '../checkout/repository.ts';
-import { startService, type TestService } from '../http/service.ts';
+import { hasher, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
-
-declare global {
-  var violations: string[] | undefined;
-  var axe: { run: (options: RunOptions) => Promise<AxeResults> } | undefined;
-}
-
-/** bcrypt with its lowest cost, to save time. */
-const hasher = bcryptPasswordHasher({ cost: 4 });
+import { axeFaultsOf, watchFaults } from './faults.ts';
 
 export const PHONE = { width: 360, height: 740 };
 const DESK = { width: 1_280, height: 800 };
@@ -47,7 +37,7 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
     const page = await browser.newPage();
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    const faults = await watchFaults(page);
+    const faults = await watchConsole(page);
     await page.goto(`${address}/console`);
     return { ...partsOf(page), page, faults };
   };
@@ -94,35 +84,15 @@ const partsOf = (page: Page) => {
   };
 };
 
-/** Has to be done before the page is opened: its scripts may run at once. */
-const watchFaults = async (page: Page): Promise<Console['faults']> => {
-  const errors: string[] = [];
-  page.on('pageerror', (error) => errors.push(error.message));
+/** With the errors that scripts write to the console of the browser. */
+const watchConsole = async (page: Page): Promise<Console['faults']> => {
+  const faults = await watchFaults(page);
   page.on('console', (message) => {
     // The browser reports each response with an error status as well.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-      errors.push(message.text());
+      faults.push(message.text());
   });
-  await page.addInitScript(`
-    globalThis.violations = [];
-    addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
-  `);
-  return async () => [
-    ...errors,
-    ...((await page.evaluate(() => globalThis.violations)) ?? ['violations are not watched']),
-  ];
-};
-
-const AXE = 'node_modules/axe-core/axe.min.js';
-
-/** What axe-core finds in the page: the rule and the elements. */
-const accessibilityFaultsOf = async (page: Page): Promise<readonly string[]> => {
-  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(readText(AXE));
-  const results = await page.evaluate(() => globalThis.axe?.run({ resultTypes: ['violations'] }));
-  expect(results?.passes.length).toBeGreaterThan(0);
-  return (results?.violations ?? []).map(
-    ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-  );
+  return async () => faults;
 };
 
 /** In every look, of which the last one stays: axe-core finds no fault, nothing has to be scrolled sideways, and `holds`. */
@@ -130,7 +100,7 @@ export const expectSettled = async (page: Page, name: string, holds = async (): 
   for (const { title, size, scheme } of LOOKS) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme });
-    expect([title, ...(await accessibilityFaultsOf(page))]).toEqual([title]);
+    expect([title, ...(await axeFaultsOf(page))]).toEqual([title]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await holds();
     await screenshot(page, `console-${title}-${name}`);

@@ -1,5 +1,4 @@
-/** Milliseconds. */
-const STEP = 50;
+const STEP_MS = 50;
 
 /**
  * Calls `giveUp` after `timeout` milliseconds without a response. Returns a function that cancels it. While the event loop is blocked, a
@@ -7,7 +6,7 @@ const STEP = 50;
  * and all sockets are read between two steps.
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
-  let left = Math.ceil(timeout / STEP);
+  let left = Math.ceil(timeout / STEP_MS);
   let timer: NodeJS.Timeout;
   let afterSockets: NodeJS.Immediate | undefined;
   const step = (): void => {
@@ -15,10 +14,10 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
     afterSockets = setImmediate(() => {
       left -= 1;
       if (left <= 0) giveUp();
-      else timer = setTimeout(step, STEP);
+      else timer = setTimeout(step, STEP_MS);
     });
   };
-  timer = setTimeout(step, Math.min(timeout, STEP));
+  timer = setTimeout(step, Math.min(timeout, STEP_MS));
   return () => {
     clearTimeout(timer);
     clearImmediate(afterSockets);

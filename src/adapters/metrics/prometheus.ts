@@ -37,8 +37,7 @@ const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 const ROUNDS = ['sessions', 'remembered-devices', 'events', 'links', 'mailboxes', 'used-values', 'operations'] as const;
 export type Round = (typeof ROUNDS)[number];
 
-/** Seconds. */
-const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
+const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
 /**
  * The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones.
@@ -64,7 +63,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     name: 'tandem_http_request_duration_seconds',
     help: 'Duration of requests since their arrival, by route and status.',
     labelNames: ['route', 'status'],
-    buckets: LATENCY_BUCKETS,
+    buckets: LATENCY_BUCKETS_SECONDS,
     registers,
   });
   const unreadable = new Counter({

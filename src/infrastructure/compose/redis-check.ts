@@ -41,8 +41,7 @@ export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => 
 
 export const NOT_PERMITTED = 'the user may not run a command that counting needs';
 
-/** Milliseconds. */
-const PROBE_TTL = 1_000;
+const PROBE_TTL_MS = 1_000;
 
 /**
  * Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible.
@@ -51,10 +50,10 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${Math.random()}`;
   const { countRequest, read, replace } = redisCounts(redis);
   try {
-    await countRequest(key, PROBE_TTL);
+    await countRequest(key, PROBE_TTL_MS);
     const { text } = await read(key);
-    await replace(key, text, 'probed', PROBE_TTL);
-    await replace(key, 'probed', '', PROBE_TTL);
+    await replace(key, text, 'probed', PROBE_TTL_MS);
+    await replace(key, 'probed', '', PROBE_TTL_MS);
   } catch (error) {
     throw isRefusal(error) ? new LoggableError(NOT_PERMITTED) : error;
   }

@@ -6,8 +6,7 @@ type Address = { readonly host: string; readonly port: number };
 
 /** Scrapers need a few. */
 export const MAX_CONNECTIONS = 64;
-/** Milliseconds. */
-const REQUEST_TIMEOUT = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */
 export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
@@ -23,6 +22,6 @@ export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): 
   };
   return openServer(
     { request, errorResponse: async (status) => ({ status, headers: [], body: '' }) },
-    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.metrics },
+    { ...address, requestTimeout: REQUEST_TIMEOUT_MS, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.metrics },
   );
 };

@@ -1,12 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
-import { sessionCookies } from '../../src/adapters/http/request/cookies.ts';
-import { accountRoutes } from '../../src/adapters/http/routes/accounts/account.ts';
+import { exportRoute } from '../../src/adapters/http/routes/accounts/export.ts';
 import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
 import { registeredAda } from '../support/account.ts';
-
-const COOKIE = sessionCookies({ path: '/auth', sameSite: 'lax', secure: false, maxAge: 0 }, null);
 
 /** The handler of the export, and what it does while no page of events is read until `release`. */
 const setUp = async () => {
@@ -21,13 +18,10 @@ const setUp = async () => {
       return app.events.list(query);
     },
   };
-  const deps = { ...app, events } as unknown as Parameters<typeof accountRoutes>[0];
-  const route = accountRoutes(deps, COOKIE).find(({ name }) => name === 'export-account');
+  const deps = { ...app, events } as unknown as Parameters<typeof exportRoute>[0];
+  const route = exportRoute(deps);
   const ask = (signal = new AbortController().signal) =>
-    route?.handler(
-      { caller: { userId: user.id, sessionId: session.sessionId }, signal } as HandlerInput,
-      {} as Context,
-    );
+    route.handler({ caller: { userId: user.id, sessionId: session.sessionId }, signal } as HandlerInput, {} as Context);
   return { ask, reading: () => reading, release: gate.resolve };
 };
 

@@ -51,7 +51,7 @@ describe('a handler', () => {
     expect(inputs).toEqual([
       {
         body: undefined,
-        query: undefined,
+        query: {},
         params: undefined,
         claims: undefined,
         caller: undefined,

@@ -93,7 +93,7 @@ export {
   type SessionEnding,
 } from './domain/event.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
-export type { LoginClient } from './domain/login-throttle.ts';
+export type { ThrottledClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export type { Passkey, PasskeyKey, PasskeyState } from './domain/passkey.ts';
 export { isHashable } from './domain/password.ts';

@@ -147,7 +147,7 @@ export const recordUnprovenDevice = (
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** Not when the request came from the device that has used the session last, as for replays. */
+/** No notice if browser and network are those of the session's last use: the same rule as for replays. */
 const notifyOfUnprovenDevice = async (
   deps: NoticeDeps,
   stores: NoticeStores,

@@ -27,7 +27,7 @@ export type DeviceProof = {
 export type Evidence = {
   readonly required: boolean;
   readonly proof: DeviceProof | null;
-  /** The key that a live bound cookie of this session names. */
+  /** The key that a live bound cookie of the user names. */
   readonly browserKey: string | null;
   /** The key that has signed a proof for this request, also one that cannot be used any more, or not yet. Only to choose among sessions. */
   readonly signer?: string | null;

@@ -58,7 +58,7 @@ export const EVENT_KINDS = [
   'registration-refused',
   'logged-in',
   'login-refused',
-  /** In place of the session that made a change. */
+  /** A new session has replaced the one from which the user made a change. */
   'session-opened',
   'session-ended',
   /** A refresh found that the store had lost rotations of the session (ADR 0002). */

@@ -17,7 +17,7 @@ export const FAILURE_TTL = 3_600_000;
 const CLIENT_LIMIT = 3;
 
 /** The network or the device of a log-in. Names contain no space. */
-export type LoginClient = {
+export type ThrottledClient = {
   readonly kind: 'network' | 'device';
   /** The groups that the client belongs to, the widest first, then the client itself. */
   readonly names: readonly string[];
@@ -29,15 +29,15 @@ export type LoginClient = {
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
  * - devices: all devices of the user, of which at most 50 have a live session (ADR 0005), and each of them
  */
-const LIMITS: Readonly<Record<LoginClient['kind'], readonly number[]>> = {
+const LIMITS: Readonly<Record<ThrottledClient['kind'], readonly number[]>> = {
   network: [4 * CLIENT_LIMIT, 2 * CLIENT_LIMIT, CLIENT_LIMIT],
   device: [50 * CLIENT_LIMIT, CLIENT_LIMIT],
 };
 
-export const deviceClient = (device: string): LoginClient => ({ kind: 'device', names: ['devices', device] });
+export const throttledDevice = (device: string): ThrottledClient => ({ kind: 'device', names: ['devices', device] });
 
 /** The key of a client. The keys of its groups are prefixes of it. */
-export const clientKey = ({ names }: LoginClient): string => names.map((name) => `${name} `).join('');
+export const clientKey = ({ names }: ThrottledClient): string => names.map((name) => `${name} `).join('');
 
 type Failures = { readonly failures: number; readonly lastAt: number };
 
@@ -54,7 +54,7 @@ export type LoginThrottle = {
 const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
-export const waitFor = (throttle: LoginThrottle | null, client: LoginClient, now: number): number => {
+export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): number => {
   const { clients, buckets } = remembered(throttle, now);
   const excess = sum([...clients.values()].map(({ failures }) => failures)) - FREE_FAILURES;
   if (excess < 0) return 0;
@@ -67,7 +67,7 @@ export const waitFor = (throttle: LoginThrottle | null, client: LoginClient, now
   return since < 0 ? 0 : Math.max(0, wait - since);
 };
 
-export const counted = (throttle: LoginThrottle | null, client: LoginClient, now: number): LoginThrottle => {
+export const counted = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): LoginThrottle => {
   const before = remembered(throttle, now);
   const text = clientKey(client);
   const clients = new Map(before.clients);
@@ -80,7 +80,7 @@ export const counted = (throttle: LoginThrottle | null, client: LoginClient, now
   };
 };
 
-export const withdrawn = (throttle: LoginThrottle, client: LoginClient): LoginThrottle => {
+export const withdrawn = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
   const text = clientKey(client);
   const failed = throttle.clients.get(text);
   if (failed === undefined) return throttle;
@@ -93,7 +93,7 @@ export const withdrawn = (throttle: LoginThrottle, client: LoginClient): LoginTh
 };
 
 /** The throttle after an admitted attempt had the right password: its earlier failures no longer count. */
-export const succeeded = (throttle: LoginThrottle, client: LoginClient): LoginThrottle => {
+export const succeeded = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
   const { clients, ...rest } = withdrawn(throttle, client);
   const text = clientKey(client);
   return { ...rest, clients: new Map([...clients].filter(([each]) => each !== text)) };
@@ -125,7 +125,7 @@ const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
 };
 
 /** The bucket of a client: that of its widest failing group, or else the shared one. */
-const bucketOf = (text: string, kind: LoginClient['kind'], count: ReadonlyMap<string, number>): string => {
+const bucketOf = (text: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(text);
   const limits = LIMITS[kind].slice(-groups.length);
   return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
@@ -135,7 +135,7 @@ const bucketOf = (text: string, kind: LoginClient['kind'], count: ReadonlyMap<st
 const failingClients = (
   bucket: string,
   clients: Clients,
-  kind: LoginClient['kind'],
+  kind: ThrottledClient['kind'],
   count: ReadonlyMap<string, number>,
 ): number => {
   if (bucket === SHARED_BUCKET) return 1;

@@ -18,7 +18,7 @@ import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
-import { createWakeUp } from './mail/deliver-mail.ts';
+import { createWakeUpSignal } from './mail/deliver-mail.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
 import { REVISION, VERSION } from './version.ts';
@@ -60,7 +60,7 @@ const build = async (
   const { templates, locales: mailLocales } = await openTemplates(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
-  const wakeUp = createWakeUp();
+  const wakeUp = createWakeUpSignal();
   const listeners = { onEvents: auditLog(logger, metrics?.observeEvent), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides.storage);
   opened.add(database.close);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   counted,
-  deviceClient,
   FAILURE_TTL,
   isOver,
-  type LoginClient,
   type LoginThrottle,
   succeeded,
+  type ThrottledClient,
+  throttledDevice,
   waitFor,
   withdrawn,
 } from '../../src/domain/login-throttle.ts';
@@ -16,12 +16,12 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** A network that shares no group with another. */
-const unrelated = (name: number | string): LoginClient => ({
+const unrelated = (name: number | string): ThrottledClient => ({
   kind: 'network',
   names: [`${name}.0/16`, `${name}.0.0/24`, `${name}.0.0.1`],
 });
 /** A /64 network of IPv6, within its /48 and its /32. */
-const within = (wide: number, middle: number, narrow: number): LoginClient => ({
+const within = (wide: number, middle: number, narrow: number): ThrottledClient => ({
   kind: 'network',
   names: [`${wide}::/32`, `${wide}:${middle}::/48`, `${wide}:${middle}:${narrow}::/64`],
 });
@@ -35,9 +35,9 @@ const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
 const account = () => {
   let throttle: LoginThrottle | null = null;
   let now = 0;
-  const wait = (client: LoginClient) => waitFor(throttle, client, now);
+  const wait = (client: ThrottledClient) => waitFor(throttle, client, now);
   /** @returns whether the attempt was admitted. */
-  const attempt = (client: LoginClient): boolean => {
+  const attempt = (client: ThrottledClient): boolean => {
     if (wait(client) > 0) return false;
     throttle = counted(throttle, client, now);
     return true;
@@ -49,8 +49,8 @@ const account = () => {
     wait,
     attempt,
     /** @returns how many of the attempts were admitted. */
-    attempts: (client: LoginClient, times: number) => list(times, () => attempt(client)).filter(Boolean).length,
-    succeed: (client: LoginClient) => {
+    attempts: (client: ThrottledClient, times: number) => list(times, () => attempt(client)).filter(Boolean).length,
+    succeed: (client: ThrottledClient) => {
       if (throttle !== null) throttle = succeeded(throttle, client);
     },
     state: (): LoginThrottle => throttle ?? { lastAt: now, clients: new Map(), buckets: new Map() },
@@ -61,10 +61,10 @@ const account = () => {
  * Lets all of these networks attack for some hours with the best strategy: one after the other uses up the attempts that it has
  * before it counts as failing, and then pauses. @returns the fraction of the last hour in which the owner would be admitted.
  */
-const admittedFraction = (owner: LoginClient, networks: readonly LoginClient[], hours = 4): number => {
+const admittedFraction = (owner: ThrottledClient, networks: readonly ThrottledClient[], hours = 4): number => {
   const { attempt, attempts, pass, wait } = account();
   const failures = new Map(networks.map((network) => [network, 0]));
-  const pausesUntil = new Map<LoginClient, number>();
+  const pausesUntil = new Map<ThrottledClient, number>();
   attempts(ONE, 50);
   let open = 0;
   for (let second = 0; second < hours * 3_600; second += 10) {
@@ -178,7 +178,7 @@ describe('attackers on one account', () => {
 });
 
 describe("the user's devices", () => {
-  const device = (index: number) => deviceClient(`device ${index}`.replace(' ', '-'));
+  const device = (index: number) => throttledDevice(`device ${index}`.replace(' ', '-'));
 
   it.each([
     [1, 50],
@@ -245,10 +245,10 @@ describe('a throttle', () => {
 
   it.each([
     ['network', ONE],
-    ['device', deviceClient('one')],
+    ['device', throttledDevice('one')],
   ])('is unchanged after an attempt of a %s is withdrawn, whether failures are free or not', (_kind, client) => {
     const { attempt, pass, state } = account();
-    const others = [client, OWNER, deviceClient('other')];
+    const others = [client, OWNER, throttledDevice('other')];
     for (let failure = 0; failure < 53; failure += 1) {
       const now = failure * MINUTE;
       const before = state();

@@ -133,7 +133,7 @@ const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names
           previous_token_id: given.from,
           rotated_at: given.at,
           rotation: given.next,
-          ...runAfter(given),
+          ...burstAfter(given),
           expires_at: expiry,
           purge_check_at: sql`${leastOf}(purge_check_at, ${expiry})`,
           user_agent: given.userAgent,
@@ -167,7 +167,7 @@ const userInJson = (db: Sql, { users }: Names) =>
     .whereRef('auth_user.id', '=', 'user_id')
     .as('user_in_json');
 
-const runAfter = ({ continuesBurst, number, at }: Values) => ({
+const burstAfter = ({ continuesBurst, number, at }: Values) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
     then burst_started_at else ${integer(at)} end`,
   burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(number)} end`,

@@ -35,7 +35,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     while (isWaiting()) await few(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
-  /** @throws AppError DB_QUERY_FAILED: the session may have a token that nobody has. */
+  /** @throws AppError DB_QUERY_FAILED if it fails: the current token may be one that no client got, so the session must not be used yet. */
   const revertAllOf = async (sessionId: string): Promise<void> => {
     for (const rotation of unconfirmed) if (rotation.sessionId === sessionId) await revert(rotation);
   };

@@ -87,7 +87,7 @@ export const userData = (user: User): Omit<User, 'passwordHash'> => ({
 
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first: a user has some more than `EVENTS_KEPT` at most. */
+/** The events of a user, the latest first. There may be some more than `EVENTS_KEPT`, so the limit leaves room. */
 export const eventsData = async (events: EventRepository, userId: string): Promise<EventData[]> => {
   const all = await events.list({ userId, before: null, limit: 2 * EVENTS_KEPT });
   return all.map(eventData);

@@ -29,7 +29,7 @@ import {
   useLink,
   withdrawLinks,
 } from './links.ts';
-import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
 export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
 
@@ -132,7 +132,7 @@ export const confirmEmailChange =
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
       await releaseOrReserve(deps, stores, before, user);
       if (before.emailVerifiedAt === null && sessionId === null)
-        await removeUnproven(deps, stores, user, { reason: 'address-proven', origin, locales });
+        await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
       if (notifiesFormerAddress(deps)) {
         const wasVerified = before.emailVerifiedAt !== null;
         await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);

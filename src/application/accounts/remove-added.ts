@@ -73,7 +73,7 @@ type FirstProof = Ending & {
  * remembered devices, the language and links go; the name, the password and what operators have stated stay. In a transaction that has
  * changed the user.
  */
-export const removeUnproven = async (
+export const removeAddedBeforeProof = async (
   deps: FirstProofDeps,
   stores: Stores,
   user: User,

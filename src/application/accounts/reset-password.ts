@@ -11,7 +11,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
 import { findLink, invalidLink, type LinkDeps, reservationOf, useLink, withdrawLinks } from './links.ts';
-import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
 type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
 
@@ -98,7 +98,7 @@ const replacePassword = async (
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
   const ending = { reason: 'password-reset', origin } as const;
-  if (proven !== null) await removeUnproven(deps, stores, proven, { ...ending, locales });
+  if (proven !== null) await removeAddedBeforeProof(deps, stores, proven, { ...ending, locales });
   await endSessionsOf(deps, stores, userId, ending);
   await withdrawLinks(stores, userId, OUTDATED);
   await notifyFormerAddress(deps, stores, link, origin);

@@ -7,7 +7,7 @@ import type { Stores } from '../ports/transactions.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { findLink, invalidLink, type LinkDeps, removeUndos, undosOf, useLink, withdrawLinks } from './links.ts';
-import { type FirstProofDeps, removeFactors, removeUnproven } from './remove-added.ts';
+import { type FirstProofDeps, removeAddedBeforeProof, removeFactors } from './remove-added.ts';
 
 export type TakeAccountBackDeps = LinkDeps &
   ChangeDeps &
@@ -42,12 +42,12 @@ export const takeAccountBack =
       if (before === null) throw invalidLink('the user does not exist');
       const now = deps.clock.now();
       await stores.users.update(userId, { email, emailVerifiedAt: now, now });
-      const isFirstProof = await isUnproven(deps, stores, before, link);
+      const isFirstProof = await isUnverified(deps, stores, before, link);
       await useLink(deps, stores, link);
       const reason = DONE[purpose];
       await record(deps, stores, origin, [{ userId, kind: reason }]);
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-      if (isFirstProof) await removeUnproven(deps, stores, before, { reason, origin, locales });
+      if (isFirstProof) await removeAddedBeforeProof(deps, stores, before, { reason, origin, locales });
       else await removeFactors(deps, stores, before, { since, origin });
       await endSessionsOf(deps, stores, userId, { reason, origin });
       await withdrawOthers(deps, stores, before, { email, since: isFirstProof ? 0 : since });
@@ -59,7 +59,7 @@ export const takeAccountBack =
   };
 
 /** Whether the address of a link was never proven to be the user's before. One that was given up says so by its own link. */
-const isUnproven = async (
+const isUnverified = async (
   deps: TakeAccountBackDeps,
   stores: Stores,
   before: User,

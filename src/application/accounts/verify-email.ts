@@ -9,7 +9,7 @@ import { type AssessTokensDeps, assessTokens, verifiedTokens } from '../sessions
 import { type ChangeDeps, enqueue, type RecordDeps, record } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
 import { findLink, invalidLink, type LinkDeps, useLink } from './links.ts';
-import { type FirstProofDeps, removeUnproven } from './remove-added.ts';
+import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
 type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
 
@@ -54,7 +54,7 @@ export const confirmEmail =
       if (verified === null) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
       if (await hasSession(deps, stores, userId, refreshTokens)) return;
-      await removeUnproven(deps, stores, verified, { reason: 'address-proven', origin, locales });
+      await removeAddedBeforeProof(deps, stores, verified, { reason: 'address-proven', origin, locales });
     });
   };
 

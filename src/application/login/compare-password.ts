@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { deviceClient, type LoginClient } from '../../domain/login-throttle.ts';
+import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
@@ -69,7 +69,7 @@ const OUTDATED = 'outdated';
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
 const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
-  client: deviceClient(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
+  client: throttledDevice(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
 /** The same for codes of authenticator apps, which have a budget of their own. */
@@ -79,7 +79,7 @@ export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => 
 });
 
 /** All networks together have one budget for the codes of a user: they are short, and an attacker may have many networks. */
-const ANY_NETWORK: LoginClient = { kind: 'network', names: ['any'] };
+const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
 /** The ways to count a code at a log-in, the preferred one first. @param own a token of the user, from the device of the request. */
 export const codeAttempts = (user: User, own: VerifiedToken | undefined): readonly Attempt[] => {

@@ -163,8 +163,8 @@ const pieces = (word: string): string[] => {
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
 
-/** Code points: enough to recognize a browser, and too few for a message. */
-const MAX_LENGTH = 120;
+/** Code points of a client's text: enough for the name of a browser, too few to write something to the reader. */
+const CLIENT_TEXT_MAX_LENGTH = 120;
 
 /**
  * Makes a text that a client chose safe to show in a mail: one line of bounded length, without links. Mail programs recognize links by a dot
@@ -174,7 +174,8 @@ const MAX_LENGTH = 120;
 export const sanitize = (text: string): string => {
   const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();
   const points = [...visible];
-  const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join('')}…` : visible;
+  const short =
+    points.length > CLIENT_TEXT_MAX_LENGTH ? `${points.slice(0, CLIENT_TEXT_MAX_LENGTH).join('')}…` : visible;
   return short.replaceAll(LINKING, '[$&]');
 };
 

@@ -1,9 +1,9 @@
-import type { LoginClient } from '../../domain/login-throttle.ts';
+import type { ThrottledClient } from '../../domain/login-throttle.ts';
 
 export type Attempt = {
   /** Attempts with one key are counted together: those on one account from networks, or those of one user's devices. */
   readonly key: string;
-  readonly client: LoginClient;
+  readonly client: ThrottledClient;
 };
 
 /**

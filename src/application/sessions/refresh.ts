@@ -213,7 +213,7 @@ const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): 
 /** The session lives on: its device can refresh it. */
 const refuseUnproven = async (deps: RefreshDeps, session: Session, request: Request): Promise<never> => {
   const refusal = request.refusal(session);
-  // The clock of an honest device may be wrong, and a browser may send a request again whose response was lost.
+  // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.
   if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
   throw refusal;
 };

@@ -38,7 +38,8 @@ export const continueNavigation = (deps: RefreshDeps) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
     const tokens = await assessed(deps, presented, options);
-    // Only a page can prove the device. A refresh would record an attempt without a proof, or renew another session.
+    // Only a page can prove the device. A refresh would record an attempt without a proof, or renew another session
+    // whose token the browser has sent, too.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
     // With several tokens, one of another session may be reused: a refresh ends that.

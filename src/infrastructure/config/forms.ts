@@ -21,7 +21,7 @@ export type Variable = {
 export type Environment = 'development' | 'production' | 'test';
 type PerEnvironment = Readonly<Record<Environment, string>>;
 
-export const unlessProduction = (other: string, production: string): PerEnvironment => ({
+export const byEnvironment = (other: string, production: string): PerEnvironment => ({
   development: other,
   production,
   test: other,

@@ -1,9 +1,9 @@
 import * as form from './forms.ts';
-import { unlessProduction } from './forms.ts';
+import { byEnvironment } from './forms.ts';
 import { databaseUrl, redisUrls } from './server-urls.ts';
 import * as url from './urls.ts';
 
-export const RATE_LIMITS = unlessProduction(
+export const RATE_LIMITS = byEnvironment(
   'global=500/60,strict=100/60,public=off',
   'global=100/60,strict=20/60,public=1000/300',
 );
@@ -17,7 +17,7 @@ export const SERVICE_VARIABLES = {
   },
   HOST: {
     form: form.address,
-    default: unlessProduction('127.0.0.1', '0.0.0.0'),
+    default: byEnvironment('127.0.0.1', '0.0.0.0'),
     meaning: 'The address to listen on.',
   },
   PORT: {
@@ -85,7 +85,7 @@ export const SERVICE_VARIABLES = {
   },
   SHUTDOWN_DELAY: {
     form: form.durationFromZero('1m'),
-    default: unlessProduction('0', '5s'),
+    default: byEnvironment('0', '5s'),
     meaning:
       'How long the service still takes requests after SIGTERM, while GET /health/ready responds 503, so that proxies stop sending it any.',
   },

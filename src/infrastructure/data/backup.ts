@@ -85,7 +85,7 @@ export const addParts = (copy: string, { keys, ...about }: Parts): void =>
   });
 
 /** Reads the parts of an unpacked backup, and removes them: what is left is the database. @throws CommandError when it is no whole backup. */
-export const takeParts = (copy: string): Parts => {
+export const extractParts = (copy: string): Parts => {
   try {
     return withDatabase(copy, (database) => {
       if (isDamaged(database)) throw damaged('SQLite finds errors in it');

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import { CommandError } from '../command-error.ts';
 import { createOnce, readIfAny } from '../keys.ts';
-import { type CopyOptions, takeParts, unpack } from './backup.ts';
+import { type CopyOptions, extractParts, unpack } from './backup.ts';
 import { assertHasNoDatabase, assertNotNewer, countRows } from './databases.ts';
 
 /**
@@ -19,7 +19,7 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
   try {
     const copy = join(draft, 'database.sqlite');
     await unpack(file, copy);
-    const { takenAt, madeBy, keys: all } = takeParts(copy);
+    const { takenAt, madeBy, keys: all } = extractParts(copy);
     const rows = countRows(copy, tablePrefix);
     const opened = await openDatabase({ ...database, path: copy }, { migrate: false });
     await assertNotNewer(opened, 'The backup').finally(opened.close);

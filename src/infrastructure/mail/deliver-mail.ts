@@ -5,7 +5,7 @@ import type { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 
 /** Wakes the loop that sends mail when there is something to do. */
-export type WakeUp = {
+export type WakeUpSignal = {
   /** @param isForAll whether to poll for all messages, also those that wait for a poll. */
   wake(isForAll?: boolean): void;
   /**
@@ -15,7 +15,7 @@ export type WakeUp = {
   wait(longest: number): Promise<boolean>;
 };
 
-export const createWakeUp = (): WakeUp => {
+export const createWakeUpSignal = (): WakeUpSignal => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
   const signalled = (longest: number): Promise<void> =>
@@ -54,7 +54,7 @@ const GRACE = 5_000;
 export type DeliverMailDeps = {
   readonly send: ReturnType<typeof sendMessages>;
   /** Signalled when messages were added. */
-  readonly wakeUp: WakeUp;
+  readonly wakeUp: WakeUpSignal;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
   readonly clock: Clock;

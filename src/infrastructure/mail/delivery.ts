@@ -9,7 +9,7 @@ import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../private-data.ts';
-import { deliverMail, type WakeUp } from './deliver-mail.ts';
+import { deliverMail, type WakeUpSignal } from './deliver-mail.ts';
 import type { OpenTemplates } from './template-files.ts';
 
 /**
@@ -52,7 +52,7 @@ type Parts = {
   readonly report: Report;
   /** Whether `waiting` is read. */
   readonly isWatched: boolean;
-  readonly wakeUp: WakeUp;
+  readonly wakeUp: WakeUpSignal;
 } & Pick<OpenTemplates, 'templates'>;
 
 /** How mail is sent in the background. */

@@ -5,7 +5,7 @@ import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/l
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
 import type { Attempt } from '../../../src/application/ports/login-attempts.ts';
-import { deviceClient, type LoginClient } from '../../../src/domain/login-throttle.ts';
+import { type ThrottledClient, throttledDevice } from '../../../src/domain/login-throttle.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeLoginAttempts } from '../../contracts/login-attempts.contract.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -15,7 +15,7 @@ import { silentLogger } from '../../support/silent-logger.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 const HOUR = 3_600_000;
-const onNetwork = (name: string): LoginClient => ({ kind: 'network', names: [`${name}/16`, `${name}/24`, name] });
+const onNetwork = (name: string): ThrottledClient => ({ kind: 'network', names: [`${name}/16`, `${name}/24`, name] });
 const ADA: Attempt = { key: 'account of-somebody', client: onNetwork('192.0.2.1') };
 
 const inMemory = () => {
@@ -91,9 +91,9 @@ describe.runIf(server !== undefined)('on Redis', () => {
   it('the counts equal those in the process, for random attempts', async () => {
     const clients = [
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): LoginClient => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
-      ...[1, 2, 3, 4].map((name): LoginClient => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
-      ...[1, 2, 3, 4].map((name) => deviceClient(`device-${name}`)),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): ThrottledClient => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
+      ...[1, 2, 3, 4].map((name): ThrottledClient => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
+      ...[1, 2, 3, 4].map((name) => throttledDevice(`device-${name}`)),
     ];
     const step = fc.record({
       what: fc.constantFrom(

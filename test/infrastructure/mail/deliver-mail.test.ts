@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/application/ports/clock-and-ids.ts';
-import { createWakeUp, deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
+import { createWakeUpSignal, deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
@@ -58,7 +58,7 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
     info: (text: unknown) => void lines.push(String(text)),
     warn: (_context: unknown, text?: unknown) => void lines.push(String(text)),
   };
-  const signalled = createWakeUp();
+  const signalled = createWakeUpSignal();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
   const { send, abandon } = outbox;

@@ -6,7 +6,7 @@ import type { HttpDeps, Limit } from '../http-deps.ts';
 import { clientKey } from '../request/client.ts';
 import type { Route } from '../routing/define-route.ts';
 
-/** What counts the requests of a route: each is a stage, or none. */
+/** The middleware that limits a route. A list is empty where there is no limit. */
 export type RateLimits = {
   /** Stage 6, before the user is known. SPEC "Rate limiting". */
   readonly ofClient: readonly Middleware[];

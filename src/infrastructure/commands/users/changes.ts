@@ -30,7 +30,7 @@ export type Change = {
   readonly read?: (text: string) => Attributes;
   /** @throws CommandError */
   readonly assertPossible?: (user: User) => void;
-  /** A sentence about what it will do to an account that has this data. */
+  /** What the command is about to do, as shown before the user confirms. */
   readonly intent: (name: string, data: AccountData, attributes: Attributes) => string;
   readonly make: (
     accounts: Accounts,

@@ -52,7 +52,7 @@ export const ConfirmAppBody = v.pipe(
 );
 
 /** @param service the name of the service in the app. */
-export const shownApp = async ({ id, secret, username }: StartedApp, service: string) => {
+export const appJson = async ({ id, secret, username }: StartedApp, service: string) => {
   const uri = totpUri(secret, { service, account: username });
   const { renderSVG } = await import('uqr');
   return { id, secret, uri, qr: renderSVG(uri) };
@@ -105,7 +105,7 @@ const enrolmentRoutes = (deps: FactorsDeps, service: string): Route[] => {
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ caller }) => shownApp(await useCases.startApp(caller), service),
+      async ({ caller }) => appJson(await useCases.startApp(caller), service),
     ),
     route(
       {

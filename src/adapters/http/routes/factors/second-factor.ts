@@ -10,7 +10,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { Code, Proof, TYPED_CODE_MAX } from '../../routing/fields.ts';
 import { handOver, LoginResult, loginSourceOf } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
-import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
+import { appJson, RecoveryCodesJson, StartedAppJson } from './factors.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 import { RequestOptionsJson, requestOptions } from './passkey-options.ts';
 import { presentedFactor } from './step-up.ts';
@@ -127,7 +127,7 @@ const enrolmentRoutes = (deps: FactorsDeps, access: DeviceAccess, service: strin
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
       },
-      async (_input, ctx) => shownApp(await start(ownCookies(ctx, access).pendingLogins), service),
+      async (_input, ctx) => appJson(await start(ownCookies(ctx, access).pendingLogins), service),
     ),
   ];
 };

@@ -26,12 +26,12 @@ const OTHER_TABLES = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no 
 const NO_TABLES = 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.';
 
 /** What a command says of an error. */
-export const failureOf = (error: unknown): Pick<CommandError, 'status' | 'code' | 'message'> => {
+export const failureOf = (error: unknown, failed: Status = 1): Pick<CommandError, 'status' | 'code' | 'message'> => {
   if (error instanceof CommandError) return error;
   if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
   if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
-    return { status: 1, code: 'migrations-pending', message: NO_TABLES };
-  return { status: 1, code: 'failed', message: messageOf(error) };
+    return { status: failed, code: 'migrations-pending', message: NO_TABLES };
+  return { status: failed, code: 'failed', message: messageOf(error) };
 };
 
 const messageOf = (error: unknown): string => {

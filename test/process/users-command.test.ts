@@ -98,6 +98,8 @@ describe('the output of npm run users', () => {
       status: 1,
       stderr: expect.stringMatching(/^The output could not be written: ENOSPC/),
     });
+    // For the doctor, 1 is an installation with a problem.
+    expect(await runThere(['doctor'], env, full)).toMatchObject({ status: 2 });
   });
 
   it('reports invalid arguments to programs, too', async () => {

@@ -60,8 +60,13 @@ const hashed = (key: string): string => createHash('sha256').update(key).digest(
 const serialized = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);
 
+/** A text that is none of ours counts as none: nobody may be locked out by it. */
 const parsed = (text: string): LoginThrottle | null => {
   if (text === '') return null;
-  const [lastAt, clients, buckets] = JSON.parse(text);
-  return { lastAt, clients: new Map(clients), buckets: new Map(buckets) };
+  try {
+    const [lastAt, clients, buckets] = JSON.parse(text);
+    return { lastAt, clients: new Map(clients), buckets: new Map(buckets) };
+  } catch {
+    return null;
+  }
 };

@@ -33,6 +33,8 @@ export type Command = {
   readonly actions: Readonly<Record<string, Action>>;
   /** What the help says after them. */
   readonly notes: string;
+  /** The exit status when it could not be done. Default: 1. */
+  readonly failed?: Status;
   /** Prints JSON without `--json`, too. */
   readonly isJson?: boolean;
 };
@@ -108,10 +110,12 @@ export const runAction = async (
     }
     const given = read(name, command, args);
     const { text, json, status = 0 } = await given.action.run({ ...given, env, terminal });
-    await print(asJson && json !== undefined ? jsonLine(json) : text);
+    const output = asJson && json !== undefined ? jsonLine(json) : text;
+    // The service starts also where nothing can be printed.
+    if (output !== '') await print(output);
     return status;
   } catch (error) {
-    const { status, code, message } = failureOf(error);
+    const { status, code, message } = failureOf(error, command.failed);
     if (code === 'arguments') warn(`${printable(message)}\n\n${helpOf(name, command)}`);
     else warn(`${message}\n`);
     if (asJson) await print(jsonLine({ error: { code, message } }));

@@ -68,5 +68,6 @@ export const doctor: Command = {
       },
     }),
   },
+  failed: 2,
   notes: 'Exit status: 0 without a problem, 1 with a problem, 2 if it could not run.',
 };

@@ -37,6 +37,14 @@ it('attempts at a count that changes too often have to wait, and are not counted
   await attempts.withdraw(ADA);
 });
 
+it('a text that is none of ours counts as none', async () => {
+  const replaced: string[] = [];
+  const replace = async (_key: string, former: string) => replaced.push(former) > 0;
+  const attempts = countAttempts({ read: async () => ({ text: 'garbage', now: 0 }), replace });
+  expect(await attempts.begin(ADA)).toBe(0);
+  expect(replaced).toEqual(['garbage']);
+});
+
 it('attempts of a client do not wait longer when the clock steps back', async () => {
   const { attempts, clock } = inMemory();
   for (let count = 0; count < 50; count += 1) await attempts.begin(ADA);

@@ -36,11 +36,11 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
           }),
         ];
   return ({ name, throttle, requestsPerUser }: Route): RateLimits => ({
-    ofClient: stage(tiers[throttle], `tandem:limit:${throttle}:${name}`, clientKey),
+    ofClient: stage(tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
     ofUser:
       requestsPerUser === undefined
         ? []
-        : stage({ requests: requestsPerUser, window: USER_WINDOW }, `tandem:limit:user:${name}`, userKey),
+        : stage({ requests: requestsPerUser, window: USER_WINDOW }, `tandem:requests:user:${name}`, userKey),
   });
 };
 

@@ -106,7 +106,7 @@ const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
 
-const damaged = (problem: string): CommandError =>
+export const damaged = (problem: string): CommandError =>
   new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 /** Writes a new file that only its owner can read, and waits until it is on the disk. */

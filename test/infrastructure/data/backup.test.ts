@@ -196,7 +196,7 @@ describe('restore', () => {
       writeFileSync(file, content);
       const place = newPath();
       await expect(restoreTo(place, file), name).rejects.toThrow(/^This is no whole backup: .+\.$/);
-      expect([name, tree(place)]).toEqual([name, []]);
+      expect([name, existsSync(place)]).toEqual([name, false]);
     }
     expect(await codeOf(restoreTo(newPath(), newPath()))).toBe('ENOENT');
   });
@@ -211,7 +211,7 @@ describe('restore', () => {
     database.exec(`insert into tandem_migrations values ('9999-later')`);
     database.close();
     expect(await codeOf(restoreTo(place, (await backUpOf(newer)).file))).toBe('other-version');
-    expect(tree(place)).toEqual([]);
+    expect(existsSync(place)).toBe(false);
   });
 
   /** A backup with these parts. @param change what else is done to the database in it */
@@ -227,7 +227,21 @@ describe('restore', () => {
   it('refuses a database that is damaged', async () => {
     const place = newPath();
     await expect(restoreTo(place, await aBackup({}, damage))).rejects.toMatchObject({ code: 'not-a-backup' });
-    expect(tree(place)).toEqual([]);
+    expect(existsSync(place)).toBe(false);
+  });
+
+  it.each([
+    ['that is none', KEY_FILES.access, 'no key'],
+    ['that is empty', KEY_FILES.refresh, ''],
+    ['of an app in the place of one of tokens', KEY_FILES.refresh, KEYS[FACTOR_KEY_FILE] ?? ''],
+    ['of tokens in the place of one of apps', FACTOR_KEY_FILE, KEYS[KEY_FILES.access] ?? ''],
+    ['that is too large', KEY_FILES.access, 'x'.repeat(16_385)],
+  ])('refuses a key %s, unless the keys are left out', async (_what, name, key) => {
+    const place = join(newPath(), 'deep');
+    const file = await aBackup({ ...KEYS, [name]: key });
+    expect(await codeOf(restoreTo(place, file))).toBe('not-a-backup');
+    expect(existsSync(dirname(place))).toBe(false);
+    expect(await codeOf(restoreTo(place, file, { withKeys: false }))).toBe('done');
   });
 
   it('writes no file but keys, wherever the name of another leads', async () => {

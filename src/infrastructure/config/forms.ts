@@ -125,7 +125,7 @@ export const path = textThat(
   (text) => text.trim() === text && !text.startsWith('~') && !hasControls(text),
 );
 
-const TIERS = ['global', 'strict', 'public'] as const;
+export const TIERS = ['global', 'strict', 'public'] as const;
 /** Requests in a window of milliseconds; `null` is unlimited. */
 type RateLimit = { readonly requests: number; readonly window: number } | null;
 export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;

@@ -1,5 +1,5 @@
 import { hostOf } from '../../adapters/redis/url.ts';
-import { DAY } from './forms.ts';
+import { DAY, TIERS } from './forms.ts';
 import type { Rules } from './refusals.ts';
 import { baseUrlOf, cookiePathOf, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
 import { isFar, isLoopback, isPlainHttp } from './urls.ts';
@@ -23,7 +23,12 @@ const IN_PRODUCTION: Rules = {
     of.BASE_URL?.startsWith('https:') && of.TRUST_PROXY === 0,
   'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages': (of) =>
     of.ALLOWED_ORIGINS_PROD.some(isPlainHttp),
-  'RATE_LIMITS has off: the requests of a client are not limited': (of) => Object.values(of.RATE_LIMITS).includes(null),
+  ...Object.fromEntries(
+    TIERS.map((tier) => [
+      `RATE_LIMITS has off for ${tier}: these requests of a client are not limited`,
+      ({ RATE_LIMITS: of }: Values) => of[tier] === null,
+    ]),
+  ),
   'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long': (of) =>
     of.REQUEST_TIMEOUT_MS > FIVE_MINUTES,
   'JWT_ACCESS_EXPIRES_IN is above a day: other services accept access tokens of ended sessions until they expire': (

@@ -30,7 +30,6 @@ describe('a configuration that is allowed', () => {
       'JWT_REFRESH_COOKIE_SAME_SITE',
     ],
     ['no limit for log-ins', { RATE_LIMITS: 'global=1/1,strict=off,public=1/1' }, 'RATE_LIMITS'],
-    ['no limits', { RATE_LIMITS: 'off' }, 'RATE_LIMITS'],
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
     ['mail in the clear', { MAIL_URL: 'smtp://mailpit?requireTLS=false' }, 'MAIL_URL'],
@@ -99,6 +98,15 @@ describe('a configuration that is allowed', () => {
       JWT_REFRESH_REPLAY_WINDOW: '10s',
     };
     expect(namesOf({ ...NO_WARNINGS, ...pages, ...changes })).toEqual(names);
+  });
+
+  it('names each limit that is off', () => {
+    const tiersOf = (RATE_LIMITS: string) =>
+      warningsOf({ ...NO_WARNINGS, RATE_LIMITS }).map(
+        (warning) => /^RATE_LIMITS has off for (\w+): /.exec(warning)?.[1],
+      );
+    expect(tiersOf('global=1/1,strict=off,public=off')).toEqual(['strict', 'public']);
+    expect(tiersOf('off')).toEqual(['global', 'strict', 'public']);
   });
 
   it('is reported without its values', () => {

@@ -59,6 +59,33 @@ const CONTRACTS: Readonly<Record<string, readonly string[]>> = {
   webauthn: of((suite) => describeWebAuthn('', () => expect.unreachable(), suite)),
 };
 
+/** Where a contract is run, for an adapter or over a database, and by which name. */
+const RUNS: readonly string[] = [
+  'adapters/crypto/password-hasher: PasswordHasher bcryptPasswordHasher',
+  'adapters/crypto/password-hasher: PasswordHasher plainPasswordHasher',
+  'adapters/crypto/token-signer: TokenSigner nodeCryptoTokenSigner',
+  'adapters/crypto/token-signer: TokenSigner plainTokenSigner',
+  'adapters/crypto/token-signer: TokenSigner rememberingTokenSigner',
+  'adapters/limits/login-attempts: LoginAttempts countAttempts',
+  'adapters/limits/login-attempts: LoginAttempts countAttempts in memory',
+  'adapters/mailer/contract: Mailer fileMailer',
+  'adapters/mailer/contract: Mailer memoryMailer',
+  'adapters/mailer/contract: Mailer smtpMailer',
+  'adapters/records/mariadb: Records mikroOrmRecords',
+  'adapters/records/mariadb: Records mikroOrmRecords without delete … returning',
+  'adapters/records/memory: Records memoryRecords',
+  'adapters/records/memory: Storage over records in memory',
+  'adapters/records/one-statement-sessions: SessionRepository postgresqlSessions',
+  'adapters/records/postgresql: Records mikroOrmRecords',
+  'adapters/records/postgresql: Storage over records of MikroORM',
+  'adapters/records/sqlite: Records mikroOrmRecords',
+  'adapters/records/sqlite: SessionRepository sqliteSessions',
+  'adapters/webauthn/simplewebauthn: WebAuthn simpleWebAuthn',
+  'examples/own-store: Records pgRecords',
+  'examples/own-store: Storage over it',
+  'infrastructure/database/pooler: Records mikroOrmRecords',
+];
+
 /** The items of the list in the comment of an interface. */
 const promisesOf = (path: string): string[] =>
   [...readText(path).matchAll(/^ \* - (.+)$/gm)].map(([, promise = '']) => promise);
@@ -76,4 +103,15 @@ describe('the contract of a port', () => {
 it('the contract of the records has a test for each of their promises', () => {
   const titles = of((suite) => describeRecords('', none, suite));
   expect(titles.toSorted()).toEqual(promisesOf('src/adapters/records/records.ts').toSorted());
+});
+
+it('the contracts are run for each adapter, and over each database', () => {
+  const runs = readdirSync(`${ROOT}test`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^(?:adapters|examples|infrastructure)\/.+\.test\.ts$/.test(file))
+    .flatMap((file) =>
+      [...readText(`test/${file}`).matchAll(/\bdescribe([A-Z]\w+)\(\s*'?([^',]+)/g)].map(
+        ([, contract, name]) => `${file.replace('.test.ts', '')}: ${contract} ${name}`,
+      ),
+    );
+  expect(runs.toSorted()).toEqual(RUNS);
 });

@@ -117,16 +117,20 @@ describe('the doctor', () => {
     expect(stdout).not.toContain(inner);
   });
 
-  it('reports that others can read `.env`', async () => {
+  it('reports that others can read `.env`, of which it prints no secret', async () => {
     const cwd = newDirectory('open');
     for (const path of [directory.path, cwd]) chmodSync(path, 0o755);
     const file = join(cwd, '.env');
-    writeFileSync(file, 'REDIS_URL=redis://:S3CRET@127.0.0.1:1\n');
+    const urls = [`REDIS_URL=redis://:S3CRET@${NOBODY}`, `DATABASE_URL=postgresql://user:S3CRET@${NOBODY}/tandem`];
+    writeFileSync(file, [...urls, 'PGPASSWORD=S3CRET', ''].join('\n'));
     chmodSync(file, 0o644);
-    const result = await doctorIn(cwd, ['--json']);
+    const [result, inWords] = [await doctorIn(cwd, ['--json']), await doctorIn(cwd, [])];
     expect(findingsIn(result).find(({ id }) => id === 'secrets.everybody')?.seen).toContain(file);
-    expect(result.status).toBe(1);
-    expect(result.stdout).not.toContain('S3CRET');
+    for (const { status, stdout, stderr } of [result, inWords]) {
+      expect([status, stderr]).toEqual([1, '']);
+      for (const part of ['database.unreachable', 'redis.unreachable']) expect(stdout).toContain(part);
+      expect(stdout).not.toContain('S3CRET');
+    }
   });
 
   it('leaves alone the file of SQLite and the keys, of a service that runs and of one that does not', async () => {

@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { MARIADB, POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -24,6 +24,8 @@ describe('a statement that fails', () => {
   it.each([
     ['40001', POSTGRESQL, { code: '40001' }],
     ['40P01', POSTGRESQL, { code: '40P01' }],
+    ['1020', MARIADB, { errno: 1020 }],
+    ['1213', MARIADB, { errno: 1213 }],
     ['SQLITE_BUSY', SQLITE, { errcode: 5 }],
     ['SQLITE_BUSY_SNAPSHOT', SQLITE, { errcode: 517 }],
   ])('is sent again after %s until it is carried out, since it was undone', async (_code, { repeated }, error) => {
@@ -36,6 +38,7 @@ describe('a statement that fails', () => {
     ...['08006', '08P01', '57P01', '57014', '40003', '23505', 'ECONNRESET'].map(
       (code) => [code, POSTGRESQL, { code }] as const,
     ),
+    ...[1205, 1062, 2013].map((errno) => [`error ${errno}`, MARIADB, { errno }] as const),
     ...[8, 13, 1555].map((errcode) => [`result code ${errcode}`, SQLITE, { errcode }] as const),
   ])('is not sent again after %s', async (_code, { repeated }, error) => {
     const { send, sent } = failing(error);

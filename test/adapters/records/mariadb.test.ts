@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
@@ -10,7 +11,7 @@ import { NOW } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/statements.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
-import { onMariadb } from '../../support/storage/databases.ts';
+import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 const TABLES = ['users', 'outbox', 'mailboxes', 'used_values', 'operations'];
@@ -70,6 +71,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   });
 
   it.each([
+    [1020, 'conflict'],
     [1021, 'capacity'],
     [1040, 'capacity'],
     [1205, 'timeout'],
@@ -181,6 +183,37 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     await holding;
     expect(await impatient.records.list('usedValues', { equal: { id: value.id } })).toEqual([]);
     await impatient.close();
+  });
+
+  it('runs a unit again that was undone in a deadlock', async () => {
+    await empty();
+    const { records } = opened();
+    const [first, second] = [aUserRow(), aUserRow()];
+    for (const user of [first, second]) await records.insert('users', user);
+    /** Has changed more than the unit, which is therefore the victim. */
+    const interfere = async (locked: () => void) =>
+      inTransaction(opened(other), async (send) => {
+        for (let at = 0; at < 100; at += 1) await send('insert into used_values values (?, 0, 0)', [randomUUID()]);
+        await send('select id from users where id = ? for update', [second.id]);
+        locked();
+        await send('update users set locale = ? where id = ?', ['de', first.id]);
+      });
+    const seen: unknown[] = [];
+    let over: Promise<unknown> | undefined;
+    await records.unit(async (inside) => {
+      await inside.insert('usedValues', { id: 'of a unit', expiresAt: NOW });
+      seen.push((await inside.lock('users', { id: first.id }))?.locale);
+      if (over === undefined) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        over = interfere(resolve);
+        await promise;
+        await untilOneWaits();
+      }
+      await inside.lock('users', { id: second.id });
+    });
+    await over;
+    expect(seen).toEqual([first.locale, 'de']);
+    expect(await records.list('usedValues', { equal: { id: 'of a unit' } })).toHaveLength(1);
   });
 
   it('answers soon while the server hangs, and again when it goes on', async () => {

@@ -200,6 +200,19 @@ describe('keys rotate', () => {
     }
   });
 
+  it('writes a file for each step, which only its owner can read, and prints no key', async () => {
+    const out = join(directory.path, 'rotation');
+    const { status, stdout, stderr } = await keys(['rotate', '--out', out], ENV);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).not.toContain('BEGIN');
+    const files = ['step-1.env', 'step-2.env', 'step-3.env'];
+    expect(readdirSync(out).sort()).toEqual(files);
+    for (const [index, file] of files.entries()) {
+      expect(mode(join(out, file))).toBe('600');
+      expect(readFileSync(join(out, file), 'utf8')).toContain(`Step ${index + 1} of 3`);
+    }
+  });
+
   it.each(['ACCESS', 'REFRESH'] as const)('prints when the old key of %s may be removed', (kind) => {
     const [, moment = ''] =
       new RegExp(`^# Not before (\\S+):\\nJWT_${kind}_PUBLIC_KEY=`, 'm').exec(steps[2] ?? '') ?? [];

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
@@ -162,8 +163,10 @@ describe('npm run users', () => {
     const directory = temporaryDirectory();
     onTestFinished(directory.remove);
     const find = (env: Readonly<Record<string, string>>) => runHere(['users', 'find', '\u001b[2Jada', '--json'], env);
-    const none = await find(NOWHERE);
+    const nothing = join(directory.path, 'nothing');
+    const none = await find({ DATA_DIR: nothing });
     expect([none.status, JSON.parse(none.stdout).error.code]).toEqual([1, 'no-database']);
+    expect(existsSync(nothing)).toBe(false);
     expect(none.stdout + none.stderr).not.toMatch(COMMANDS);
     expect((await find({ DATABASE_URL: 'nonsense' })).status).toBe(2);
     await (await openDatabase(onSqlite(join(directory.path, 'database.sqlite')), { migrate: false })).close();

@@ -125,7 +125,8 @@ const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names
     build: (db, places) => {
       const given = Object.fromEntries(Object.keys(values).map((name, at) => [name, places[at]])) as Values;
       const leastOf = sql.raw(least);
-      const expiry = sql`${leastOf}(${integer(given.expiresAt)}, authenticated_at + ${integer(given.maxAge)})`;
+      const end = sql`coalesce(authenticated_at + ${integer(given.maxAge)}, ${integer(given.expiresAt)})`;
+      const expiry = sql`${leastOf}(${integer(given.expiresAt)}, ${end})`;
       const update = db
         .updateTable(names.sessions)
         .set({

@@ -77,10 +77,10 @@ describe('in a file of SQLite', () => {
     const { records, em } = prefixed;
     const user = aUser();
     await userRepositoryOver(records).add(user);
-    const plain = sessionRepositoryOver(records);
     const session = aSession({ userId: user.id });
-    await plain.add(session);
+    await sessionRepositoryOver(records).add(session);
     const { db, sent } = recording(em.getKysely());
+    const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
     const repository = { ...plain, ...sqliteSessions(() => db, plain, 'of_auth_') };
     expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
     expect(sent).toHaveLength(1);

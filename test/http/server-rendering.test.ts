@@ -164,16 +164,20 @@ describe('a navigation that continues', () => {
     }
   });
 
-  it('that loses the race goes on without cookies, and everybody is still in', async () => {
-    const { cookie } = await signUp(service);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => navigate(cookie)));
-    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 303));
-    expect(new Set(responses.map((response) => response.get('Location')))).toEqual(new Set([TO]));
-    const [winner, ...others] = responses.filter((response) => cookiesIn(response).length > 0);
-    expect(others).toEqual([]);
-    const next = cookiesIn(winner ?? expect.unreachable()).find((line) => line.startsWith('refresh_token='));
-    await refreshWith(service, cookiePair(next)).expect(200);
-  });
+  it.each([0, 5])(
+    'that loses the race goes on without cookies, also to one of %i tabs, and everybody is still in',
+    async (tabs) => {
+      const { cookie } = await signUp(service);
+      const [renewals, navigations] = await Promise.all([
+        Promise.all(Array.from({ length: tabs }, () => refreshWith(service, cookie))),
+        Promise.all(Array.from({ length: 20 }, () => navigate(cookie))),
+      ]);
+      expect(navigations.map(({ status, headers }) => [status, headers.location])).toEqual(Array(20).fill([303, TO]));
+      const [winner, ...others] = [...renewals, ...navigations].filter((response) => cookiesIn(response).length > 0);
+      expect(others).toEqual([]);
+      await refreshWith(service, refreshCookieIn(winner ?? expect.unreachable())).expect(200);
+    },
+  );
 
   it('that comes a moment after another one has renewed the session gets the access token alone', async () => {
     const { cookie, user } = await signUp(service);

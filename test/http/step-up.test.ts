@@ -3,6 +3,7 @@ import { DAY, MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
+import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -41,6 +42,21 @@ describe('POST /auth/step-up', () => {
     const { accessToken } = await signUp(service);
     const response = await stepUp(accessToken, body).expect(status);
     expect(response.body).toMatchObject({ success: false, code });
+  });
+
+  it('gives the session another key with a proof, and refuses one that is signed for another address', async () => {
+    const { person, accessToken, cookie } = await signUp(service);
+    const [former, latter] = [await joseDeviceKey(), await joseDeviceKey()];
+    const proofBy = ({ proof }: DeviceKey, path: string) =>
+      proof({ htu: `https://auth.example.org${path}`, now: clock.now() });
+    const stepUpBy = async (key: DeviceKey, path = '/auth/step-up') =>
+      stepUp(accessToken, { password: person.password, proof: await proofBy(key, path) });
+    const refreshBy = async (key: DeviceKey) =>
+      refreshWith(service, cookie).send({ proof: await proofBy(key, '/auth/refresh-token') });
+    for (const key of [former, latter]) expect((await stepUpBy(key)).status).toBe(200);
+    const refusals = [await stepUpBy(former, '/auth/refresh-token'), await refreshBy(former)];
+    for (const { status, body } of refusals) expect([status, body.code]).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+    expect((await refreshBy(latter)).status).toBe(200);
   });
 
   it('needs a live session', async () => {

@@ -35,6 +35,7 @@ export type UserInSession = {
  * - does not bring back a session that ends while a proof is used or a key is bound
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
+ * - accepts exactly one of two rotations of the same token by two instances
  * - accepts exactly one of two rotations that wait for the store
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted

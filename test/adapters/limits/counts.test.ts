@@ -129,6 +129,11 @@ describe.runIf(server !== undefined)('counts in Redis', () => {
     const [seconds] = await redis.time();
     await redis.script('FLUSH');
     expect(Math.abs((await counts.read('a')).now - Number(seconds) * 1_000)).toBeLessThan(WINDOW);
+    for (const round of [1, 2]) {
+      expect((await counts.countRequest('a', WINDOW)).count).toBe(round);
+      expect(await counts.replace('b', round === 1 ? '' : '1', `${round}`, WINDOW)).toBe(true);
+      await redis.script('FLUSH');
+    }
   });
 
   const ODD: readonly (readonly [keyof Counts, unknown])[] = [

@@ -156,6 +156,14 @@ describe('a log-in that has to wait', () => {
 });
 
 describe('failed log-ins', () => {
+  it('are forgotten when one succeeds', async () => {
+    const { guess, logIn } = await setUp();
+    for (let round = 0; round < 3; round += 1) {
+      expect([...(await guess(FREE - 1))]).toEqual([INVALID]);
+      expect(await logIn(ADA.password)).toBe('in');
+    }
+  });
+
   it('on the username and on the email of one account are counted separately', async () => {
     const { app, guess } = await setUp();
     const before = app.hasher.comparisons();

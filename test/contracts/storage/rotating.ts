@@ -4,6 +4,7 @@ import { rotated } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import type { Tests } from '../suite.ts';
+import { atBoth, untilClose } from '../two-instances.ts';
 import { raced } from './given.ts';
 import { type GivenSessions, inTokens, outcomeInTokens } from './given-sessions.ts';
 
@@ -149,6 +150,21 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toMatchObject({
       currentTokenId: winners[0]?.to,
       previousTokenId: session.currentTokenId,
+    });
+  });
+
+  it('accepts exactly one of two rotations of the same token by two instances', async (given) => {
+    const { sessions, owner, storedSeries, anotherOf } = given;
+    const another = (await anotherOf()).sessions;
+    await untilClose(async () => {
+      const series = await storedSeries(40);
+      const [theirs, ours] = await atBoth(another, sessions, (instance) =>
+        Promise.all(series.map(async (session) => outcomeOf(await instance.rotate(aRotation(session))))),
+      );
+      const pairs = series.map((_, at) => [theirs[at], ours[at]].sort());
+      expect(pairs).toEqual(series.map(() => ['rotated', 'stale']));
+      await sessions.endByUser(owner, null);
+      return theirs.map((outcome) => outcome === 'rotated');
     });
   });
 

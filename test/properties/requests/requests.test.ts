@@ -40,10 +40,17 @@ type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; 
 
 const INTERNALS = /\n\s+at |node_modules|\/src\/|\bselect .* from\b|insert into|postgres|\.ts:\d/i;
 
+const PROTECTIVE = [
+  'content-security-policy',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-frame-options',
+];
+
 /** @returns what is wrong with any response, besides what the OpenAPI document says. */
 const faultsOf = ({ status, headers, body }: Answer): string[] => [
   ...(status >= 200 && status < 500 ? [] : ['a fault of the service']),
-  ...(headers['content-security-policy'] === undefined ? ['no protective headers'] : []),
+  ...PROTECTIVE.filter((name) => headers[name] === undefined).map((name) => `no ${name}`),
   ...(INTERNALS.test(body) ? ['internal details'] : []),
 ];
 

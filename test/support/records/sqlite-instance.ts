@@ -13,9 +13,9 @@ type Methods = Readonly<Record<string, Method>>;
 export const open = async (path: string): Promise<Methods> => {
   // Not `onSqlite`: a module that needs vitest cannot be loaded in a thread.
   const options = { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' } as const;
-  const { records } = await openDatabase(options, { migrate: true });
-  const { transactions: _unit, ...stores } = storageOver(records) satisfies Storage;
-  const parts = Object.entries({ records, ...stores } satisfies Instance);
+  const { records, faster } = await openDatabase(options, { migrate: true });
+  const { transactions: _unit, sessions, ...stores } = storageOver(records) satisfies Storage;
+  const parts = Object.entries({ records, ...stores, sessions: faster(sessions) } satisfies Instance);
   return Object.fromEntries(
     parts.flatMap(([part, methods]) => Object.entries(methods).map(([name, method]) => [`${part}.${name}`, method])),
   );

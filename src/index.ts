@@ -8,7 +8,7 @@
  * const stop = await serve(parseConfig(process.env));
  * process.once('SIGTERM', () => stop('SIGTERM'));
  */
-export type { Check } from './adapters/http/routes/service/health.ts';
+export type { Check } from './adapters/http/request/settings.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export {
   ConflictError,

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { systemClock } from '../adapters/clock/system.ts';
-import type { Check } from '../adapters/http/routes/service/health.ts';
+import type { Check } from '../adapters/http/request/settings.ts';
 import type { Readings } from '../adapters/metrics/prometheus.ts';
 import { openDatabase } from '../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';

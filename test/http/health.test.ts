@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
-import { type Check, healthRoutes, oneAtATime } from '../../src/adapters/http/routes/service/health.ts';
+import type { Check } from '../../src/adapters/http/request/settings.ts';
+import { healthRoutes, oneAtATime } from '../../src/adapters/http/routes/service/health.ts';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { type Check, isReady } from '../../adapters/http/routes/service/health.ts';
+import type { Check } from '../../adapters/http/request/settings.ts';
+import { isReady } from '../../adapters/http/routes/service/health.ts';
 import { memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';

@@ -6,7 +6,7 @@ import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
-import type { Check } from '../../adapters/http/routes/service/health.ts';
+import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Counts } from '../../adapters/limits/counts.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';

@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Check } from '../../adapters/http/routes/service/health.ts';
+import type { Check } from '../../adapters/http/request/settings.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { LoggableError } from '../../adapters/log/redact-error.ts';
 import { pingCluster } from '../../adapters/redis/cluster.ts';

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
+import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/accounts/account-pages.ts';
 import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
@@ -23,7 +24,7 @@ import {
   openApiRoutes,
 } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
-import { type Check, healthRoutes } from '../../adapters/http/routes/service/health.ts';
+import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
 import { keySetRoutes, wellKnownRoutes } from '../../adapters/http/routes/service/well-known.ts';
 import { browserRoutes, browserSession } from '../../adapters/http/routes/sessions/browser.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
-import type { Check } from '../../../src/adapters/http/routes/service/health.ts';
+import type { Check } from '../../../src/adapters/http/request/settings.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';

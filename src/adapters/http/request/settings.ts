@@ -22,3 +22,11 @@ export type PageServer = {
   /** SHA-256 of its secret, which is random. */
   readonly secretHash: Buffer;
 };
+
+/** A part of the service that may be unavailable. */
+export type Check = {
+  readonly name: string;
+  readonly ping: () => Promise<unknown>;
+  /** Whether the service is not ready without it. */
+  readonly required: boolean;
+};

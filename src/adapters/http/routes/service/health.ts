@@ -2,15 +2,8 @@ import * as v from 'valibot';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../../../limits/response-timeout.ts';
 import { reasonOf } from '../../../log/redact-error.ts';
+import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-
-/** A part of the service that may be unavailable. */
-export type Check = {
-  readonly name: string;
-  readonly ping: () => Promise<unknown>;
-  /** Whether the service is not ready without it. */
-  readonly required: boolean;
-};
 
 /** The same check, once at a time: who asks meanwhile gets the same outcome. However many ask, one connection of the part is in use. */
 export const oneAtATime = ({ ping, ...check }: Check): Check => {

@@ -84,7 +84,7 @@ const build = async (
   const settings = withoutSecrets(config);
   const deps: UseCaseDeps = { ...settings, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
-  const routes = declareRoutes(deps, config, { checks, isStopping: () => isStopping, keySet, hasAccountPages });
+  const { routes, visitorToken } = declareRoutes(deps, config, { checks, isStopping: () => isStopping, keySet, hasAccountPages });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
   const http = createApp(routes, {
@@ -97,6 +97,7 @@ const build = async (
     ids: ports.ids,
     authenticate: authenticate(ports),
     assertSteppedUp: assertSteppedUp(ports),
+    visitorToken,
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,

@@ -29,6 +29,7 @@ export const randomSecrets: RandomSecrets = {
 export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
   ...randomSecrets,
   ...signedValues(signing),
+  ...encryptedTexts(signing),
   oneTimePassword,
   factors: factors && factorSecrets(factors),
 });
@@ -42,8 +43,7 @@ const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<valu
  * other's values. After a change of that key, a browser gets new ones.
  */
 export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
-  const { d = '' } = privateKey.export({ format: 'jwk' });
-  const key = Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', 'seals of devices', 32));
+  const key = keyFor(privateKey, 'seals of devices');
   const macOf = (purpose: SignedPurpose, text: string): string =>
     createHmac('sha256', key).update(`${purpose}.${text}`).digest('base64url');
   return {
@@ -59,6 +59,24 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
       if (!timingSafeEqual(Buffer.from(mac), Buffer.from(expected))) return null;
       const expiresAt = Number.parseInt(expiry, 36);
       return now < expiresAt ? { purpose, userId, sessionId, value, expiresAt } : null;
+    },
+  };
+};
+
+/** Keys for different uses have nothing to do with each other. */
+const keyFor = (privateKey: KeyObject, use: string): Buffer => {
+  const { d = '' } = privateKey.export({ format: 'jwk' });
+  return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', use, 32));
+};
+
+/** The same for what a browser must not read. */
+const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decrypt'> => {
+  const { encrypt, decrypt } = factorSecrets([keyFor(privateKey, 'state of pages')]);
+  return {
+    encrypt: (text, expiresAt) => encrypt(JSON.stringify([expiresAt, text]), ''),
+    decrypt: (encrypted, now) => {
+      const [expiresAt, text] = JSON.parse(decrypt(encrypted, '') ?? '[0]');
+      return now < expiresAt ? text : null;
     },
   };
 };

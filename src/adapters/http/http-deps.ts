@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
@@ -7,7 +8,7 @@ import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Brand } from './pages/layout.ts';
-import type { Route, Tier } from './routing/define-route.ts';
+import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
@@ -19,6 +20,8 @@ export type HttpDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
+  /** An access token for the refresh cookie of a visitor of a page. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless it is optional. */
+  readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError when the session of a token misses what a route requires. */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
   readonly version: string;
@@ -33,6 +36,8 @@ export type HttpDeps = {
   readonly brand: Brand;
   readonly defaultLocale: string;
   readonly allowedOrigins: readonly string[];
+  /** The origins of the service itself: only its own pages post forms. */
+  readonly ownOrigins: readonly string[];
   /** Names of headers that pages may send besides those of the specification. */
   readonly allowedHeaders: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
@@ -82,6 +87,10 @@ declare module 'koa' {
     signal: AbortSignal;
     /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
     pageServer?: { readonly visitor: string };
+    /** The form that was posted, before its fields are validated. */
+    form?: ReadonlyMap<string, string>;
+    /** The status of a page, if it is not that of its route. */
+    pageStatus?: number;
     /** Set by a handler that sends the client to another URL. */
     location?: string;
     /** Set by a refresh that the key of the browser has proven. */

@@ -1,12 +1,13 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
+import { formResult, ownOrigin } from './forms/form-stages.ts';
 import type { Route } from './routing/define-route.ts';
 import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
 import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';
 import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
 import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
-import { inputValidation } from './stages/input-validation.ts';
+import { formValidation, inputValidation } from './stages/input-validation.ts';
 import { rateLimits } from './stages/rate-limit.ts';
 
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
@@ -24,7 +25,19 @@ export const pipeline = (
     requestScope(d), //                  4
     crossOrigin(d), //                   5
     dispatch(routes, (r) => {
-      const { ofClient, ofUser } = limits(r);
+      const { ofClient, ofUser } = limits(r.form?.submits ?? r);
+      if (r.form !== undefined)
+        return compose([
+          ownOrigin(d),
+          ...ofClient,
+          authenticationGuard(r, d),
+          formValidation(r),
+          ...ofUser,
+          timing(),
+          formResult(r.form, d),
+          handlerTimeout(d),
+          handle(r),
+        ]);
       return compose([
         ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
         ...ofClient, //                   6

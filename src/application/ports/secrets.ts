@@ -14,7 +14,9 @@ export type SignedPurpose =
   /** Shows for minutes that a user has presented the password, and has to present the second factor. */
   | 'login-pending'
   /** Names a device on which a user need not present the second factor. */
-  | 'remembered-device';
+  | 'remembered-device'
+  /** Shows for minutes that the browser has proven the key of its session to a page of the service. */
+  | 'page-visitor';
 
 export type SignedValue = {
   readonly purpose: SignedPurpose;
@@ -49,6 +51,10 @@ export type Secrets = {
   sign(value: SignedValue): string;
   /** @param now epoch milliseconds. @returns `null` for anything but a live signed value of this purpose. */
   unsign(text: string, purpose: SignedPurpose, now: number): SignedValue | null;
+  /** Encrypts what a browser keeps for a page of the service. Instances read each other's. @param expiresAt epoch milliseconds. */
+  encrypt(text: string, expiresAt: number): string;
+  /** @returns `null` for anything but a live text that was encrypted here. */
+  decrypt(text: string, now: number): string | null;
   /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
   /** `null` without keys: there are no authenticator apps, and no routes for them. */

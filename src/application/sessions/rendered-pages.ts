@@ -1,9 +1,11 @@
+import { noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { wasRotatedWithin } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { evidenceOf, NOTHING_PRESENTED, unproven } from './prove-device.ts';
+import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, unproven } from './prove-device.ts';
 import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
@@ -85,6 +87,15 @@ export type MintAccessTokenDeps = AssessTokensDeps & IssueTokensDeps & { readonl
 
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
+const tokenFor = async (deps: MintAccessTokenDeps, assessed: readonly AssessedToken[]): Promise<string> => {
+  if (assessed.length === 0) throw refused('no refresh token verifies');
+  const { session, status } = mostFavorable(assessed);
+  if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
+  // The token of a page that is loading may have been rotated since by the browser itself.
+  if (session === null || !(isGood(status) || status === 'raced')) throw refused(`the token is not current: ${status}`);
+  return issueAccessToken(deps, await deps.users.findById(session.userId), session, deps.clock.now());
+};
+
 /**
  * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Changes nothing: only the
  * browser rotates. So it ends no session of a reused token either.
@@ -92,13 +103,26 @@ const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
  */
 export const mintAccessToken =
   (deps: MintAccessTokenDeps) =>
-  async (presented: readonly string[]): Promise<string> => {
-    const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
-    if (assessed.length === 0) throw refused('no refresh token verifies');
-    const { session, status } = mostFavorable(assessed);
-    if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
-    // The token of a page that is loading may have been rotated since by the browser itself.
-    if (session === null || !(isGood(status) || status === 'raced'))
-      throw refused(`the token is not current: ${status}`);
-    return issueAccessToken(deps, await deps.users.findById(session.userId), session, deps.clock.now());
+  async (presented: readonly string[]): Promise<string> =>
+    tokenFor(deps, await assessTokens(deps, await verifiedTokens(deps, presented)));
+
+/** How a visitor of the service's own pages proves the key of the session: by a cookie of the browser, or to a page some minutes ago. */
+type ProvenBy = { readonly presented: Presented; readonly provenSessions: readonly string[] };
+
+/**
+ * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024).
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, DB_QUERY_FAILED
+ */
+export const identifyVisitor =
+  (deps: MintAccessTokenDeps & ProveDeviceDeps) =>
+  async (refreshTokens: readonly string[], { presented, provenSessions }: ProvenBy): Promise<string> => {
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const { evidence } = await evidenceOf(deps, presented, verified);
+    const isProven = (token: RefreshToken) => provenSessions.includes(token.sessionId);
+    const [proven, others] = [verified.filter(isProven), verified.filter((token) => !isProven(token))];
+    const assessed = await Promise.all([
+      assessTokens(deps, proven, noEvidence('off')),
+      assessTokens(deps, others, evidence),
+    ]);
+    return tokenFor(deps, assessed.flat());
   };

@@ -38,6 +38,7 @@ import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
+import { openPages, visitorTokens } from './pages.ts';
 
 export type UseCaseDeps = SessionsDeps & LoginDeps & FactorsDeps & AccountsDeps;
 
@@ -54,7 +55,7 @@ export const declareRoutes = (
   deps: UseCaseDeps,
   config: Config,
   { checks, isStopping, keySet, hasAccountPages }: Parts,
-): Route[] => {
+) => {
   const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins, application } =
     config;
   const settings = { baseUrl, version: VERSION, brand };
@@ -66,7 +67,7 @@ export const declareRoutes = (
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
-  const routes: Route[] = [
+  const api: Route[] = [
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
     ...refreshRoutes(deps, access),
@@ -85,6 +86,10 @@ export const declareRoutes = (
     ...passwordResetRoutes(deps),
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
+  ];
+  const routes: Route[] = [
+    ...api,
+    ...openPages(deps, config, { api, cookie, device }),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({
@@ -109,7 +114,7 @@ export const declareRoutes = (
       allowedOriginsSetting: config.allowedOriginsSetting,
     }),
   ];
-  return routes;
+  return { routes, visitorToken: visitorTokens(deps, config, { cookie, device }) };
 };
 
 /**

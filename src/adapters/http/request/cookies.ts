@@ -5,6 +5,11 @@ import type { TokenPair } from '../../../application/sessions/tokens.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
+/** Milliseconds. */
+export const PAGE_STATE_LIFETIME = 60_000;
+/** Milliseconds. */
+export const PAGE_VISITOR_LIFETIME = 10 * 60_000;
+
 export const REFRESH_COOKIE = 'refresh_token';
 /** Shows for minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
@@ -15,8 +20,17 @@ const PENDING_LOGIN_COOKIE = 'login_pending';
 /** Shows that a user need not show the second factor on this device (ADR 0009). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 
+/** What a form hands to the page that shows its result (ADR 0024). */
+const PAGE_STATE_COOKIE = 'page_state';
+
+/** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
+const PAGE_VISITOR_COOKIE = 'page_visitor';
+
 /** All that the service reads. */
-export const COOKIES = [REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE] as const;
+export const COOKIES = [
+  ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
+  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE],
+] as const;
 
 /** Of the names that are read, besides none. */
 export const PREFIXES = ['__Http-', '__Host-Http-'] as const;
@@ -75,6 +89,12 @@ export type SessionCookies = ReturnType<typeof sessionCookies>;
 export const loginCookies = (settings: CookieSettings) => ({
   pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: PENDING_LOGIN_LIFETIME }),
   rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+});
+
+/** The cookies of the service's own pages. @param settings of the refresh cookie. */
+export const pageCookies = (settings: CookieSettings) => ({
+  pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
+  pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
 });
 
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */

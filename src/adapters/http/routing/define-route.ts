@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { StepUp } from '../../../domain/assurance.ts';
+import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
 import type { PageServer } from '../request/settings.ts';
@@ -80,6 +81,8 @@ export type Unwrapped = {
   readonly embeddable?: true;
   /** The header Content-Security-Policy of a page. By default a response may load nothing. */
   readonly contentSecurityPolicy?: string;
+  /** Of a page with forms: without one, browsers would send them with `Origin: null`. */
+  readonly referrerPolicy?: 'same-origin';
 };
 
 /** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0024). */
@@ -130,6 +133,12 @@ export type Route = Head & {
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route does not use it. */
   readonly cookie: CookieUse;
+  /** Whether the user is known by the refresh cookie, which is not renewed, instead of an access token: for pages of the service. */
+  readonly visitor?: true;
+  /** The form that is posted to the route, instead of JSON: it submits to a route of the API. */
+  readonly form?: { readonly submits: Route; readonly succeeded: (ctx: Context) => Promise<string> };
+  /** Where an error sends the browser instead of the error page, if anywhere. */
+  readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
@@ -146,7 +155,9 @@ type Response<Data> = {
 };
 
 type Declaration<Body, Query, Params, Data, Auth> = Head &
-  Partial<Pick<Route, 'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie'>> & {
+  Partial<
+    Pick<Route, 'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'failed'>
+  > & {
     readonly auth?: Auth;
     readonly request?: RequestSchemas<Body, Query, Params>;
     readonly response: Response<Data>;

@@ -21,11 +21,14 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
  * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0004). For a route that
  * requires a step-up, it reads the session.
  */
-export const authenticationGuard = ({ auth, stepUp }: Route, { authenticate, assertSteppedUp }: HttpDeps): Middleware =>
+export const authenticationGuard = (
+  { auth, stepUp, visitor }: Route,
+  { authenticate, assertSteppedUp, visitorToken }: HttpDeps,
+): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {
-      const header = authorizationOf(ctx);
-      const token = BEARER.exec(header)?.[1];
+      const header = visitor ? '' : authorizationOf(ctx);
+      const token = visitor ? await visitorToken(ctx, auth) : BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
       if (verified.ok) {
         const { claims, sessionId } = verified.token;

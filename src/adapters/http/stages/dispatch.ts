@@ -80,7 +80,14 @@ export const FALLBACK = route(
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
   const router = new Router({ exclusive: true, strict: true });
-  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf));
+  const key = ({ method, path }: Route) => `${method} ${path}`;
+  const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
+  for (const each of routes.filter(({ form }) => form === undefined)) {
+    const [json, form] = [entering(each, stagesOf), forms.get(key(each))];
+    forms.delete(key(each));
+    router.register(each.path, [each.method], form === undefined ? json : byType(json, entering(form, stagesOf)));
+  }
+  for (const each of forms.values()) router.register(each.path, [each.method], entering(each, stagesOf));
   const fallback = entering(FALLBACK, stagesOf);
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([router.routes() as Middleware, fallback]);
@@ -97,6 +104,12 @@ const hasPath = (ctx: Context): boolean => {
     return false;
   }
 };
+
+/** A page and the API may have a path in common: what a form sends is for the page. */
+const byType =
+  (json: Middleware, form: Middleware): Middleware =>
+  (ctx, next) =>
+    (ctx.is('urlencoded') ? form : json)(ctx, next);
 
 const entering = (entered: Route, stagesOf: (route: Route) => Middleware): Middleware => {
   const stages = stagesOf(entered);

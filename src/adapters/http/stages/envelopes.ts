@@ -59,7 +59,7 @@ export const responseSerialization = ({ response }: Route): Middleware =>
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
   async function successEnvelope(ctx, next) {
     await next();
-    ctx.status = status;
+    ctx.status = ctx.state.pageStatus ?? status;
     if (ctx.state.location !== undefined) redirect(ctx, ctx.state.location);
     else if (unwrapped !== undefined) respondUnwrapped(ctx, unwrapped);
     else if (page !== undefined) await respondNegotiated(ctx, page, deps);
@@ -107,7 +107,8 @@ const EMBEDDABLE = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, contentSecurityPolicy }: Unwrapped): void => {
+const respondUnwrapped = (ctx: Context, unwrapped: Unwrapped): void => {
+  const { type, cacheControl, embeddable, contentSecurityPolicy, referrerPolicy } = unwrapped;
   const { payload } = ctx.state;
   const text = typeof payload === 'string' ? payload : toJson(payload);
   allowCaching(ctx, cacheControl);
@@ -118,6 +119,7 @@ const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, conten
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);
   if (contentSecurityPolicy !== undefined) ctx.set('Content-Security-Policy', contentSecurityPolicy);
+  if (referrerPolicy !== undefined) ctx.set('Referrer-Policy', referrerPolicy);
   respondIfUnchanged(ctx);
 };
 
@@ -160,6 +162,12 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       // The guard accepted the token, but a use case did not: the envelope must not name its user.
       if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
+      const location = (await ctx.state.route?.failed?.(ctx, error)) ?? null;
+      if (location !== null) {
+        redirect(ctx, location);
+        logRequest(ctx, deps);
+        return;
+      }
       ctx.status = error.status;
       ctx.set({ 'Cache-Control': NO_STORE, ...errorHeaders(error) });
       const page = await errorPageOf(ctx, error, deps);

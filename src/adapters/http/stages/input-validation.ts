@@ -16,12 +16,7 @@ const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percen
 export const inputValidation = ({ request }: Route): Middleware =>
   async function inputValidation(ctx, next) {
     const problems: FieldProblem[] = [];
-    const check = (schema: v.GenericSchema | undefined, value: unknown, place: string): unknown => {
-      if (schema === undefined) return undefined;
-      const result = v.safeParse(schema, value);
-      if (!result.success) problems.push(...fieldProblems(result.issues, place));
-      return result.output;
-    };
+    const check = checking(problems);
     const params = check(request.params, ctx.params ?? {}, 'params');
     const asked = readQuery(ctx.url);
     const isUnreadable = asked === null && request.query.type !== 'unknown';
@@ -34,6 +29,65 @@ export const inputValidation = ({ request }: Route): Middleware =>
     ctx.state.input = { body, query, params };
     await next();
   };
+
+const checking =
+  (problems: FieldProblem[]) =>
+  (schema: v.GenericSchema | undefined, value: unknown, place: string): unknown => {
+    if (schema === undefined) return undefined;
+    const result = v.safeParse(schema, value);
+    if (!result.success) problems.push(...fieldProblems(result.issues, place));
+    return result.output;
+  };
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The names of an object schema's members; of one that may be missing, or is in a pipe, too. */
+const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
+  if (schema === undefined) return [];
+  if ('wrapped' in schema) return membersOf(schema.wrapped as v.GenericSchema);
+  return 'entries' in schema ? Object.keys(schema.entries as object) : [];
+};
+
+/**
+ * Stage 8 for a form: its fields are the members of the body, the query and the params of the route that it submits to. An empty field is
+ * none.
+ */
+export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
+  async function formValidation(ctx, next) {
+    const { request } = form?.submits ?? {};
+    const fields = await readForm(ctx);
+    ctx.state.form = fields;
+    const problems: FieldProblem[] = [];
+    const check = checking(problems);
+    const part = (schema: v.GenericSchema | undefined): Members =>
+      Object.fromEntries(
+        membersOf(schema).flatMap((name) => {
+          const text = fields.get(name) ?? '';
+          return text === '' ? [] : [[name, valueOf(name, text)]];
+        }),
+      );
+    const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>
+      check(request?.[place], part(request?.[place]), place),
+    );
+    check(ofPage, part(ofPage), 'query');
+    if (problems.length > 0) throw new RequestValidationFailure(problems);
+    ctx.state.input = { params, query, body };
+    await next();
+  };
+
+const FLAGS = ['remember'];
+const OBJECTS = ['credential'];
+
+const valueOf = (name: string, text: string): unknown => {
+  if (FLAGS.includes(name)) return text === 'on';
+  return OBJECTS.includes(name) ? parseObject(text) : text;
+};
+
+/** @throws HttpError 413, 415 */
+const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string>> => {
+  const text = await readText(ctx, 'urlencoded');
+  return new Map([...new URLSearchParams(text ?? '')].slice(0, MAX_PARAMETERS));
+};
 
 /** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */
 const MAX_PARAMETERS = 16;
@@ -82,7 +136,7 @@ const CHARSETS = ['', 'utf-8', 'utf8'];
 /** Reads a character for each byte: a decoder would turn bytes that are no UTF-8 into U+FFFD, and passwords into others. */
 const OPTIONS = {
   enableTypes: ['text'],
-  extendTypes: { text: ['application/json'] },
+  extendTypes: { text: ['application/json', 'application/x-www-form-urlencoded'] },
   encoding: 'latin1',
   textLimit: `${BODY_LIMIT}b`,
 };
@@ -119,12 +173,12 @@ const withoutPrototypes = (name: string, value: unknown): unknown => {
 };
 
 /**
- * The text of JSON that a request carries; empty for none, and `null` for bytes that are no UTF-8 or not compressed as they say.
+ * The text of JSON, or of a form, that a request carries; empty for none, and `null` for bytes that are no UTF-8 or not compressed as they say.
  * @throws HttpError 413, 415, and 400 for a client that hung up
  */
-const readText = async (ctx: Context): Promise<string | null> => {
+const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
   // `null`: no body. `false`: a body of another type.
-  const type = ctx.request.length === 0 ? null : ctx.request.is('json');
+  const type = ctx.request.length === 0 ? null : ctx.request.is(as);
   if (type === null) return '';
   if (type === false || !CHARSETS.includes(ctx.request.charset.toLowerCase())) throw createHttpError(415);
   const encoding = ENCODINGS.get(ctx.get('Content-Encoding').toLowerCase());

@@ -1,10 +1,8 @@
-import querystring from 'node:querystring';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { SessionsDeps } from '../../../../application/deps.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import { textRule } from '../../../json/text-rule.ts';
 import {
   documentRoute,
   HTML_TYPE,
@@ -14,6 +12,7 @@ import {
   textLike,
 } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
+import { Target } from '../../forms/targets.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { pageLocale } from '../../request/language.ts';
@@ -33,52 +32,7 @@ export type NavigationSettings = UserSite & {
 /** The page loads the frame with the key. It shows the name of the product, and no logo. */
 const CONTINUE_POLICY = scriptedPagePolicy({ images: "'self'", frames: "'self'" });
 
-/** Characters. Browsers and proxies have limits from about 2,000 on. */
-const TARGET_MAX_LENGTH = 2_000;
-
-/** Not the `origin` of a URL, which is that of the page in a `blob:` URL as well; and no user that a browser would show. */
-const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
-  origins.includes(`${protocol}//${host}`) && username === '' && password === '';
-
-/**
- * An encoded slash, backslash, dot, percent sign or control character, or an empty segment. Proxies read some of them as the plain
- * character, and not all in the same way: after that, the path may be another one.
- */
-const AMBIGUOUS = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
-
-/**
- * Whether it is one below `/auth`, or may become one. Such a route is no page, and a log-out would be a request of the service itself, and
- * no longer of the site that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the
- * router, and with letters that are encoded.
- */
-const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: NavigationSettings): boolean => {
-  const base = new URL(baseUrl);
-  const plain = (path: string) => querystring.unescape(path).toLowerCase();
-  const ofAuth = plain(`${base.pathname.replace(/\/$/, '')}/auth/`);
-  return host === base.host && (AMBIGUOUS.test(pathname) || plain(`${pathname}/`).startsWith(ofAuth));
-};
-
-/** The length is that of what is sent: characters that are not ASCII become longer. */
-const targetProblem = (text: string, settings: NavigationSettings): ReturnType<Parameters<typeof textRule>[0]> => {
-  const url = URL.parse(text);
-  if (url === null || !hasOriginOf(url, settings.targetOrigins))
-    return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };
-  if (url.href.length > TARGET_MAX_LENGTH)
-    return { code: 'too_long', message: `must have at most ${TARGET_MAX_LENGTH} characters` };
-  return isOwnRoute(url, settings)
-    ? { code: 'invalid_value', message: 'must not be a route of the service, nor have an ambiguous path' }
-    : null;
-};
-
-const queryFor = (settings: NavigationSettings) =>
-  v.strictObject({
-    to: v.pipe(
-      v.string(),
-      textRule((text) => targetProblem(text, settings)),
-      v.metadata({ jsonSchema: { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } }),
-      v.examples(['https://app.example.org/notes']),
-    ),
-  });
+const queryFor = (settings: NavigationSettings) => v.strictObject({ to: Target(settings) });
 
 /** Whether a person goes to the page: a script, a frame or an image cannot have these headers (W3C Fetch Metadata). */
 const isNavigation = (ctx: Context): boolean =>

@@ -1,0 +1,207 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import type { Secrets } from '../../../application/ports/secrets.ts';
+import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
+import type { AppError } from '../../../domain/errors/app-error.ts';
+import { textRule } from '../../json/text-rule.ts';
+import { HTML_TYPE, textLike } from '../documents.ts';
+import { Id } from '../routing/fields.ts';
+import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
+import { type Form, type Page, PAGES, type PageName, pathOf, type Step } from './flow.ts';
+import type { PageState, PageStates } from './page-state.ts';
+import { type TargetSettings, targetProblem } from './targets.ts';
+
+export type PageContent = {
+  readonly name: PageName;
+  readonly state: PageState | null;
+  /** The payloads of the routes that the page shows, by their names. */
+  readonly payloads: Readonly<Record<string, unknown>>;
+  /** What the visitor came for, as it is in the address of the page. */
+  readonly to: string | undefined;
+};
+
+type PagesDeps = TargetSettings & {
+  /** The routes of the API, to which the forms submit. */
+  readonly api: readonly Route[];
+  readonly states: PageStates;
+  readonly contentSecurityPolicy: string;
+  readonly render: (ctx: Context, content: PageContent) => Promise<string>;
+  /** Remembers that the visitor of a session that a form has opened or proven has its key. */
+  readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
+};
+
+/** What the visitor came for, besides pages of applications: a page of the service. */
+const isOwnPage = (to: string, base: string): boolean => Object.values(PAGES).some(({ path }) => to === base + path);
+
+const To = (settings: TargetSettings, base: string) =>
+  v.pipe(
+    v.string(),
+    textRule((text) => (isOwnPage(text, base) ? null : targetProblem(text, settings))),
+  );
+
+/** What a page tells an application: to look whether somebody is there. The client removes it. */
+const MARK = 'tandem';
+
+/** The routes of the pages, and of their forms. */
+export const formRoutes = (deps: PagesDeps): Route[] => {
+  const base = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
+  const query = v.strictObject({ to: v.optional(To(deps, base)), before: v.optional(Id) });
+  const byName = new Map(deps.api.map((each) => [each.name, each]));
+
+  const hrefOf = (page: PageName, to: string | undefined): string =>
+    `${base}${PAGES[page].path}${to === undefined ? '' : `?${new URLSearchParams({ to })}`}`;
+
+  const locationOf = (step: Step, to: string | undefined, mark: string): string => {
+    if (step !== 'target') return hrefOf(step, to);
+    if (to === undefined) return hrefOf(mark === 'logged-out' ? 'log-in' : 'account', undefined);
+    if (to.startsWith('/')) return to;
+    const url = new URL(to);
+    url.searchParams.set(MARK, mark);
+    return url.href;
+  };
+
+  /** Where a visitor goes who misses something that a page needs. */
+  const missing = (error: AppError, back: string): string | null => {
+    if (error.code === 'AUTH_STEP_UP_REQUIRED') return hrefOf('step-up', back);
+    if (error.code === 'AUTH_DEVICE_UNPROVEN') return hrefOf('prove', back);
+    return ['AUTH_FAILED', 'AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'].includes(error.code)
+      ? hrefOf('log-in', back)
+      : null;
+  };
+
+  const pageRoute = (name: PageName): Route => {
+    const page: Page = PAGES[name];
+    const shown = (page.shows ?? []).flatMap((each) => byName.get(each) ?? []);
+    return route(
+      {
+        name: `${name}-page`,
+        tag: 'pages',
+        summary: `Return the page ${page.path}`,
+        method: 'GET',
+        path: page.path,
+        auth: page.for === 'visitor' ? 'required' : 'optional',
+        visitor: true,
+        stepUp: page.stepUp ? FACTOR_CHANGE : null,
+        request: { query },
+        response: {
+          data: textLike('<!doctype html>…'),
+          unwrapped: {
+            type: HTML_TYPE,
+            cacheControl: NO_STORE,
+            contentSecurityPolicy: deps.contentSecurityPolicy,
+            referrerPolicy: 'same-origin',
+          },
+          redirects: true,
+        },
+        errorPages: 'users',
+        errors: [...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const)],
+        failed: async (_ctx, error) => missing(error, base + page.path),
+      },
+      async (input, ctx) => {
+        const { to } = input.query;
+        // Somebody who is logged in need not do so again.
+        if ((name === 'log-in' || name === 'register') && input.claims !== undefined) {
+          ctx.state.location = locationOf('target', to, 'logged-in');
+          return '';
+        }
+        const state = deps.states.take(ctx, name);
+        const payloads: Record<string, unknown> = {};
+        for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
+        if (state?.error !== undefined) {
+          ctx.state.pageStatus = state.error.status;
+          if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
+        }
+        return deps.render(ctx, { name, state, payloads, to });
+      },
+    );
+  };
+
+  const formRoute = (name: PageName, formName: string, form: Form): Route[] => {
+    const submits = byName.get(form.submits);
+    if (submits === undefined) return [];
+    const toOf = ({ state }: Context): string | undefined => state.form?.get('to') || undefined;
+    const path = pathOf(name, formName);
+    return [
+      {
+        ...submits,
+        name: `${name}-${formName}-form`,
+        tag: 'pages',
+        summary: `Submit a form of ${PAGES[name].path}: as ${submits.method} ${submits.path}`,
+        method: 'POST',
+        path,
+        visitor: true,
+        request: { query: v.strictObject({ to: v.optional(To(deps, base)) }) },
+        errorPages: 'users',
+        errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
+        httpStatuses: new Set([...submits.httpStatuses, 415]),
+        form: {
+          submits,
+          succeeded: async (ctx) => {
+            const { payload } = ctx.state;
+            const { accessToken } = membersOf(payload);
+            if (typeof accessToken === 'string') await deps.rememberProof(ctx, accessToken);
+            const shows = form.shows !== undefined && membersOf(payload)[form.shows.member] !== undefined;
+            const step = form.shows !== undefined && shows ? form.shows.on : form.then;
+            if (step !== 'target' && (shows || form.notice !== undefined))
+              deps.states.set(ctx, {
+                page: step,
+                form: formName,
+                ...(shows && { payload }),
+                ...(form.notice !== undefined && { notice: form.notice }),
+              });
+            return locationOf(step, toOf(ctx), name === 'log-out' ? 'logged-out' : 'logged-in');
+          },
+        },
+        failed: async (ctx, error) => {
+          // A form of another site, or one that cannot be read.
+          if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR') return null;
+          const elsewhere = form.on?.[error.code];
+          if (elsewhere !== undefined) return hrefOf(elsewhere, toOf(ctx));
+          const asked = PAGES[name].for === 'visitor' ? missing(error, base + PAGES[name].path) : null;
+          if (asked !== null) return asked;
+          deps.states.set(ctx, {
+            page: name,
+            form: formName,
+            typed: typedIn(ctx),
+            error: {
+              code: error.code,
+              status: error.status,
+              ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+              fields: (error.details ?? []).map(({ field, code }) => ({ field: field.replace(/^body\./, ''), code })),
+            },
+          });
+          return hrefOf(name, toOf(ctx));
+        },
+      },
+    ];
+  };
+
+  return (Object.keys(PAGES) as PageName[]).flatMap((name) => {
+    const forms = Object.entries<Form>(PAGES[name].forms).flatMap(([formName, form]) => formRoute(name, formName, form));
+    // A page is there if its forms are: without mail, nobody can ask for a new password.
+    return Object.keys(PAGES[name].forms).length > 0 && forms.length === 0 ? [] : [pageRoute(name), ...forms];
+  });
+};
+
+const payloadOf = async ({ handler }: Route, input: HandlerInput, ctx: Context): Promise<unknown> => {
+  const { claims, caller, signal, query } = input;
+  const before = membersOf(query)['before'];
+  return handler({ body: undefined, query: { before }, params: {}, claims, caller, signal }, ctx);
+};
+
+const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
+  typeof payload === 'object' && payload !== null ? { ...payload } : {};
+
+/** Fields whose text is shown again. */
+const NO_SECRETS = ['account', 'username', 'email', 'locale'];
+
+const typedIn = ({ state }: Context): Readonly<Record<string, string>> =>
+  Object.fromEntries([...(state.form ?? [])].filter(([name]) => NO_SECRETS.includes(name)).map(([name, text]) => [name, text.slice(0, 300)]));
+
+/** The cookie that shows for minutes that a visitor has proven the key of the session. */
+export const visitorProofs = (secrets: Pick<Secrets, 'sign' | 'unsign'>, now: () => number, lifetime: number) => ({
+  of: ({ userId, sessionId }: { readonly userId: string; readonly sessionId: string }): string =>
+    secrets.sign({ purpose: 'page-visitor', userId, sessionId, value: '', expiresAt: now() + lifetime }),
+  sessionsIn: (texts: readonly string[]): readonly string[] =>
+    texts.flatMap((text) => secrets.unsign(text, 'page-visitor', now())?.sessionId ?? []),
+});

@@ -1,0 +1,50 @@
+import type { Context } from 'koa';
+import type { Secrets } from '../../../application/ports/secrets.ts';
+import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts';
+import type { PageName } from './flow.ts';
+
+/**
+ * What a form hands to the page that the browser is sent to: what was wrong, or what is shown once. It is in a cookie, encrypted: another host
+ * of the domain can replace it with one of another visitor, but not write one.
+ */
+export type PageState = {
+  readonly page: PageName;
+  readonly form: string;
+  /** The error of the form, and its status. */
+  readonly error?: {
+    readonly code: string;
+    readonly status: number;
+    /** Seconds. */
+    readonly retryAfter?: number;
+    readonly fields: readonly { readonly field: string; readonly code: string }[];
+  };
+  /** What was typed, without passwords and codes. */
+  readonly typed?: Readonly<Record<string, string>>;
+  readonly notice?: string;
+  /** The payload that the page shows once. */
+  readonly payload?: unknown;
+};
+
+type Deps = {
+  readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  readonly clock: { now(): number };
+  readonly cookie: HttpOnlyCookie;
+};
+
+export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
+  set: (ctx: Context, state: PageState): void =>
+    cookie.set(ctx, secrets.encrypt(JSON.stringify(state), clock.now() + PAGE_STATE_LIFETIME)),
+  /** Takes it: a page that is loaded again shows nothing of it. */
+  take: (ctx: Context, page: PageName): PageState | null => {
+    const texts = cookie.read(ctx);
+    const states = texts.flatMap((text): PageState[] => {
+      const plain = secrets.decrypt(text, clock.now());
+      return plain === null ? [] : [JSON.parse(plain)];
+    });
+    const own = states.find((state) => state.page === page) ?? null;
+    if (own !== null) cookie.clear(ctx);
+    return own;
+  },
+});
+
+export type PageStates = ReturnType<typeof pageStates>;

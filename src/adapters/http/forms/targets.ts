@@ -1,0 +1,61 @@
+import querystring from 'node:querystring';
+import * as v from 'valibot';
+import { textRule } from '../../json/text-rule.ts';
+
+/** Where the service sends a browser: to pages of applications, never to a route of its own. ADR 0023. */
+
+export type TargetSettings = {
+  readonly baseUrl: string;
+  /** The origins to which a navigation may go on. */
+  readonly targetOrigins: readonly string[];
+};
+
+/** Characters. Browsers and proxies have limits from about 2,000 on. */
+const TARGET_MAX_LENGTH = 2_000;
+
+/** Not the `origin` of a URL, which is that of the page in a `blob:` URL as well; and no user that a browser would show. */
+const hasOriginOf = ({ protocol, host, username, password }: URL, origins: readonly string[]): boolean =>
+  origins.includes(`${protocol}//${host}`) && username === '' && password === '';
+
+/**
+ * An encoded slash, backslash, dot, percent sign or control character, or an empty segment. Proxies read some of them as the plain
+ * character, and not all in the same way: after that, the path may be another one.
+ */
+const AMBIGUOUS = /%(?:2[5ef]|5c|7f|[01][\da-f])|\/\//i;
+
+/**
+ * Whether it is one below `/auth`, or may become one. Such a route is no page, and a log-out would be a request of the service itself, and
+ * no longer of the site that has sent the visitor, when the page for devices with a key goes on to it. In any letter case, like the
+ * router, and with letters that are encoded.
+ */
+const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: TargetSettings): boolean => {
+  const base = new URL(baseUrl);
+  const plain = (path: string) => querystring.unescape(path).toLowerCase();
+  const ofAuth = plain(`${base.pathname.replace(/\/$/, '')}/auth/`);
+  return host === base.host && (AMBIGUOUS.test(pathname) || plain(`${pathname}/`).startsWith(ofAuth));
+};
+
+/** The length is that of what is sent: characters that are not ASCII become longer. */
+export const targetProblem = (
+  text: string,
+  settings: TargetSettings,
+): ReturnType<Parameters<typeof textRule>[0]> => {
+  const url = URL.parse(text);
+  if (url === null || !hasOriginOf(url, settings.targetOrigins))
+    return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };
+  if (url.href.length > TARGET_MAX_LENGTH)
+    return { code: 'too_long', message: `must have at most ${TARGET_MAX_LENGTH} characters` };
+  return isOwnRoute(url, settings)
+    ? { code: 'invalid_value', message: 'must not be a route of the service, nor have an ambiguous path' }
+    : null;
+};
+
+const METADATA = { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } as const;
+
+export const Target = (settings: TargetSettings) =>
+  v.pipe(
+    v.string(),
+    textRule((text) => targetProblem(text, settings)),
+    v.metadata({ jsonSchema: METADATA }),
+    v.examples(['https://app.example.org/notes']),
+  );

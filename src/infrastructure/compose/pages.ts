@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { Context } from 'koa';
+import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
+import { pageStates } from '../../adapters/http/forms/page-state.ts';
+import { type UserTexts, userPages } from '../../adapters/http/pages/user-pages.ts';
+import type { presentedDevice } from '../../adapters/http/request/client.ts';
+import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
+import { pageLocale } from '../../adapters/http/request/language.ts';
+import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
+import { authenticate } from '../../application/sessions/current-user.ts';
+import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Config } from '../config.ts';
+import { VERSION } from '../version.ts';
+import type { UseCaseDeps } from './routes.ts';
+
+type Parts = {
+  readonly cookie: SessionCookies;
+  readonly device: ReturnType<typeof presentedDevice>;
+  readonly api: readonly Route[];
+};
+
+/** Errors that say that nobody is there: where a visitor is optional, they are none. */
+const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
+
+export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, device }: Omit<Parts, 'api'>) => {
+  const identify = identifyVisitor(deps);
+  const { pageVisitor } = pageCookies(config.refreshCookie);
+  const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
+  return async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
+    const provenBy = { presented: device(ctx, undefined), provenSessions: proofs.sessionsIn(pageVisitor.read(ctx)) };
+    try {
+      return await identify(cookie.read(ctx), provenBy);
+    } catch (error) {
+      if (auth === 'optional' && error instanceof AppError && NOBODY.includes(error.code)) return undefined;
+      throw error;
+    }
+  };
+};
+
+/** The pages for users, over the routes of the API. ADR 0024. */
+export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Route[] => {
+  const { baseUrl, brand, defaultLocale, allowedOrigins, refreshCookie } = config;
+  const site = { baseUrl, brand, version: VERSION };
+  const texts: UserTexts = JSON.parse(
+    readFileSync(new URL('../../adapters/http/pages/texts/user-en.json', import.meta.url), 'utf8'),
+  );
+  const render = userPages(site, () => texts);
+  const { pageState, pageVisitor } = pageCookies(refreshCookie);
+  const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
+  const verify = authenticate(deps);
+  return formRoutes({
+    api,
+    baseUrl,
+    targetOrigins: allowedOrigins,
+    states: pageStates({ secrets: deps.secrets, clock: deps.clock, cookie: pageState }),
+    contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
+    render: async (ctx, content) => {
+      ctx.vary('Accept-Language');
+      return render(content, pageLocale(ctx, defaultLocale));
+    },
+    rememberProof: async (ctx, accessToken) => {
+      const verified = await verify(accessToken);
+      if (!verified.ok) return;
+      const { claims, sessionId } = verified.token;
+      pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
+    },
+  });
+};
+
+/** Browsers also check the redirects after a form: it may lead to the applications. */
+const policyFor = (logoUrl: string | null, targets: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self'${logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`}`,
+    "connect-src 'self'",
+    `form-action 'self' ${targets.join(' ')}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');

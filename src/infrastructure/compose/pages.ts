@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Context } from 'koa';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
-import { type UserTexts, userPages } from '../../adapters/http/pages/user-pages.ts';
+import { userPage } from '../../adapters/http/pages/user-pages.ts';
+import { builtInPages } from '../pages/page-files.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
@@ -42,10 +42,7 @@ export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, devic
 export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
-  const texts: UserTexts = JSON.parse(
-    readFileSync(new URL('../../adapters/http/pages/texts/user-en.json', import.meta.url), 'utf8'),
-  );
-  const render = userPages(site, () => texts);
+  const files = builtInPages();
   const { pageState, pageVisitor } = pageCookies(refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
   const verify = authenticate(deps);
@@ -57,7 +54,10 @@ export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Ro
     contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
-      return render(content, pageLocale(ctx, defaultLocale));
+      const locale = pageLocale(ctx, defaultLocale);
+      const texts = files.texts.get(locale) ?? files.texts.get('en');
+      if (texts === undefined) throw new Error('There are no texts of pages.');
+      return userPage({ ...content, site, locale, texts }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);

@@ -11,6 +11,8 @@ export type Step = PageName | 'target';
 export type Form = {
   /** The name of the route that the form submits to. */
   readonly submits: string;
+  /** What is filled in or chosen: members of the body, the query and the params of that route. */
+  readonly fields: readonly string[];
   /** Where a success leads. */
   readonly then: Step;
   /** Where a success leads whose payload has this member, which the page shows once. */
@@ -25,7 +27,7 @@ export type Page = {
   readonly path: `/auth/${string}`;
   /** `visitor`: for those who are logged in; the others are asked to log in first. */
   readonly for: 'anybody' | 'visitor';
-  /** Whether the visitor has to have shown a factor a moment ago. Asked for before the forms. */
+  /** Whether the visitor has to have presented a factor a moment ago. Asked for before the forms. */
   readonly stepUp?: true;
   /** The names of routes whose payloads the page shows. */
   readonly shows?: readonly string[];
@@ -33,31 +35,37 @@ export type Page = {
   readonly forms: Readonly<Record<string, Form>>;
 };
 
-const FACTOR_ADDED = { shows: { member: 'recoveryCodes', on: 'recovery-codes' } } as const;
+const SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
+/** Recovery codes are shown once. */
+const CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
 export const PAGES = {
   'log-in': {
     path: '/auth/log-in',
     for: 'anybody',
     forms: {
-      'log-in': { submits: 'login', then: 'target', on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } },
-      passkey: { submits: 'passkey-login', then: 'target', on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } },
+      'log-in': { submits: 'login', fields: ['account', 'password'], then: 'target', on: SECOND_FACTOR },
+      passkey: { submits: 'passkey-login', fields: ['credential'], then: 'target', on: SECOND_FACTOR },
     },
   },
   register: {
     path: '/auth/register',
     for: 'anybody',
-    forms: { register: { submits: 'register', then: 'target' } },
+    forms: { register: { submits: 'register', fields: ['username', 'email', 'password'], then: 'target' } },
   },
   forgot: {
     path: '/auth/forgot',
     for: 'anybody',
-    forms: { forgot: { submits: 'request-password-reset', then: 'check-mail', notice: 'reset' } },
+    forms: {
+      forgot: { submits: 'request-password-reset', fields: ['email'], then: 'check-mail', notice: 'reset' },
+    },
   },
   verify: {
     path: '/auth/verify',
     for: 'anybody',
-    forms: { verify: { submits: 'request-email-verification', then: 'check-mail', notice: 'verification' } },
+    forms: {
+      verify: { submits: 'request-email-verification', fields: ['email'], then: 'check-mail', notice: 'verify' },
+    },
   },
   'check-mail': { path: '/auth/check-mail', for: 'anybody', forms: {} },
   'second-factor': {
@@ -65,29 +73,36 @@ export const PAGES = {
     for: 'anybody',
     shows: ['pending-login'],
     forms: {
-      'second-factor': { submits: 'second-factor', then: 'target', ...FACTOR_ADDED },
-      app: { submits: 'start-pending-totp', then: 'second-factor' },
+      'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], then: 'target', shows: CODES },
+      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], then: 'target', shows: CODES },
+      passkey: { submits: 'second-factor', fields: ['credential'], then: 'target', shows: CODES },
+      'start-app': { submits: 'start-pending-totp', fields: [], then: 'second-factor', shows: { member: 'secret', on: 'second-factor' } },
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', forms: {} },
   'step-up': {
     path: '/auth/step-up',
     for: 'visitor',
-    shows: ['step-up-options'],
-    forms: { 'step-up': { submits: 'step-up', then: 'target' } },
+    shows: ['current-user'],
+    forms: {
+      'step-up': { submits: 'step-up', fields: ['password'], then: 'target' },
+      code: { submits: 'step-up', fields: ['code'], then: 'target' },
+      passkey: { submits: 'step-up', fields: ['credential'], then: 'target' },
+    },
   },
-  prove: { path: '/auth/prove', for: 'anybody', forms: { prove: { submits: 'refresh', then: 'target' } } },
+  /** For sessions whose device has a key: only a script can prove it. */
+  prove: { path: '/auth/prove', for: 'anybody', forms: { prove: { submits: 'refresh', fields: [], then: 'target' } } },
   account: {
     path: '/auth/account',
     for: 'visitor',
-    shows: ['me', 'sessions'],
+    shows: ['current-user', 'sessions'],
     forms: {
-      name: { submits: 'change-username', then: 'account', notice: 'saved' },
-      email: { submits: 'request-email-change', then: 'account', notice: 'email' },
-      password: { submits: 'change-password', then: 'account', notice: 'password' },
-      language: { submits: 'change-locale', then: 'account', notice: 'saved' },
-      session: { submits: 'end-session', then: 'account', notice: 'ended' },
-      sessions: { submits: 'end-sessions', then: 'account', notice: 'ended' },
+      username: { submits: 'change-username', fields: ['username'], then: 'account', notice: 'saved' },
+      email: { submits: 'change-email', fields: ['email', 'password'], then: 'account', notice: 'email' },
+      password: { submits: 'change-password', fields: ['currentPassword', 'newPassword'], then: 'account', notice: 'password' },
+      language: { submits: 'change-current-user', fields: ['locale'], then: 'account', notice: 'saved' },
+      session: { submits: 'end-session', fields: [], then: 'account', notice: 'ended' },
+      sessions: { submits: 'end-sessions', fields: [], then: 'account', notice: 'ended' },
     },
   },
   factors: {
@@ -96,25 +111,25 @@ export const PAGES = {
     stepUp: true,
     shows: ['factors'],
     forms: {
-      'start-app': { submits: 'start-totp', then: 'factors', shows: { member: 'secret', on: 'factors' } },
-      app: { submits: 'confirm-totp', then: 'factors', ...FACTOR_ADDED },
-      'remove-app': { submits: 'remove-factor', then: 'factors' },
-      passkey: { submits: 'add-passkey', then: 'factors' },
-      'rename-passkey': { submits: 'rename-passkey', then: 'factors' },
-      'remove-passkey': { submits: 'remove-passkey', then: 'factors' },
-      'recovery-codes': { submits: 'make-recovery-codes', then: 'recovery-codes', ...FACTOR_ADDED },
+      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], then: 'factors', notice: 'saved' },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], then: 'factors', notice: 'saved' },
+      'remove-passkey': { submits: 'remove-passkey', fields: [], then: 'factors', notice: 'removed' },
+      'start-app': { submits: 'start-totp', fields: [], then: 'factors', shows: { member: 'secret', on: 'factors' } },
+      app: { submits: 'confirm-totp', fields: ['code'], then: 'factors', notice: 'saved', shows: CODES },
+      'remove-app': { submits: 'remove-factor', fields: [], then: 'factors', notice: 'removed' },
+      'recovery-codes': { submits: 'make-recovery-codes', fields: [], then: 'factors', shows: CODES },
     },
   },
   history: { path: '/auth/account/history', for: 'visitor', shows: ['events'], forms: {} },
   delete: {
     path: '/auth/account/delete',
     for: 'visitor',
-    forms: { delete: { submits: 'delete-account', then: 'log-in', notice: 'deleted' } },
+    forms: { delete: { submits: 'delete-account', fields: ['password'], then: 'log-in', notice: 'deleted' } },
   },
   'log-out': {
     path: '/auth/log-out',
     for: 'anybody',
-    forms: { 'log-out': { submits: 'clear-cookie', then: 'target' } },
+    forms: { 'log-out': { submits: 'clear-cookie', fields: [], then: 'target' } },
   },
 } as const satisfies Readonly<Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>>;
 

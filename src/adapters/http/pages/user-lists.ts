@@ -1,0 +1,112 @@
+import { Html, html, NOTHING } from '../../../application/html.ts';
+import { formOf, type Shown } from './user-pages.ts';
+
+/** What the account has: lists whose items can be changed, and what is shown once. */
+
+type Session = {
+  readonly id: string;
+  readonly name: string | null;
+  readonly lastUsedAt: number;
+  readonly binding: 'none' | 'device' | 'browser';
+  readonly current: boolean;
+  readonly remembered: boolean;
+};
+type Factors = {
+  readonly passkeys: readonly { readonly id: string; readonly name: string | null; readonly createdAt: number }[];
+  readonly totp: readonly { readonly id: string; readonly createdAt: number }[];
+  readonly recoveryCodes: number;
+};
+type Pending = { readonly methods: readonly string[]; readonly enrol: boolean };
+type User = { readonly username: string; readonly locale: string | null; readonly secondFactor: boolean; readonly passkeys: number };
+type StartedApp = { readonly id: string; readonly secret: string; readonly qr: string };
+type Events = {
+  readonly events: readonly { readonly id: string; readonly kind: string; readonly at: number; readonly deviceName: string | null }[];
+  readonly next: string | null;
+};
+
+/** The payloads have the shapes of their routes' schemas. */
+const payload = <Payload>({ payloads }: Shown, route: string): Partial<Payload> => (payloads[route] ?? {}) as Partial<Payload>;
+const started = ({ state }: Shown): Partial<StartedApp> => (state?.payload ?? {}) as Partial<StartedApp>;
+
+/** Which forms of a page are there, of those that are not always. */
+const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
+  'second-factor.second-factor': (shown) => method(shown, 'totp') || started(shown).id !== undefined,
+  'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
+  'second-factor.passkey': (shown) => method(shown, 'passkey'),
+  'second-factor.start-app': (shown) => payload<Pending>(shown, 'pending-login').enrol === true,
+  'step-up.code': (shown) => payload<User>(shown, 'current-user').secondFactor === true,
+  'step-up.passkey': (shown) => (payload<User>(shown, 'current-user').passkeys ?? 0) > 0,
+  'factors.app': (shown) => started(shown).id !== undefined,
+};
+const method = (shown: Shown, name: string): boolean =>
+  payload<Pending>(shown, 'pending-login').methods?.includes(name) === true;
+
+export const isOffered = (shown: Shown, form: string): boolean => OFFERED[`${shown.name}.${form}`]?.(shown) ?? true;
+
+/** What a form begins with. */
+export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {
+  const { username = '', locale } = payload<User>(shown, 'current-user');
+  if (form === 'username') return { username };
+  if (form === 'language') return { locale: locale ?? '' };
+  if (form === 'sessions') return { except: 'current' };
+  return form === 'app' ? { id: started(shown).id ?? '' } : {};
+};
+
+const timeOf = ({ locale }: Shown, at: number): Html =>
+  html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
+
+/** A text with a time in it. */
+const sayTime = (shown: Shown, text: string, at: number): Html => {
+  const [before = '', after = ''] = (shown.texts.common[text] ?? '').split('{time}');
+  return html`${before}${timeOf(shown, at)}${after}`;
+};
+
+const item = (title: string, details: readonly (Html | string)[], forms: readonly Html[]): Html =>
+  html`<li><div><strong>${title}</strong> <small>${details.map((each) => html`${each} `)}</small></div>${forms}</li>\n`;
+
+export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
+  sessions: (shown) => {
+    const { common } = shown.texts;
+    const say = (name: string, isSo: boolean) => (isSo ? [`${common[name] ?? ''} ·`] : []);
+    const sessions = (shown.payloads['sessions'] ?? []) as readonly Session[];
+    return html`<ul class="items">${sessions.map(({ id, name, lastUsedAt, binding, current, remembered }) =>
+      item(
+        name ?? common['unknown-device'] ?? '',
+        [
+          ...say('this-device', current),
+          ...say('bound', binding !== 'none'),
+          ...say('remembered', remembered),
+          sayTime(shown, 'last-used', lastUsedAt),
+        ],
+        [formOf(shown, 'session', { id })],
+      ),
+    )}</ul>`;
+  },
+  passkeys: (shown) =>
+    html`<ul class="items">${(payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
+      item(name ?? '', [sayTime(shown, 'added', createdAt)], [
+        html`<details><summary>${shown.texts.common['rename'] ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
+        formOf(shown, 'remove-passkey', { id }),
+      ]),
+    )}</ul>`,
+  apps: (shown) =>
+    html`<ul class="items">${(payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>
+      item('', [sayTime(shown, 'added', createdAt)], [formOf(shown, 'remove-app', { id })]),
+    )}</ul>`,
+  /** The secret of an app that is being added. */
+  app: (shown) => {
+    const { secret, qr } = started(shown);
+    if (secret === undefined || qr === undefined) return NOTHING;
+    return html`<p>${shown.texts.common['scan'] ?? ''}</p><div class="qr">${new Html(qr)}</div><p><code>${secret}</code></p>`;
+  },
+  'recovery-codes': ({ state }) => {
+    const { recoveryCodes = [] } = (state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
+    return html`<ol class="codes">${recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)}</ol>`;
+  },
+  events: (shown) => {
+    const { events = [], next } = payload<Events>(shown, 'events');
+    const { common } = shown.texts;
+    return html`<ol class="items">${events.map(({ kind, at, deviceName }) => item(kind, [deviceName ?? '', timeOf(shown, at)], []))}</ol>
+${typeof next === 'string' ? html`<p><a href="?before=${next}">${common['older'] ?? ''}</a></p>` : NOTHING}`;
+  },
+};

@@ -47,6 +47,7 @@ export default defineConfig([
     external: [/create-auth-client\.ts$/],
     output: { ...output, minify: true, file: 'dist/continue-page.js', paths: () => './client.js' },
   },
+  { input: 'src/user-pages.ts', output: { ...output, minify: true, file: 'dist/user-pages.js' } },
   {
     input: 'src/account-page.ts',
     external: [/account\.ts$/],

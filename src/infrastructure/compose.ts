@@ -84,7 +84,12 @@ const build = async (
   const settings = withoutSecrets(config);
   const deps: UseCaseDeps = { ...settings, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
-  const { routes, visitorToken } = declareRoutes(deps, config, { checks, isStopping: () => isStopping, keySet, hasAccountPages });
+  const { routes, visitorToken } = declareRoutes(deps, config, {
+    checks,
+    isStopping: () => isStopping,
+    keySet,
+    hasAccountPages,
+  });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
   const http = createApp(routes, {
@@ -123,7 +128,12 @@ const withoutSecrets = ({ keys, factorKeys, mail, redisUrls, database, ...settin
 
 /** The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: they send an Origin then as well. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
-  const sends = config.console || hasAccountPages || config.boundCookieLifetime !== null || config.navigation !== null;
+  const sends =
+    config.console ||
+    config.userPages ||
+    hasAccountPages ||
+    config.boundCookieLifetime !== null ||
+    config.navigation !== null;
   return sends ? config.ownOrigins : [];
 };
 

@@ -54,6 +54,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       ids: sequentialIds(),
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
+      visitorToken: async () => undefined,
       version: VERSION,
       counts: memoryCounts(),
     }),

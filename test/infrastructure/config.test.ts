@@ -22,6 +22,7 @@ describe('without any variable', () => {
       passkeysPageUrl: null,
       application: null,
       console: true,
+      userPages: true,
       ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
       webauthn: {
         rpId: 'localhost',
@@ -69,7 +70,7 @@ describe('without any variable', () => {
       eventsRetention: 15_552_000_000,
       notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
       factorKeys: null,
-      brand: { name: 'localhost:3000', logoUrl: null, color: null },
+      brand: { name: 'localhost:3000', logoUrl: null, color: null, font: null, radius: 8, background: null },
       defaultLocale: 'en',
       mailTemplates: null,
     });

@@ -121,6 +121,10 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['MAIL_URL', 'smtp://u%40a.b:p%40%3A%2F@m.example:587', { mail: { url: 'smtp://u%40a.b:p%40%3A%2F@m.example:587' } }],
   ['MAIL_FROM', 'tandem@localhost', { mail: { from: 'tandem@localhost' } }],
   ['MAIL_FROM', 'Das Büro. Ja! <auth@example.com>', { mail: { from: 'Das Büro. Ja! <auth@example.com>' } }],
+  ['ACCOUNT_PAGES', 'off', { userPages: false }],
+  ['BRAND_FONT', 'Inter, sans-serif', { brand: { font: 'Inter, sans-serif' } }],
+  ['BRAND_RADIUS', '0', { brand: { radius: 0 } }],
+  ['BRAND_BACKGROUND', '#F0F0F0', { brand: { background: '#f0f0f0' } }],
   ['ACCOUNT_PAGES_URL', 'http://a.b:3000/x/', { accountPagesUrl: 'http://a.b:3000/x', ownAccountPages: false }],
   ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
@@ -252,6 +256,10 @@ export const REFUSED: Readonly<Record<string, string>> = {
   BRAND_LOGO_URL:
     'logo.svg|http://cdn.example.com/logo.svg|https://u:p@cdn.example.com/logo.svg|https://*.example.com/logo.svg|https://cdn.example.com/a b.svg|data:image/png;base64,AAAA|javascript:alert(1)',
   BRAND_COLOR: '14643a|#123|red|#14643a;|#14643g|rgb(0,0,0)',
+  ACCOUNT_PAGES: 'yes|true|1',
+  BRAND_FONT: 'Inter;|url(x)|a,,b|{}',
+  BRAND_RADIUS: '-1|33|8px|0.5',
+  BRAND_BACKGROUND: 'white|#fff',
   DEFAULT_LOCALE: `de_AT|a b|*|${'x'.repeat(36)}`,
   MAIL_TEMPLATES: '~/mail| mail|ma\nil',
 };

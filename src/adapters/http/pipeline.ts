@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
-import type { HttpDeps } from './http-deps.ts';
 import { formResult, ownOrigin } from './forms/form-stages.ts';
+import type { HttpDeps } from './http-deps.ts';
 import type { Route } from './routing/define-route.ts';
 import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
 import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';

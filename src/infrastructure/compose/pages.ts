@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
+import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
 import { userPage } from '../../adapters/http/pages/user-pages.ts';
-import { builtInPages } from '../pages/page-files.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
@@ -11,6 +11,7 @@ import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
+import { builtInPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
 import type { UseCaseDeps } from './routes.ts';
 
@@ -18,12 +19,14 @@ type Parts = {
   readonly cookie: SessionCookies;
   readonly device: ReturnType<typeof presentedDevice>;
   readonly api: readonly Route[];
+  /** The script of the pages. */
+  readonly script: string;
 };
 
 /** Errors that say that nobody is there: where a visitor is optional, they are none. */
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
-export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, device }: Omit<Parts, 'api'>) => {
+export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, device }: Omit<Parts, 'api' | 'script'>) => {
   const identify = identifyVisitor(deps);
   const { pageVisitor } = pageCookies(config.refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
@@ -39,14 +42,14 @@ export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, devic
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Route[] => {
+export const openPages = (deps: UseCaseDeps, config: Config, { api, script }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
   const files = builtInPages();
   const { pageState, pageVisitor } = pageCookies(refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
   const verify = authenticate(deps);
-  return formRoutes({
+  const pages = formRoutes({
     api,
     baseUrl,
     targetOrigins: allowedOrigins,
@@ -57,7 +60,7 @@ export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Ro
       const locale = pageLocale(ctx, defaultLocale);
       const texts = files.texts.get(locale) ?? files.texts.get('en');
       if (texts === undefined) throw new Error('There are no texts of pages.');
-      return userPage({ ...content, site, locale, texts }, files);
+      return userPage({ ...content, once: deps.ids.next(), site, locale, texts }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);
@@ -66,7 +69,21 @@ export const openPages = (deps: UseCaseDeps, config: Config, { api }: Parts): Ro
       pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
     },
   });
+  return [...pages, scriptRoute(script)];
 };
+
+const scriptRoute = (script: string): Route =>
+  documentRoute(
+    {
+      name: 'user-pages-script',
+      tag: 'pages',
+      summary: 'Return the script of the pages for users',
+      path: '/user-pages.js',
+      data: textLike('addEventListener(…);'),
+      unwrapped: { type: SCRIPT_TYPE, cacheControl: PAGE_CACHE_CONTROL },
+    },
+    () => script,
+  );
 
 /** Browsers also check the redirects after a form: it may lead to the applications. */
 const policyFor = (logoUrl: string | null, targets: readonly string[]): string =>

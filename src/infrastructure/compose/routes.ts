@@ -87,9 +87,11 @@ export const declareRoutes = (
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
   ];
+  /** Pages and their forms are for people. */
+  const described = () => routes.filter(({ visitor }) => visitor === undefined);
   const routes: Route[] = [
     ...api,
-    ...openPages(deps, config, { api, cookie, device }),
+    ...(config.userPages ? openPages(deps, config, { api, cookie, device, script: readClient('user-pages.js') }) : []),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({
@@ -107,8 +109,8 @@ export const declareRoutes = (
       : []),
     ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
-    ...openApiRoutes(() => routes, settings),
-    ...pageRoutes(() => routes, {
+    ...openApiRoutes(described, settings),
+    ...pageRoutes(described, {
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,

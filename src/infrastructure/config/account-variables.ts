@@ -31,6 +31,11 @@ const brandName = form.textThat(
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
+/** Without what could end the value in a stylesheet. */
+const fontNames = form.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
+  /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
+);
+
 const color = form.parsed('a colour such as #14643a', (text) =>
   /^#[0-9A-Fa-f]{6}$/.test(text) ? text.toLowerCase() : undefined,
 );
@@ -50,6 +55,12 @@ export const ACCOUNT_VARIABLES = {
     form: mailbox,
     unset: `${LOCAL_SENDER} (production: required with MAIL_URL)`,
     meaning: 'The sender of mail: an address, or a name and an address.',
+  },
+  ACCOUNT_PAGES: {
+    form: form.oneOf('on', 'off'),
+    default: form.byEnvironment('on', 'off'),
+    meaning:
+      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those below /auth that it leads to.',
   },
   ACCOUNT_PAGES_URL: {
     form: url.baseUrl,
@@ -102,6 +113,21 @@ export const ACCOUNT_VARIABLES = {
     unset: 'green',
     meaning:
       'The colour of the buttons on the pages for links in mail. Their text is black or white, which can be read better on it.',
+  },
+  BRAND_FONT: {
+    form: fontNames,
+    unset: 'that of the system',
+    meaning: 'The font of the pages: names of fonts that browsers have, separated by commas, the preferred one first.',
+  },
+  BRAND_RADIUS: {
+    form: form.wholeNumber(0, 32),
+    default: '8',
+    meaning: 'The radius of the corners of fields, buttons and cards on the pages, in pixels.',
+  },
+  BRAND_BACKGROUND: {
+    form: color,
+    unset: 'white, or black where the browser prefers dark',
+    meaning: 'The colour behind the card of the pages, in light and in dark.',
   },
   DEFAULT_LOCALE: {
     form: locale,

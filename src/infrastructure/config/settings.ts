@@ -98,6 +98,8 @@ export const settingsOf = (of: Values) => {
     /** Below it, links in mail find their pages. Has no trailing slash. */
     accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/account`,
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
+    /** Whether people log in, register and change their account on pages of the service. */
+    userPages: of.ACCOUNT_PAGES === 'on',
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,
@@ -109,6 +111,10 @@ export const settingsOf = (of: Values) => {
       name: of.BRAND_NAME ?? new URL(baseUrlOf(of)).host,
       logoUrl: of.BRAND_LOGO_URL ?? null,
       color: of.BRAND_COLOR ?? null,
+      font: of.BRAND_FONT ?? null,
+      /** In pixels. */
+      radius: of.BRAND_RADIUS,
+      background: of.BRAND_BACKGROUND ?? null,
     },
     defaultLocale: of.DEFAULT_LOCALE,
     /** A directory; `null`: only the built-in templates. */

@@ -33,6 +33,8 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     ids: ulidGenerator(systemClock),
     authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
     assertSteppedUp: async () => undefined,
+    visitorToken: async () => undefined,
+    ownOrigins: [],
     version: '1.2.3',
     environment: 'test',
     baseUrl: 'https://auth.example.org',

@@ -76,7 +76,12 @@ export const PAGES = {
       'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], then: 'target', shows: CODES },
       recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], then: 'target', shows: CODES },
       passkey: { submits: 'second-factor', fields: ['credential'], then: 'target', shows: CODES },
-      'start-app': { submits: 'start-pending-totp', fields: [], then: 'second-factor', shows: { member: 'secret', on: 'second-factor' } },
+      'start-app': {
+        submits: 'start-pending-totp',
+        fields: [],
+        then: 'second-factor',
+        shows: { member: 'secret', on: 'second-factor' },
+      },
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', forms: {} },
@@ -99,7 +104,12 @@ export const PAGES = {
     forms: {
       username: { submits: 'change-username', fields: ['username'], then: 'account', notice: 'saved' },
       email: { submits: 'change-email', fields: ['email', 'password'], then: 'account', notice: 'email' },
-      password: { submits: 'change-password', fields: ['currentPassword', 'newPassword'], then: 'account', notice: 'password' },
+      password: {
+        submits: 'change-password',
+        fields: ['currentPassword', 'newPassword'],
+        then: 'account',
+        notice: 'password',
+      },
       language: { submits: 'change-current-user', fields: ['locale'], then: 'account', notice: 'saved' },
       session: { submits: 'end-session', fields: [], then: 'account', notice: 'ended' },
       sessions: { submits: 'end-sessions', fields: [], then: 'account', notice: 'ended' },
@@ -109,7 +119,7 @@ export const PAGES = {
     path: '/auth/account/factors',
     for: 'visitor',
     stepUp: true,
-    shows: ['factors'],
+    shows: ['factors', 'passkey-options'],
     forms: {
       passkey: { submits: 'add-passkey', fields: ['name', 'credential'], then: 'factors', notice: 'saved' },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], then: 'factors', notice: 'saved' },
@@ -131,7 +141,9 @@ export const PAGES = {
     for: 'anybody',
     forms: { 'log-out': { submits: 'clear-cookie', fields: [], then: 'target' } },
   },
-} as const satisfies Readonly<Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>>;
+} as const satisfies Readonly<
+  Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>
+>;
 
 /** A form as the table writes it: its pages are checked by the tests, since their names are those of the table itself. */
 type FormLike = Omit<Form, 'then' | 'shows' | 'on'> & {

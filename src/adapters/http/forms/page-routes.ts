@@ -5,9 +5,9 @@ import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
-import { Id } from '../routing/fields.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
-import { type Form, type Page, PAGES, type PageName, pathOf, type Step } from './flow.ts';
+import { Id } from '../routing/fields.ts';
+import { type Form, PAGES, type Page, type PageName, pathOf, type Step } from './flow.ts';
 import type { PageState, PageStates } from './page-state.ts';
 import { type TargetSettings, targetProblem } from './targets.ts';
 
@@ -94,7 +94,9 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
           redirects: true,
         },
         errorPages: 'users',
-        errors: [...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const)],
+        errors: [
+          ...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const),
+        ],
         failed: async (_ctx, error) => missing(error, base + page.path),
       },
       async (input, ctx) => {
@@ -177,7 +179,9 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   };
 
   return (Object.keys(PAGES) as PageName[]).flatMap((name) => {
-    const forms = Object.entries<Form>(PAGES[name].forms).flatMap(([formName, form]) => formRoute(name, formName, form));
+    const forms = Object.entries<Form>(PAGES[name].forms).flatMap(([formName, form]) =>
+      formRoute(name, formName, form),
+    );
     // A page is there if its forms are: without mail, nobody can ask for a new password.
     return Object.keys(PAGES[name].forms).length > 0 && forms.length === 0 ? [] : [pageRoute(name), ...forms];
   });
@@ -196,7 +200,11 @@ const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
 const NO_SECRETS = ['account', 'username', 'email', 'locale'];
 
 const typedIn = ({ state }: Context): Readonly<Record<string, string>> =>
-  Object.fromEntries([...(state.form ?? [])].filter(([name]) => NO_SECRETS.includes(name)).map(([name, text]) => [name, text.slice(0, 300)]));
+  Object.fromEntries(
+    [...(state.form ?? [])]
+      .filter(([name]) => NO_SECRETS.includes(name))
+      .map(([name, text]) => [name, text.slice(0, 300)]),
+  );
 
 /** The cookie that shows for minutes that a visitor has proven the key of the session. */
 export const visitorProofs = (secrets: Pick<Secrets, 'sign' | 'unsign'>, now: () => number, lifetime: number) => ({

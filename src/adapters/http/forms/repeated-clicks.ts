@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { etagOf } from '../documents.ts';
 
 /** Milliseconds in which a form that is sent again is a second click. */
 const REMEMBERED = 10_000;
@@ -22,7 +22,7 @@ export const repeatedClicks = <Answer>(now: () => number = () => performance.now
   return (form: string | null, work: () => Promise<Answer>): Promise<Answer> => {
     if (form === null) return work();
     removeOld();
-    const key = hash('sha256', form, 'base64url');
+    const key = etagOf(form);
     const known = answers.get(key);
     if (known !== undefined) return known.answer;
     const answer = work();

@@ -36,10 +36,7 @@ const isOwnRoute = ({ host, pathname }: URL, { baseUrl }: TargetSettings): boole
 };
 
 /** The length is that of what is sent: characters that are not ASCII become longer. */
-export const targetProblem = (
-  text: string,
-  settings: TargetSettings,
-): ReturnType<Parameters<typeof textRule>[0]> => {
+export const targetProblem = (text: string, settings: TargetSettings): ReturnType<Parameters<typeof textRule>[0]> => {
   const url = URL.parse(text);
   if (url === null || !hasOriginOf(url, settings.targetOrigins))
     return { code: 'invalid_value', message: 'must be a URL whose origin is allowed' };

@@ -13,6 +13,12 @@ export type Brand = {
   readonly logoUrl: string | null;
   /** `#rrggbb`; `null`: that of the stylesheet. */
   readonly color: string | null;
+  /** Names of fonts; `null`: that of the system. */
+  readonly font?: string | null;
+  /** Pixels. */
+  readonly radius?: number;
+  /** `#rrggbb`; `null`: that of the stylesheet. */
+  readonly background?: string | null;
 };
 
 export type UserSite = Site & { readonly brand: Brand };
@@ -60,13 +66,19 @@ const brandOf = ({ name, logoUrl }: Brand): Html =>
   html`<header class="product">${logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`}</header>\n`;
 
 /**
- * The end of the stylesheet, with the colour of the product. The text on it is black or white: one of them always has a contrast of at
+ * The end of the stylesheet, with the look of the product. The text on its colours is black or white: one of them always has a contrast of at
  * least 4.5 (WCAG 2.2 §1.4.3).
  */
-export const brandStyle = ({ color }: Brand): string =>
-  color === null
-    ? ''
-    : `\n:root {\n  --button: ${color};\n  --on-button: ${isLight(color) ? '#000000' : '#ffffff'};\n}\n`;
+export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
+  const on = (behind: string) => (isLight(behind) ? '#000000' : '#ffffff');
+  const lines = [
+    ...(color === null ? [] : [`--button: ${color}`, `--on-button: ${on(color)}`]),
+    ...(font === null ? [] : [`--font: ${font}, system-ui, sans-serif`]),
+    ...(radius === undefined ? [] : [`--radius: ${radius}px`]),
+    ...(background === null ? [] : [`--behind: ${background}`, `--on-behind: ${on(background)}`]),
+  ];
+  return lines.length === 0 ? '' : `\n:root {\n${lines.map((line) => `  ${line};\n`).join('')}}\n`;
+};
 
 /** Whether black has more contrast on a colour than white: its relative luminance is above that of the middle (WCAG 2.2). */
 const isLight = (color: string): boolean => {

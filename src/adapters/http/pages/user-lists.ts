@@ -17,15 +17,26 @@ type Factors = {
   readonly recoveryCodes: number;
 };
 type Pending = { readonly methods: readonly string[]; readonly enrol: boolean };
-type User = { readonly username: string; readonly locale: string | null; readonly secondFactor: boolean; readonly passkeys: number };
+type User = {
+  readonly username: string;
+  readonly locale: string | null;
+  readonly secondFactor: boolean;
+  readonly passkeys: number;
+};
 type StartedApp = { readonly id: string; readonly secret: string; readonly qr: string };
 type Events = {
-  readonly events: readonly { readonly id: string; readonly kind: string; readonly at: number; readonly deviceName: string | null }[];
+  readonly events: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly at: number;
+    readonly deviceName: string | null;
+  }[];
   readonly next: string | null;
 };
 
 /** The payloads have the shapes of their routes' schemas. */
-const payload = <Payload>({ payloads }: Shown, route: string): Partial<Payload> => (payloads[route] ?? {}) as Partial<Payload>;
+const payload = <Payload>({ payloads }: Shown, route: string): Partial<Payload> =>
+  (payloads[route] ?? {}) as Partial<Payload>;
 const started = ({ state }: Shown): Partial<StartedApp> => (state?.payload ?? {}) as Partial<StartedApp>;
 
 /** Which forms of a page are there, of those that are not always. */
@@ -84,10 +95,14 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   },
   passkeys: (shown) =>
     html`<ul class="items">${(payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
-      item(name ?? '', [sayTime(shown, 'added', createdAt)], [
-        html`<details><summary>${shown.texts.common['rename'] ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
-        formOf(shown, 'remove-passkey', { id }),
-      ]),
+      item(
+        name ?? '',
+        [sayTime(shown, 'added', createdAt)],
+        [
+          html`<details><summary>${shown.texts.common['rename'] ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
+          formOf(shown, 'remove-passkey', { id }),
+        ],
+      ),
     )}</ul>`,
   apps: (shown) =>
     html`<ul class="items">${(payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { Html, html, NOTHING } from '../../../application/html.ts';
-import { type Form, type Page, PAGES, type PageName, pathOf } from '../forms/flow.ts';
+import { type Form, PAGES, type Page, type PageName, pathOf } from '../forms/flow.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
 import { FIELDS } from './user-fields.ts';
@@ -24,7 +23,13 @@ export type UserTexts = {
 type Texts = Readonly<Record<string, string>>;
 
 /** A page with all that its variables need. */
-export type Shown = PageContent & { readonly texts: UserTexts; readonly site: UserSite; readonly locale: string };
+export type Shown = PageContent & {
+  /** Tells a second click on a form from a second attempt. */
+  readonly once: string;
+  readonly texts: UserTexts;
+  readonly site: UserSite;
+  readonly locale: string;
+};
 
 const VARIABLE = /\{\{([\w.-]+)\}\}/g;
 
@@ -61,13 +66,28 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 `;
 };
 
+/** What the script does for a form. Without it, a form for a passkey is not there. */
+const scriptOf = ({ name: page, payloads, state }: Shown, name: string, { fields, submits }: Form): Html => {
+  const proves = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'].includes(submits);
+  const again = state?.error?.code === 'AUTH_PROOF_EXPIRED' ? 'again' : '';
+  const options = page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', pendingPasskey(payloads)];
+  const [kind, json] = fields.includes('credential') ? options : ['', undefined];
+  return html`${proves ? html` data-proves="${again}"` : NOTHING}${
+    fields.includes('credential') ? html` hidden data-passkey` : NOTHING
+  }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
+    page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
+  }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}`;
+};
+
+const pendingPasskey = (payloads: Shown['payloads']): unknown =>
+  (payloads['pending-login'] as { readonly passkey?: unknown } | undefined)?.passkey;
+
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}): Html => {
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
-  const hidden = Object.entries({ once: randomBytes(18).toString('base64url'), ...(to !== undefined && { to }), ...values });
-  const needsScript = form.fields.includes('credential') || shown.name === 'prove';
-  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}"${needsScript ? html` data-script hidden` : NOTHING}>
+  const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
+  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" ${scriptOf(shown, name, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
 </form>`;
 };
@@ -105,6 +125,7 @@ export const userPage = (shown: Shown, { templates }: UserPageFiles): string => 
   const around: Readonly<Record<string, Html | string>> = {
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
     ...{ alert: alertOf(shown), content: new Html(main) },
+    ...{ 'show-password': texts.common['show-password'] ?? '', strength: texts.common['strength'] ?? '' },
   };
   return fill(template('layout'), (variable) => around[variable] ?? '');
 };

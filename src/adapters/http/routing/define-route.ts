@@ -156,7 +156,10 @@ type Response<Data> = {
 
 type Declaration<Body, Query, Params, Data, Auth> = Head &
   Partial<
-    Pick<Route, 'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'failed'>
+    Pick<
+      Route,
+      'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'failed'
+    >
   > & {
     readonly auth?: Auth;
     readonly request?: RequestSchemas<Body, Query, Params>;

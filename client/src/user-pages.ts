@@ -1,0 +1,113 @@
+import { chosen } from './autofill.ts';
+import { ignore } from './host.ts';
+import type { PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
+import { canAutofill, create, get, isAvailable } from './webauthn.ts';
+
+/**
+ * The script of the pages for users. They work without it; it adds passkeys, the key of the device, a button that is pressed once, passwords that
+ * can be seen and their strength. Elements say what it does for them by `data-…`.
+ */
+
+const base = new URL('.', import.meta.url);
+const all = <Kind extends Element>(selector: string): Kind[] => [...document.querySelectorAll<Kind>(selector)];
+const hiddenField = (form: HTMLFormElement, name: string, value: string): void => {
+  const field =
+    form.querySelector<HTMLInputElement>(`input[type=hidden][name=${name}]`) ?? document.createElement('input');
+  field.type = 'hidden';
+  field.name = name;
+  field.value = value;
+  form.append(field);
+};
+
+/** The path of a form in the service, which may be below a path. */
+const pathOf = (form: HTMLFormElement): string => `/${new URL(form.action).href.slice(base.href.length)}`;
+
+/** Sends a form with what only a script has. A second press does nothing. */
+const send = async (form: HTMLFormElement): Promise<void> => {
+  if (form.ariaBusy === 'true') return;
+  form.ariaBusy = 'true';
+  if (form.hasAttribute('data-proves')) {
+    const { prove } = await import(`${base.href}device-key.js`);
+    const proof = await prove({ path: pathOf(form), create: true, again: form.dataset.proves === 'again' }).catch(
+      ignore,
+    );
+    if (proof) hiddenField(form, 'proof', proof);
+  }
+  form.submit();
+};
+
+/** Back from the back/forward cache: the form can be sent again. */
+addEventListener('pageshow', () => {
+  for (const form of all<HTMLFormElement>('form')) form.ariaBusy = 'false';
+});
+
+/** The options of a passkey form: in the page, or, since they are good for minutes only, from the service. */
+const requestOptions = async (): Promise<PasskeyRequestOptions> => {
+  const response = await fetch(new URL('auth/passkey/options', base), { method: 'POST' });
+  return (await response.json()).data;
+};
+
+let waiting = new AbortController();
+const showPasskey = async (form: HTMLFormElement): Promise<void> => {
+  const { options, creates } = form.dataset;
+  waiting.abort();
+  waiting = new AbortController();
+  const { signal } = waiting;
+  const credential = creates
+    ? await create(JSON.parse(creates) as PasskeyCreationOptions, signal)
+    : await get(options ? (JSON.parse(options) as PasskeyRequestOptions) : await requestOptions(), signal);
+  hiddenField(form, 'credential', JSON.stringify(credential));
+  await send(form);
+};
+
+/** The browser offers passkeys in the field of the name. */
+const autofill = async (form: HTMLFormElement): Promise<void> => {
+  if (!(await canAutofill())) return;
+  const credential = await chosen(requestOptions, await requestOptions(), waiting.signal);
+  hiddenField(form, 'credential', JSON.stringify(credential));
+  await send(form);
+};
+
+for (const form of all<HTMLFormElement>('form')) {
+  const isPasskey = form.hasAttribute('data-passkey');
+  form.hidden = isPasskey && !isAvailable();
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void (isPasskey ? showPasskey(form).catch(ignore) : send(form));
+  });
+  if (form.hasAttribute('data-autofill')) void autofill(form).catch(ignore);
+  if (form.hasAttribute('data-at-once')) void send(form);
+}
+
+/** A box that shows what is typed into a password's field. */
+for (const input of all<HTMLInputElement>('input[type=password]')) {
+  const label = document.createElement('label');
+  const box = document.createElement('input');
+  box.type = 'checkbox';
+  box.addEventListener('change', () => {
+    input.type = box.checked ? 'text' : 'password';
+  });
+  label.append(box, ` ${document.body.dataset.showPassword}`);
+  label.className = 'check';
+  input.closest('.field')?.after(label);
+}
+
+/** How long a password would be guessed at, from its length and its kinds of characters: 0 to 4. The service has the last word. */
+const strengthOf = (password: string): number => {
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/].filter((kind) => kind.test(password)).length;
+  const distinct = new Set(password).size;
+  return Math.min(4, Math.floor((Math.min(distinct, password.length) * (2 + kinds)) / 16));
+};
+
+for (const input of all<HTMLInputElement>('input[autocomplete=new-password]')) {
+  const meter = document.createElement('meter');
+  meter.max = 4;
+  meter.low = 2;
+  meter.high = 3;
+  meter.optimum = 4;
+  meter.ariaLabel = document.body.dataset.strength ?? '';
+  input.addEventListener('input', () => {
+    meter.value = strengthOf(input.value);
+  });
+  input.after(meter);
+}

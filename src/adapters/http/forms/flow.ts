@@ -14,12 +14,12 @@ export type Form = {
   /** What is filled in or chosen: members of the body, the query and the params of that route. */
   readonly fields: readonly string[];
   /** Where a success leads. */
-  readonly then: Step;
+  readonly leadsTo: Step;
   /** Where a success leads whose payload has this member, which the page shows once. */
   readonly shows?: { readonly member: string; readonly on: PageName };
   /** Errors that lead to another page. All others lead back to the form. */
   readonly on?: Readonly<Partial<Record<ErrorCode, PageName>>>;
-  /** The notice that the page of `then` shows. */
+  /** The notice that the page of `leadsTo` shows. */
   readonly notice?: string;
 };
 
@@ -44,27 +44,27 @@ export const PAGES = {
     path: '/auth/log-in',
     for: 'anybody',
     forms: {
-      'log-in': { submits: 'login', fields: ['account', 'password'], then: 'target', on: SECOND_FACTOR },
-      passkey: { submits: 'passkey-login', fields: ['credential'], then: 'target', on: SECOND_FACTOR },
+      'log-in': { submits: 'login', fields: ['account', 'password'], leadsTo: 'target', on: SECOND_FACTOR },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', on: SECOND_FACTOR },
     },
   },
   register: {
     path: '/auth/register',
     for: 'anybody',
-    forms: { register: { submits: 'register', fields: ['username', 'email', 'password'], then: 'target' } },
+    forms: { register: { submits: 'register', fields: ['username', 'email', 'password'], leadsTo: 'target' } },
   },
   forgot: {
     path: '/auth/forgot',
     for: 'anybody',
     forms: {
-      forgot: { submits: 'request-password-reset', fields: ['email'], then: 'check-mail', notice: 'reset' },
+      forgot: { submits: 'request-password-reset', fields: ['email'], leadsTo: 'check-mail', notice: 'reset' },
     },
   },
   verify: {
     path: '/auth/verify',
     for: 'anybody',
     forms: {
-      verify: { submits: 'request-email-verification', fields: ['email'], then: 'check-mail', notice: 'verify' },
+      verify: { submits: 'request-email-verification', fields: ['email'], leadsTo: 'check-mail', notice: 'verify' },
     },
   },
   'check-mail': { path: '/auth/check-mail', for: 'anybody', forms: {} },
@@ -73,13 +73,13 @@ export const PAGES = {
     for: 'anybody',
     shows: ['pending-login'],
     forms: {
-      'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], then: 'target', shows: CODES },
-      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], then: 'target', shows: CODES },
-      passkey: { submits: 'second-factor', fields: ['credential'], then: 'target', shows: CODES },
+      'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], leadsTo: 'target', shows: CODES },
+      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], leadsTo: 'target', shows: CODES },
+      passkey: { submits: 'second-factor', fields: ['credential'], leadsTo: 'target', shows: CODES },
       'start-app': {
         submits: 'start-pending-totp',
         fields: [],
-        then: 'second-factor',
+        leadsTo: 'second-factor',
         shows: { member: 'secret', on: 'second-factor' },
       },
     },
@@ -90,29 +90,33 @@ export const PAGES = {
     for: 'visitor',
     shows: ['current-user'],
     forms: {
-      'step-up': { submits: 'step-up', fields: ['password'], then: 'target' },
-      code: { submits: 'step-up', fields: ['code'], then: 'target' },
-      passkey: { submits: 'step-up', fields: ['credential'], then: 'target' },
+      'step-up': { submits: 'step-up', fields: ['password'], leadsTo: 'target' },
+      code: { submits: 'step-up', fields: ['code'], leadsTo: 'target' },
+      passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
     },
   },
   /** For sessions whose device has a key: only a script can prove it. */
-  prove: { path: '/auth/prove', for: 'anybody', forms: { prove: { submits: 'refresh', fields: [], then: 'target' } } },
+  prove: {
+    path: '/auth/prove',
+    for: 'anybody',
+    forms: { prove: { submits: 'refresh', fields: [], leadsTo: 'target' } },
+  },
   account: {
     path: '/auth/account',
     for: 'visitor',
     shows: ['current-user', 'sessions'],
     forms: {
-      username: { submits: 'change-username', fields: ['username'], then: 'account', notice: 'saved' },
-      email: { submits: 'change-email', fields: ['email', 'password'], then: 'account', notice: 'email' },
+      username: { submits: 'change-username', fields: ['username'], leadsTo: 'account', notice: 'saved' },
+      email: { submits: 'change-email', fields: ['email', 'password'], leadsTo: 'account', notice: 'email' },
       password: {
         submits: 'change-password',
         fields: ['currentPassword', 'newPassword'],
-        then: 'account',
+        leadsTo: 'account',
         notice: 'password',
       },
-      language: { submits: 'change-current-user', fields: ['locale'], then: 'account', notice: 'saved' },
-      session: { submits: 'end-session', fields: [], then: 'account', notice: 'ended' },
-      sessions: { submits: 'end-sessions', fields: [], then: 'account', notice: 'ended' },
+      language: { submits: 'change-current-user', fields: ['locale'], leadsTo: 'account', notice: 'saved' },
+      session: { submits: 'end-session', fields: [], leadsTo: 'account', notice: 'ended' },
+      sessions: { submits: 'end-sessions', fields: [], leadsTo: 'account', notice: 'ended' },
     },
   },
   factors: {
@@ -121,33 +125,38 @@ export const PAGES = {
     stepUp: true,
     shows: ['factors', 'passkey-options'],
     forms: {
-      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], then: 'factors', notice: 'saved' },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], then: 'factors', notice: 'saved' },
-      'remove-passkey': { submits: 'remove-passkey', fields: [], then: 'factors', notice: 'removed' },
-      'start-app': { submits: 'start-totp', fields: [], then: 'factors', shows: { member: 'secret', on: 'factors' } },
-      app: { submits: 'confirm-totp', fields: ['code'], then: 'factors', notice: 'saved', shows: CODES },
-      'remove-app': { submits: 'remove-factor', fields: [], then: 'factors', notice: 'removed' },
-      'recovery-codes': { submits: 'make-recovery-codes', fields: [], then: 'factors', shows: CODES },
+      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], leadsTo: 'factors', notice: 'saved' },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], leadsTo: 'factors', notice: 'saved' },
+      'remove-passkey': { submits: 'remove-passkey', fields: [], leadsTo: 'factors', notice: 'removed' },
+      'start-app': {
+        submits: 'start-totp',
+        fields: [],
+        leadsTo: 'factors',
+        shows: { member: 'secret', on: 'factors' },
+      },
+      app: { submits: 'confirm-totp', fields: ['code'], leadsTo: 'factors', notice: 'saved', shows: CODES },
+      'remove-app': { submits: 'remove-factor', fields: [], leadsTo: 'factors', notice: 'removed' },
+      'recovery-codes': { submits: 'make-recovery-codes', fields: [], leadsTo: 'factors', shows: CODES },
     },
   },
   history: { path: '/auth/account/history', for: 'visitor', shows: ['events'], forms: {} },
   delete: {
     path: '/auth/account/delete',
     for: 'visitor',
-    forms: { delete: { submits: 'delete-account', fields: ['password'], then: 'log-in', notice: 'deleted' } },
+    forms: { delete: { submits: 'delete-account', fields: ['password'], leadsTo: 'log-in', notice: 'deleted' } },
   },
   'log-out': {
     path: '/auth/log-out',
     for: 'anybody',
-    forms: { 'log-out': { submits: 'clear-cookie', fields: [], then: 'target' } },
+    forms: { 'log-out': { submits: 'clear-cookie', fields: [], leadsTo: 'target' } },
   },
 } as const satisfies Readonly<
   Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>
 >;
 
 /** A form as the table writes it: its pages are checked by the tests, since their names are those of the table itself. */
-type FormLike = Omit<Form, 'then' | 'shows' | 'on'> & {
-  readonly then: string;
+type FormLike = Omit<Form, 'leadsTo' | 'shows' | 'on'> & {
+  readonly leadsTo: string;
   readonly shows?: { readonly member: string; readonly on: string };
   readonly on?: Readonly<Partial<Record<ErrorCode, string>>>;
 };

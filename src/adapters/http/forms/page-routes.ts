@@ -143,7 +143,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
             const { accessToken } = membersOf(payload);
             if (typeof accessToken === 'string') await deps.rememberProof(ctx, accessToken);
             const shows = form.shows !== undefined && membersOf(payload)[form.shows.member] !== undefined;
-            const step = form.shows !== undefined && shows ? form.shows.on : form.then;
+            const step = form.shows !== undefined && shows ? form.shows.on : form.leadsTo;
             if (step !== 'target' && (shows || form.notice !== undefined))
               deps.states.set(ctx, {
                 page: step,

@@ -189,7 +189,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
 
 const payloadOf = async ({ handler }: Route, input: HandlerInput, ctx: Context): Promise<unknown> => {
   const { claims, caller, signal, query } = input;
-  const before = membersOf(query)['before'];
+  const before = membersOf(query).before;
   return handler({ body: undefined, query: { before }, params: {}, claims, caller, signal }, ctx);
 };
 

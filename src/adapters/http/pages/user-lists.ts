@@ -79,7 +79,7 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
     const say = (name: string, isSo: boolean) => (isSo ? [`${common[name] ?? ''} ·`] : []);
-    const sessions = (shown.payloads['sessions'] ?? []) as readonly Session[];
+    const sessions = (shown.payloads.sessions ?? []) as readonly Session[];
     return html`<ul class="items">${sessions.map(({ id, name, lastUsedAt, binding, current, remembered }) =>
       item(
         name ?? common['unknown-device'] ?? '',
@@ -99,7 +99,7 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
         name ?? '',
         [sayTime(shown, 'added', createdAt)],
         [
-          html`<details><summary>${shown.texts.common['rename'] ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
+          html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
           formOf(shown, 'remove-passkey', { id }),
         ],
       ),
@@ -112,7 +112,7 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   app: (shown) => {
     const { secret, qr } = started(shown);
     if (secret === undefined || qr === undefined) return NOTHING;
-    return html`<p>${shown.texts.common['scan'] ?? ''}</p><div class="qr">${new Html(qr)}</div><p><code>${secret}</code></p>`;
+    return html`<p>${shown.texts.common.scan ?? ''}</p><div class="qr">${new Html(qr)}</div><p><code>${secret}</code></p>`;
   },
   'recovery-codes': ({ state }) => {
     const { recoveryCodes = [] } = (state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
@@ -122,6 +122,6 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
     const { events = [], next } = payload<Events>(shown, 'events');
     const { common } = shown.texts;
     return html`<ol class="items">${events.map(({ kind, at, deviceName }) => item(kind, [deviceName ?? '', timeOf(shown, at)], []))}</ol>
-${typeof next === 'string' ? html`<p><a href="?before=${next}">${common['older'] ?? ''}</a></p>` : NOTHING}`;
+${typeof next === 'string' ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NOTHING}`;
   },
 };

@@ -40,7 +40,7 @@ const alertOf = ({ state, texts }: Shown): Html => {
   const { error, notice } = state ?? {};
   if (notice !== undefined) return html`<p role="status" class="done">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
-  const text = texts.errors[error.code] ?? texts.errors['other'] ?? '';
+  const text = texts.errors[error.code] ?? texts.errors.other ?? '';
   const wait = (texts.common['try-again'] ?? '').replace('{seconds}', `${error.retryAfter}`);
   return html`<p role="alert" class="failed">${text}${error.retryAfter === undefined ? '' : ` ${wait}`}</p>`;
 };
@@ -54,7 +54,7 @@ const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"> ${label}</label></p>\n`;
   const problem = state?.form === form ? state.error?.fields.find(({ field }) => field === name) : undefined;
-  const said = problem && (words[problem.code] ?? words['other'] ?? '');
+  const said = problem && (words[problem.code] ?? words.other ?? '');
   const ids = [...(hint === undefined ? [] : [`${id}-hint`]), ...(said === undefined ? [] : [`${id}-problem`])];
   const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
@@ -115,7 +115,7 @@ export type UserPageFiles = {
 export const userPage = (shown: Shown, { templates }: UserPageFiles): string => {
   const { site, texts, locale, name } = shown;
   const { brand } = site;
-  const title = texts.pages[name]?.['title'] ?? '';
+  const title = texts.pages[name]?.title ?? '';
   const template = (each: string): string => templates.get(each) ?? '';
   const main = fill(template(name), (variable) => (variable === 'title' ? title : valueOf(shown, variable)));
   const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
@@ -125,7 +125,7 @@ export const userPage = (shown: Shown, { templates }: UserPageFiles): string => 
   const around: Readonly<Record<string, Html | string>> = {
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
     ...{ alert: alertOf(shown), content: new Html(main) },
-    ...{ 'show-password': texts.common['show-password'] ?? '', strength: texts.common['strength'] ?? '' },
+    ...{ 'show-password': texts.common['show-password'] ?? '', strength: texts.common.strength ?? '' },
   };
   return fill(template('layout'), (variable) => around[variable] ?? '');
 };

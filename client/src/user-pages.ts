@@ -79,6 +79,18 @@ for (const form of all<HTMLFormElement>('form')) {
   if (form.hasAttribute('data-at-once')) void send(form);
 }
 
+/** The token of a link in a mail is in the fragment, which a browser sends to nobody. Taken from there, so that nobody sees or copies it. */
+for (const input of all<HTMLInputElement>('[data-token]')) {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (token) {
+    input.value = token;
+    history.replaceState(null, '', location.href.replace(/#.*/s, ''));
+  }
+  (input.closest('.field') as HTMLElement).hidden = !!input.value;
+}
+// Another link to the page that is open changes the fragment alone.
+addEventListener('hashchange', () => location.reload());
+
 /** A box that shows what is typed into a password's field. */
 for (const input of all<HTMLInputElement>('input[type=password]')) {
   const label = document.createElement('label');

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
+import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
 import { userPage } from '../../adapters/http/pages/user-pages.ts';
@@ -19,6 +20,8 @@ type Parts = {
   readonly cookie: SessionCookies;
   readonly device: ReturnType<typeof presentedDevice>;
   readonly api: readonly Route[];
+  /** Whether links in mail lead to pages of the service. */
+  readonly ofMail: boolean;
   /** The script of the pages. */
   readonly script: string;
 };
@@ -26,7 +29,11 @@ type Parts = {
 /** Errors that say that nobody is there: where a visitor is optional, they are none. */
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
-export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, device }: Omit<Parts, 'api' | 'script'>) => {
+export const visitorTokens = (
+  deps: UseCaseDeps,
+  config: Config,
+  { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail'>,
+) => {
   const identify = identifyVisitor(deps);
   const { pageVisitor } = pageCookies(config.refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
@@ -42,15 +49,20 @@ export const visitorTokens = (deps: UseCaseDeps, config: Config, { cookie, devic
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: UseCaseDeps, config: Config, { api, script }: Parts): Route[] => {
-  const { baseUrl, brand, defaultLocale, allowedOrigins, refreshCookie } = config;
+export const openPages = (deps: UseCaseDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
+  const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
   const files = builtInPages();
   const { pageState, pageVisitor } = pageCookies(refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
   const verify = authenticate(deps);
+  const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
+  const names: ReadonlySet<string> = new Set(
+    Object.entries<Page>(PAGES).flatMap(([name, page]) => (has(page) ? [name] : [])),
+  );
   const pages = formRoutes({
     api,
+    has,
     baseUrl,
     targetOrigins: allowedOrigins,
     states: pageStates({ secrets: deps.secrets, clock: deps.clock, cookie: pageState }),
@@ -60,7 +72,7 @@ export const openPages = (deps: UseCaseDeps, config: Config, { api, script }: Pa
       const locale = pageLocale(ctx, defaultLocale);
       const texts = files.texts.get(locale) ?? files.texts.get('en');
       if (texts === undefined) throw new Error('There are no texts of pages.');
-      return userPage({ ...content, once: deps.ids.next(), site, locale, texts }, files);
+      return userPage({ ...content, once: deps.ids.next(), pages: names, application, site, locale, texts }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);

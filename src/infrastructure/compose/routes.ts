@@ -91,7 +91,9 @@ export const declareRoutes = (
   const described = () => routes.filter(({ visitor }) => visitor === undefined);
   const routes: Route[] = [
     ...api,
-    ...(config.userPages ? openPages(deps, config, { api, cookie, device, script: readClient('user-pages.js') }) : []),
+    ...(config.userPages || hasAccountPages
+      ? openPages(deps, config, { api, cookie, device, ofMail: hasAccountPages, script: readClient('user-pages.js') })
+      : []),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({

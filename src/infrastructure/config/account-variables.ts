@@ -64,7 +64,7 @@ export const ACCOUNT_VARIABLES = {
   },
   ACCOUNT_PAGES_URL: {
     form: url.baseUrl,
-    unset: '/account, below BASE_URL',
+    unset: '/auth/link, below BASE_URL',
     meaning: 'The URL below which links in mail find their pages. By default these are the pages of the service.',
   },
   EMAIL_VERIFICATION: {

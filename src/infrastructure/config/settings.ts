@@ -96,7 +96,7 @@ export const settingsOf = (of: Values) => {
     /** `null`: there is no mail. With a `url` of `null`, mail is written to files in `dataDir`. */
     mail,
     /** Below it, links in mail find their pages. Has no trailing slash. */
-    accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/account`,
+    accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/auth/link`,
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
     userPages: of.ACCOUNT_PAGES === 'on',

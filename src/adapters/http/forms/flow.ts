@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { LinkPurpose } from '../../../domain/link.ts';
 
 /**
  * The pages for users, and where each result of their forms leads. A form submits to a route of the API: it has its schema, limits, guard,
@@ -31,6 +32,8 @@ export type Page = {
   readonly stepUp?: true;
   /** The names of routes whose payloads the page shows. */
   readonly shows?: readonly string[];
+  /** Whether links in mail lead there, or from there: then the page is there whenever the service has the pages for them. */
+  readonly ofMail?: true;
   /** By name. The one that is called as its page has the path of the page, the others one below it. */
   readonly forms: Readonly<Record<string, Form>>;
 };
@@ -38,6 +41,14 @@ export type Page = {
 const SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 /** Recovery codes are shown once. */
 const CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
+
+/** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
+const linkPage = <Name extends LinkPurpose>(name: Name, submits: string, fields: readonly string[] = []) => ({
+  path: `/auth/link/${name}` as const,
+  for: 'anybody' as const,
+  ofMail: true as const,
+  forms: { [name]: { submits, fields: ['token', ...fields], leadsTo: 'done' as const, notice: name } },
+});
 
 export const PAGES = {
   'log-in': {
@@ -56,6 +67,7 @@ export const PAGES = {
   forgot: {
     path: '/auth/forgot',
     for: 'anybody',
+    ofMail: true,
     forms: {
       forgot: { submits: 'request-password-reset', fields: ['email'], leadsTo: 'check-mail', notice: 'reset' },
     },
@@ -63,11 +75,20 @@ export const PAGES = {
   verify: {
     path: '/auth/verify',
     for: 'anybody',
+    ofMail: true,
     forms: {
       verify: { submits: 'request-email-verification', fields: ['email'], leadsTo: 'check-mail', notice: 'verify' },
     },
   },
-  'check-mail': { path: '/auth/check-mail', for: 'anybody', forms: {} },
+  'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, forms: {} },
+  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['newPassword']),
+  'email-verification': linkPage('email-verification', 'confirm-email'),
+  'not-me': linkPage('not-me', 'remove-unverified-account'),
+  'email-change': linkPage('email-change', 'confirm-email-change', ['password']),
+  'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
+  'factors-undo': linkPage('factors-undo', 'undo-factors'),
+  /** What a link in a mail has done. */
+  done: { path: '/auth/link/done', for: 'anybody', ofMail: true, forms: {} },
   'second-factor': {
     path: '/auth/second-factor',
     for: 'anybody',

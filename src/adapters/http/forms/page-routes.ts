@@ -16,6 +16,8 @@ export type PageContent = {
   readonly state: PageState | null;
   /** The payloads of the routes that the page shows, by their names. */
   readonly payloads: Readonly<Record<string, unknown>>;
+  /** Whether somebody is logged in. */
+  readonly isVisitor: boolean;
   /** What the visitor came for, as it is in the address of the page. */
   readonly to: string | undefined;
 };
@@ -25,6 +27,8 @@ type PagesDeps = TargetSettings & {
   readonly api: readonly Route[];
   readonly states: PageStates;
   readonly contentSecurityPolicy: string;
+  /** Which pages there are, besides that their forms need routes of the API. */
+  readonly has: (page: Page) => boolean;
   readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   /** Remembers that the visitor of a session that a form has opened or proven has its key. */
   readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
@@ -113,7 +117,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
           ctx.state.pageStatus = state.error.status;
           if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
         }
-        return deps.render(ctx, { name, state, payloads, to });
+        return deps.render(ctx, { name, state, payloads, isVisitor: input.claims !== undefined, to });
       },
     );
   };
@@ -182,6 +186,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
     const forms = Object.entries<Form>(PAGES[name].forms).flatMap(([formName, form]) =>
       formRoute(name, formName, form),
     );
+    if (!deps.has(PAGES[name])) return [];
     // A page is there if its forms are: without mail, nobody can ask for a new password.
     return Object.keys(PAGES[name].forms).length > 0 && forms.length === 0 ? [] : [pageRoute(name), ...forms];
   });
@@ -196,13 +201,13 @@ const payloadOf = async ({ handler }: Route, input: HandlerInput, ctx: Context):
 const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
   typeof payload === 'object' && payload !== null ? { ...payload } : {};
 
-/** Fields whose text is shown again. */
-const NO_SECRETS = ['account', 'username', 'email', 'locale'];
+/** Fields whose text is filled in again: neither passwords nor codes. */
+const FILLED_AGAIN = ['account', 'username', 'email', 'locale', 'token'];
 
 const typedIn = ({ state }: Context): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...(state.form ?? [])]
-      .filter(([name]) => NO_SECRETS.includes(name))
+      .filter(([name]) => FILLED_AGAIN.includes(name))
       .map(([name, text]) => [name, text.slice(0, 300)]),
   );
 

@@ -10,6 +10,7 @@ export const FIELDS: Readonly<Record<string, { readonly type: string; readonly a
   // Not a number: leading zeros count. Not of six characters: apps show blanks.
   code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
+  token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
   locale: { type: 'text', attributes: 'autocomplete="language" autocapitalize="none"' },
   name: { type: 'text', attributes: 'autocomplete="off"' },
   remember: { type: 'checkbox' },

@@ -26,6 +26,10 @@ type Texts = Readonly<Record<string, string>>;
 export type Shown = PageContent & {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
+  /** The names of the pages that there are. */
+  readonly pages: ReadonlySet<string>;
+  /** The origin of the application to which the pages lead back; `null`: not known. */
+  readonly application: string | null;
   readonly texts: UserTexts;
   readonly site: UserSite;
   readonly locale: string;
@@ -82,19 +86,26 @@ const scriptOf = ({ name: page, payloads, state }: Shown, name: string, { fields
 const pendingPasskey = (payloads: Shown['payloads']): unknown =>
   (payloads['pending-login'] as { readonly passkey?: unknown } | undefined)?.passkey;
 
+/** A visitor who is logged in need not type the password. */
+const isNeedless = ({ name, isVisitor }: Shown, field: string): boolean =>
+  name === 'email-change' && field === 'password' && isVisitor;
+
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}): Html => {
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" ${scriptOf(shown, name, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
 </form>`;
 };
 
-const linkOf = ({ site, to }: Shown, name: string): string => {
+const linkOf = ({ site, to, pages, application }: Shown, name: string): string => {
   if (name === 'target') return to ?? pathIn(site, PAGES.account.path);
+  if (name === 'application') return application ?? pathIn(site, '/');
   if (name === 'export') return pathIn(site, '/auth/account/export');
+  // Without the pages for log-ins, those of links lead back to the application.
+  if (!pages.has(name)) return application ?? pathIn(site, '/');
   return pathIn(site, PAGES[name as PageName].path) + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
 };
 

@@ -78,7 +78,11 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
 const FLAGS = ['remember'];
 const OBJECTS = ['credential'];
 
+/** The token of a link that was pasted as a whole, where no script has read it. */
+const PASTED = /[#?&]token=([\w-]+)/;
+
 const valueOf = (name: string, text: string): unknown => {
+  if (name === 'token') return PASTED.exec(text)?.[1] ?? text;
   if (FLAGS.includes(name)) return text === 'on';
   return OBJECTS.includes(name) ? parseObject(text) : text;
 };

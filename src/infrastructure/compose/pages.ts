@@ -8,13 +8,16 @@ import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
 import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
+import type { SessionsDeps } from '../../application/deps.ts';
+import type { IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import { builtInPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
-import type { UseCaseDeps } from './routes.ts';
+
+type PagesDeps = SessionsDeps & { readonly ids: IdGenerator };
 
 type Parts = {
   readonly cookie: SessionCookies;
@@ -30,7 +33,7 @@ type Parts = {
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 export const visitorTokens = (
-  deps: UseCaseDeps,
+  deps: PagesDeps,
   config: Config,
   { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail'>,
 ) => {
@@ -49,7 +52,7 @@ export const visitorTokens = (
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: UseCaseDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
+export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
   const files = builtInPages();

@@ -1,5 +1,5 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
-import { formOf, type Shown } from './user-pages.ts';
+import { formOf, type Shown } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 

@@ -63,7 +63,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
       Object.fromEntries(
         membersOf(schema).flatMap((name) => {
           const text = fields.get(name) ?? '';
-          return text === '' ? [] : [[name, valueOf(name, text)]];
+          return text === '' ? [] : [[name, fieldValue(name, text)]];
         }),
       );
     const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>
@@ -81,7 +81,7 @@ const OBJECTS = ['credential'];
 /** The token of a link that was pasted as a whole, where no script has read it. */
 const PASTED = /[#?&]token=([\w-]+)/;
 
-const valueOf = (name: string, text: string): unknown => {
+const fieldValue = (name: string, text: string): unknown => {
   if (name === 'token') return PASTED.exec(text)?.[1] ?? text;
   if (FLAGS.includes(name)) return text === 'on';
   return OBJECTS.includes(name) ? parseObject(text) : text;

@@ -1,0 +1,98 @@
+import { Html, html, NOTHING } from '../../../application/html.ts';
+import { type Form, PAGES, type Page, pathOf } from '../forms/flow.ts';
+import type { PageContent } from '../forms/page-routes.ts';
+import { pathIn, type UserSite } from './layout.ts';
+
+/** Everything that the pages say in one language, by what it is for. */
+export type UserTexts = {
+  readonly direction: string;
+  readonly common: Texts;
+  readonly errors: Texts;
+  readonly notices: Texts;
+  readonly buttons: Texts;
+  readonly fields: Readonly<Record<string, Texts>>;
+  readonly pages: Readonly<Record<string, Texts>>;
+};
+type Texts = Readonly<Record<string, string>>;
+
+/** A page with all that its variables need. */
+export type Shown = PageContent & {
+  /** Tells a second click on a form from a second attempt. */
+  readonly once: string;
+  /** The names of the pages that there are. */
+  readonly pages: ReadonlySet<string>;
+  /** The origin of the application to which the pages lead back; `null`: not known. */
+  readonly application: string | null;
+  readonly texts: UserTexts;
+  readonly site: UserSite;
+  readonly locale: string;
+};
+
+/** What people type into the fields of the pages, by the member of the request that it becomes. The values of `autocomplete`: HTML standard. */
+const FIELDS: Readonly<Record<string, { readonly type: string; readonly attributes?: string }>> = {
+  account: { type: 'text', attributes: 'autocomplete="username webauthn" autocapitalize="none" spellcheck="false"' },
+  username: { type: 'text', attributes: 'autocomplete="username" autocapitalize="none" spellcheck="false"' },
+  email: { type: 'email', attributes: 'autocomplete="email"' },
+  password: { type: 'password', attributes: 'autocomplete="current-password"' },
+  'new-password': { type: 'password', attributes: 'autocomplete="new-password"' },
+  currentPassword: { type: 'password', attributes: 'autocomplete="current-password"' },
+  newPassword: { type: 'password', attributes: 'autocomplete="new-password"' },
+  // Not a number: leading zeros count. Not of six characters: apps show blanks.
+  code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
+  recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
+  token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
+  locale: { type: 'text', attributes: 'autocomplete="language" autocapitalize="none"' },
+  name: { type: 'text', attributes: 'autocomplete="off"' },
+  remember: { type: 'checkbox' },
+};
+
+/** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
+const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string, value: string): Html => {
+  const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
+  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${value}">\n`;
+  const { label = name, hint, ...words } = texts.fields[name] ?? {};
+  const id = `${form}-${name}`;
+  if (type === 'checkbox')
+    return html`<p class="check"><label><input type="checkbox" name="${name}"> ${label}</label></p>\n`;
+  const problem = state?.form === form ? state.error?.fields.find(({ field }) => field === name) : undefined;
+  const said = problem && (words[problem.code] ?? words.other ?? '');
+  const ids = [...(hint === undefined ? [] : [`${id}-hint`]), ...(said === undefined ? [] : [`${id}-problem`])];
+  const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
+  const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
+  const typed = state?.form === form ? state.typed?.[name] : undefined;
+  const filled = type === 'password' ? NOTHING : html` value="${typed ?? value}"`;
+  return html`<p class="field"><label for="${id}">${label}</label>
+${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}<input id="${id}" name="${name}" type="${type}" ${new Html(attributes ?? '')} required${described}${invalid}${filled}>
+${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>
+`;
+};
+
+/** What the script does for a form. Without it, a form for a passkey is not there. */
+const scriptOf = ({ name: page, payloads, state }: Shown, name: string, { fields, submits }: Form): Html => {
+  const proves = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'].includes(submits);
+  const again = state?.error?.code === 'AUTH_PROOF_EXPIRED' ? 'again' : '';
+  const options = page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', pendingPasskey(payloads)];
+  const [kind, json] = fields.includes('credential') ? options : ['', undefined];
+  return html`${proves ? html` data-proves="${again}"` : NOTHING}${
+    fields.includes('credential') ? html` hidden data-passkey` : NOTHING
+  }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
+    page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
+  }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}`;
+};
+
+const pendingPasskey = (payloads: Shown['payloads']): unknown =>
+  (payloads['pending-login'] as { readonly passkey?: unknown } | undefined)?.passkey;
+
+/** A visitor who is logged in need not type the password. */
+const isNeedless = ({ name, isVisitor }: Shown, field: string): boolean =>
+  name === 'email-change' && field === 'password' && isVisitor;
+
+/** A form with its fields and its button. @param values of its fields, and of hidden ones. */
+export const formOf = (shown: Shown, name: string, values: Texts = {}): Html => {
+  const form = (PAGES[shown.name] as Page).forms[name] as Form;
+  const { to, site, texts } = shown;
+  const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
+  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" ${scriptOf(shown, name, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
+</form>`;
+};

@@ -73,9 +73,10 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
       const locale = pageLocale(ctx, defaultLocale);
+      const qr = await qrOf(content.state?.payload);
       const texts = files.texts.get(locale) ?? files.texts.get('en');
       if (texts === undefined) throw new Error('There are no texts of pages.');
-      return userPage({ ...content, once: deps.ids.next(), pages: names, application, site, locale, texts }, files);
+      return userPage({ ...content, qr, once: deps.ids.next(), pages: names, application, site, locale, texts }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);
@@ -85,6 +86,12 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
     },
   });
   return [...pages, scriptRoute(script)];
+};
+
+/** The picture of an authenticator app's secret, if the page shows one. */
+const qrOf = async (payload: unknown): Promise<string | null> => {
+  const { uri } = (payload ?? {}) as { readonly uri?: string };
+  return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
 
 const scriptRoute = (script: string): Route =>

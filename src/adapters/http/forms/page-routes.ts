@@ -152,7 +152,8 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
               deps.states.set(ctx, {
                 page: step,
                 form: formName,
-                ...(shows && { payload }),
+                // The picture is made again from its address: it does not fit into a cookie.
+                ...(shows && { payload: { ...membersOf(payload), qr: undefined } }),
                 ...(form.notice !== undefined && { notice: form.notice }),
               });
             return locationOf(step, toOf(ctx), name === 'log-out' ? 'logged-out' : 'logged-in');

@@ -19,6 +19,8 @@ type Texts = Readonly<Record<string, string>>;
 export type Shown = PageContent & {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
+  /** The picture of the secret that an app is to read; `null`: there is none. */
+  readonly qr: string | null;
   /** The names of the pages that there are. */
   readonly pages: ReadonlySet<string>;
   /** The origin of the application to which the pages lead back; `null`: not known. */
@@ -92,7 +94,7 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}): Html => 
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" ${scriptOf(shown, name, form)}>
+  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}" ${scriptOf(shown, name, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
 </form>`;
 };

@@ -23,7 +23,7 @@ type User = {
   readonly secondFactor: boolean;
   readonly passkeys: number;
 };
-type StartedApp = { readonly id: string; readonly secret: string; readonly qr: string };
+type StartedApp = { readonly id: string; readonly secret: string };
 type Events = {
   readonly events: readonly {
     readonly id: string;
@@ -110,9 +110,9 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
     )}</ul>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
-    const { secret, qr } = started(shown);
-    if (secret === undefined || qr === undefined) return NOTHING;
-    return html`<p>${shown.texts.common.scan ?? ''}</p><div class="qr">${new Html(qr)}</div><p><code>${secret}</code></p>`;
+    const { secret } = started(shown);
+    if (secret === undefined || shown.qr === null) return NOTHING;
+    return html`<p>${shown.texts.common.scan ?? ''}</p><div class="qr">${new Html(shown.qr)}</div><p><code>${secret}</code></p>`;
   },
   'recovery-codes': ({ state }) => {
     const { recoveryCodes = [] } = (state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };

@@ -63,7 +63,7 @@ describe('without any variable', () => {
       databaseWarnings: [],
       metrics: null,
       mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },
-      accountPagesUrl: 'http://localhost:3000/account',
+      accountPagesUrl: 'http://localhost:3000/auth/link',
       ownAccountPages: true,
       emailVerification: 'optional',
       secondFactor: 'optional',
@@ -136,9 +136,9 @@ it('a statement is given up before the request, however short that is', () => {
 it.each([
   [
     { BASE_URL: 'https://a.b' },
-    { refreshCookie: { path: '/auth' }, accountPagesUrl: 'https://a.b/account', ownAccountPages: true },
+    { refreshCookie: { path: '/auth' }, accountPagesUrl: 'https://a.b/auth/link', ownAccountPages: true },
   ],
-  [{ BASE_URL: 'https://a.b/x/' }, { refreshCookie: { path: '/x/auth' }, accountPagesUrl: 'https://a.b/x/account' }],
+  [{ BASE_URL: 'https://a.b/x/' }, { refreshCookie: { path: '/x/auth' }, accountPagesUrl: 'https://a.b/x/auth/link' }],
   [{ BASE_URL: 'https://a.b/a,b', JWT_REFRESH_COOKIE_PATH: '/' }, { refreshCookie: { path: '/' } }],
 ])('%j is below BASE_URL', (env, config) => {
   expect(parseConfig(env)).toMatchObject(config);

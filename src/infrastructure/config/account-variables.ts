@@ -58,14 +58,15 @@ export const ACCOUNT_VARIABLES = {
   },
   ACCOUNT_PAGES: {
     form: form.oneOf('on', 'off'),
-    default: form.byEnvironment('on', 'off'),
+    unset: 'on (production: off)',
     meaning:
-      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those below /auth that it leads to.',
+      'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. The pages for links in mail are there in any case, unless ACCOUNT_PAGES_URL names others.',
   },
   ACCOUNT_PAGES_URL: {
     form: url.baseUrl,
     unset: '/auth/link, below BASE_URL',
-    meaning: 'The URL below which links in mail find their pages. By default these are the pages of the service.',
+    meaning:
+      'The URL below which links in mail find their pages, if these are your own. By default they are the pages of the service, also with ACCOUNT_PAGES=off.',
   },
   EMAIL_VERIFICATION: {
     form: form.oneOf('off', 'optional', 'required'),

@@ -99,7 +99,7 @@ export const settingsOf = (of: Values) => {
     accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/auth/link`,
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
-    userPages: of.ACCOUNT_PAGES === 'on',
+    userPages: (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on',
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,

@@ -41,6 +41,8 @@ const IN_PRODUCTION: Rules = {
   'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>
     of.FACTOR_KEYS === undefined,
+  'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (of) =>
+    of.ACCOUNT_PAGES === undefined,
   'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(of.ACCOUNT_PAGES_URL),
 };

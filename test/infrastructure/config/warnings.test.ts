@@ -32,6 +32,7 @@ describe('a configuration that is allowed', () => {
     ['no limit for log-ins', { RATE_LIMITS: 'global=1/1,strict=off,public=1/1' }, 'RATE_LIMITS'],
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
+    ['no decision about pages', { ACCOUNT_PAGES: '' }, 'ACCOUNT_PAGES'],
     ['mail in the clear', { MAIL_URL: 'smtp://mailpit?requireTLS=false' }, 'MAIL_URL'],
     ['pages that cannot call', { ACCOUNT_PAGES_URL: 'https://other.example.com/account' }, 'ACCOUNT_PAGES_URL'],
     ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],

@@ -32,6 +32,7 @@ export const NO_WARNINGS: Readonly<Record<string, string>> = {
   MAIL_URL: 'smtps://tandem:p@mail.example.com',
   MAIL_FROM: 'auth@example.com',
   FACTOR_KEYS: 'A'.repeat(43),
+  ACCOUNT_PAGES: 'off',
 };
 
 export const DEVELOPMENT: Readonly<Record<string, string>> = { NODE_ENV: 'development' };

@@ -116,6 +116,7 @@ export const declareRoutes = (
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
+      has: (path) => routes.some((each) => each.path === path && each.method === 'GET'),
     }),
   ];
   return { routes, visitorToken: visitorTokens(deps, config, { cookie, device }) };

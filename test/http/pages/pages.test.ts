@@ -36,22 +36,45 @@ describe('GET /', () => {
         errors: 'https://auth.example.org/errors',
         keys: 'https://auth.example.org/.well-known/jwks.json',
         client: 'https://auth.example.org/client.js',
+        logIn: 'https://auth.example.org/auth/log-in',
+        register: 'https://auth.example.org/auth/register',
+        forgot: 'https://auth.example.org/auth/forgot',
+        account: 'https://auth.example.org/auth/account',
+        logOut: 'https://auth.example.org/auth/log-out',
         console: 'https://auth.example.org/console',
       },
       origin: null,
     });
     for (const link of Object.values<string>(body.data.links)) {
-      await service.http.get(new URL(link).pathname).expect(200);
+      const { status } = await service.http.get(new URL(link).pathname);
+      // The account is for those who are logged in.
+      expect([link, status]).toEqual([link, link.endsWith('/account') ? 303 : 200]);
     }
   });
 
-  it('has a link to the console where there is one', () => {
+  it.each([
+    [
+      'without mail, no page for a forgotten password',
+      {},
+      { mailer: null },
+      ['logIn', 'register', 'account', 'logOut'],
+    ],
+    ['with ACCOUNT_PAGES=off and without mail, none', { ACCOUNT_PAGES: 'off' }, { mailer: null }, []],
+  ] as const)('lists the pages for users that there are: %s', async (_when, env, own, names) => {
+    const { http } = await start(env, () => own);
+    const { body } = await http.get('/').expect(200);
+    const others = ['documentation', 'openapi', 'errors', 'keys', 'client', 'console'];
+    expect(Object.keys(body.data.links).filter((name) => !others.includes(name))).toEqual(names);
+  });
+
+  it('has a link to a page where there is one', () => {
     const links = { documentation: 'https://a.example/docs', openapi: '', errors: '', keys: '', client: '' };
     const all = Object.fromEntries(Object.keys(links).map((name) => [name, 'https://a.example/v/x']));
     const site = { baseUrl: 'https://a.example/v', version: '1' };
-    expect(homePage(site, { ...links, ...all })).not.toContain('/console');
-    const withConsole = homePage(site, { ...links, ...all, console: 'https://a.example/v/console' });
-    expect(linksOf(withConsole)).toContain('/v/console');
+    expect(homePage(site, { ...links, ...all })).not.toMatch(/v.console|auth.log-in/);
+    const [console, logIn] = ['https://a.example/v/console', 'https://a.example/v/auth/log-in'];
+    const withPages = homePage(site, { ...links, ...all, console, logIn });
+    expect(linksOf(withPages)).toEqual(expect.arrayContaining(['/v/console', '/v/auth/log-in']));
   });
 });
 

@@ -8,6 +8,7 @@ type Links = {
   readonly errors: string;
   readonly keys: string;
   readonly client: string;
+  readonly logIn?: string | undefined;
   readonly console?: string | undefined;
 };
 
@@ -23,6 +24,7 @@ const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly tex
     text: 'A JavaScript module that a page imports to log in and to renew its tokens.',
   },
   keys: { title: 'Public keys', text: 'A JWK Set, with which other services verify access tokens by themselves.' },
+  logIn: { title: 'Log in', text: 'The page on which users log in, register, and get to their account.' },
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 

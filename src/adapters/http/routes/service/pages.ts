@@ -10,6 +10,7 @@ import {
   SCRIPT_TYPE,
   textLike,
 } from '../../documents.ts';
+import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
@@ -17,7 +18,20 @@ type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
   /** The variable that has them. */
   readonly allowedOriginsSetting: string;
+  /** Whether the service has a page at a path. */
+  readonly has: (path: string) => boolean;
 };
+
+/** Pages that a service may not have, by the names of their links. */
+const OPTIONAL = {
+  logIn: PAGES['log-in'].path,
+  register: PAGES.register.path,
+  forgot: PAGES.forgot.path,
+  account: PAGES.account.path,
+  logOut: PAGES['log-out'].path,
+  console: '/console',
+} as const;
+const OPTIONAL_LINKS = Object.entries(OPTIONAL);
 
 const Home = v.pipe(
   v.object({
@@ -29,7 +43,7 @@ const Home = v.pipe(
       errors: v.string(),
       keys: v.string(),
       client: v.string(),
-      console: v.optional(v.string()),
+      ...v.partial(v.object(v.entriesFromList(Object.keys(OPTIONAL) as (keyof typeof OPTIONAL)[], v.string()))).entries,
     }),
     origin: v.nullable(v.object({ name: v.string(), allowed: v.boolean() })),
   }),
@@ -43,19 +57,19 @@ const Home = v.pipe(
         errors: 'https://auth.example.org/errors',
         keys: 'https://auth.example.org/.well-known/jwks.json',
         client: 'https://auth.example.org/client.js',
+        logIn: 'https://auth.example.org/auth/log-in',
+        register: 'https://auth.example.org/auth/register',
+        account: 'https://auth.example.org/auth/account',
+        logOut: 'https://auth.example.org/auth/log-out',
       },
       origin: { name: 'https://app.example.org', allowed: true },
     },
   ]),
 );
 
-/** Declared only where the console is on. */
-const CONSOLE = '/console';
-
 /** Pages for people, and the files that they load. ADR 0024. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const { baseUrl, version, allowedOriginsSetting } = settings;
-  const hasConsole = () => routes().some(({ path }) => path === CONSOLE);
+  const { baseUrl, version, allowedOriginsSetting, has } = settings;
   return [
     route(
       {
@@ -86,7 +100,9 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
           errors: `${baseUrl}/errors`,
           keys: `${baseUrl}/.well-known/jwks.json`,
           client: `${baseUrl}/client.js`,
-          ...(hasConsole() && { console: baseUrl + CONSOLE }),
+          ...Object.fromEntries(
+            OPTIONAL_LINKS.flatMap(([name, path]) => (has(path) ? [[name, baseUrl + path] as const] : [])),
+          ),
         },
       }),
     ),

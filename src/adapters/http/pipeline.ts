@@ -17,6 +17,7 @@ export const pipeline = (
   compose: (stages: Middleware[]) => Middleware = koaCompose,
 ): Middleware => {
   const limits = rateLimits(d);
+  const resultOf = formResult(d);
   return compose([
     errorEnvelope(d), //                13: surrounds all
     securityHeaders(), //                1
@@ -34,7 +35,7 @@ export const pipeline = (
           formValidation(r),
           ...ofUser,
           timing(),
-          formResult(r.form, d),
+          resultOf(r.form),
           handlerTimeout(d),
           handle(r),
         ]);

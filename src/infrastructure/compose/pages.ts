@@ -9,15 +9,12 @@ import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../a
 import { pageLocale } from '../../adapters/http/request/language.ts';
 import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
 import type { SessionsDeps } from '../../application/deps.ts';
-import type { IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import { builtInPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
-
-type PagesDeps = SessionsDeps & { readonly ids: IdGenerator };
 
 type Parts = {
   readonly cookie: SessionCookies;
@@ -33,7 +30,7 @@ type Parts = {
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 export const visitorTokens = (
-  deps: PagesDeps,
+  deps: SessionsDeps,
   config: Config,
   { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail'>,
 ) => {
@@ -52,7 +49,7 @@ export const visitorTokens = (
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
+export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
   const files = builtInPages();
@@ -76,7 +73,10 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
       const qr = await qrOf(content.state?.payload);
       const texts = files.texts.get(locale) ?? files.texts.get('en');
       if (texts === undefined) throw new Error('There are no texts of pages.');
-      return userPage({ ...content, qr, once: deps.ids.next(), pages: names, application, site, locale, texts }, files);
+      return userPage(
+        { ...content, qr, once: deps.secrets.random(), pages: names, application, site, locale, texts },
+        files,
+      );
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);

@@ -18,28 +18,33 @@ export const ownOrigin = ({ ownOrigins }: Pick<HttpDeps, 'ownOrigins'>): Middlew
     return next();
   };
 
-type Answer = { readonly location: string; readonly headers: OutgoingHttpHeaders };
+/** The answer to a form, which a second click gets as well. */
+type Answer = { readonly headers: OutgoingHttpHeaders } & ({ readonly location: string } | { readonly error: unknown });
 
-/** What the handler of a form's route sets. */
+/** What the handler of a form's route sets, also with an error: that of a pending log-in. */
 const HANDED_ON = ['set-cookie', 'secure-session-registration'];
 
 /** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
-export const formResult = ({ succeeded }: NonNullable<Route['form']>, deps: HttpDeps): Middleware => {
+export const formResult = (deps: HttpDeps) => {
   const once = repeatedClicks<Answer>();
-  return async function formResult(ctx, next) {
-    const { form = new Map<string, string>(), route } = ctx.state;
-    const number = form.get('once') ?? '';
-    const sent = JSON.stringify([route?.name, ctx.request.caller?.sessionId, ...form]);
-    const { location, headers } = await once(number.length < 20 ? null : sent, async () => {
-      await next();
-      const to = await succeeded(ctx);
-      const entries = HANDED_ON.map((name) => [name, ctx.response.headers[name]] as const);
-      return { location: to, headers: Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
-    });
-    for (const [name, value] of Object.entries(headers)) ctx.set(name, value as string | string[]);
-    ctx.set({ Location: location, 'Cache-Control': NO_STORE });
-    ctx.status = 303;
-    ctx.body = '';
-    logRequest(ctx, deps);
-  };
+  return ({ succeeded }: NonNullable<Route['form']>): Middleware =>
+    async function formResult(ctx, next) {
+      const { form = new Map<string, string>(), route } = ctx.state;
+      const number = form.get('once') ?? '';
+      const sent = JSON.stringify([route?.name, ctx.request.caller?.sessionId, ...form]);
+      const answer = await once(number.length < 20 ? null : sent, async () => {
+        const result = await next().then(
+          async () => ({ location: await succeeded(ctx) }),
+          (error: unknown) => ({ error }),
+        );
+        const entries = HANDED_ON.map((name) => [name, ctx.response.headers[name]] as const);
+        return { ...result, headers: Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
+      });
+      for (const [name, value] of Object.entries(answer.headers)) ctx.set(name, value as string | string[]);
+      if ('error' in answer) throw answer.error;
+      ctx.set({ Location: answer.location, 'Cache-Control': NO_STORE });
+      ctx.status = 303;
+      ctx.body = '';
+      logRequest(ctx, deps);
+    };
 };

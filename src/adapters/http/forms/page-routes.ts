@@ -49,7 +49,8 @@ const MARK = 'tandem';
 /** The routes of the pages, and of their forms. */
 export const formRoutes = (deps: PagesDeps): Route[] => {
   const base = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
-  const query = v.strictObject({ to: v.optional(To(deps, base)), before: v.optional(Id) });
+  const target = v.optional(To(deps, base));
+  const query = v.strictObject({ to: target, before: v.optional(Id) });
   const byName = new Map(deps.api.map((each) => [each.name, each]));
 
   const hrefOf = (page: PageName, to: string | undefined): string =>
@@ -125,7 +126,11 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   const formRoute = (name: PageName, formName: string, form: Form): Route[] => {
     const submits = byName.get(form.submits);
     if (submits === undefined) return [];
-    const toOf = ({ state }: Context): string | undefined => state.form?.get('to') || undefined;
+    /** Only what is allowed: also an error leads on. */
+    const toOf = ({ state }: Context): string | undefined => {
+      const to = state.form?.get('to') || undefined;
+      return v.is(target, to) ? to : undefined;
+    };
     const path = pathOf(name, formName);
     return [
       {
@@ -136,7 +141,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         method: 'POST',
         path,
         visitor: true,
-        request: { query: v.strictObject({ to: v.optional(To(deps, base)) }) },
+        request: { query: v.strictObject({ to: target }) },
         errorPages: 'users',
         errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
         httpStatuses: new Set([...submits.httpStatuses, 415]),

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
 import { unpackDebianPackages } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
-import { type ChromiumProgram, type ChromiumPrograms, libraryPath } from './program.ts';
+import { type BrowserProgram, type ChromiumPrograms, libraryPath } from './program.ts';
 
 /** Whether a browser is available; in CI it always is. */
 export const canBrowse = (): boolean => provided() !== null;
@@ -97,11 +97,11 @@ export const launchChromium = async ({
 const shared = new Map<string, Promise<Browser>>();
 
 /** Opens a window without cookies, in a Chromium that the test files of this process share. It ends with the process. */
-export const openBrowser = async (own: Own = {}): Promise<Opened> => {
+export const openBrowser = async (own: Own = {}, options: BrowserContextOptions = {}): Promise<Opened> => {
   const kind = JSON.stringify(own);
   const program = shared.get(kind) ?? launchShared(own, () => shared.delete(kind));
   shared.set(kind, program);
-  const browser = await (await program).newContext();
+  const browser = await (await program).newContext(options);
   browser.setDefaultTimeout(PATIENCE);
   return { browser, close: () => browser.close() };
 };
@@ -135,7 +135,7 @@ const trust = async (home: string, certificate: string): Promise<void> => {
 };
 
 /** Chromium needs a font to render a page. Makes it find the fonts of its package when the system has none. */
-const fontsOf = ({ unpacked }: ChromiumProgram, home: string): Record<string, string> => {
+const fontsOf = ({ unpacked }: BrowserProgram, home: string): Record<string, string> => {
   if (unpacked === null) return {};
   const directories = ['/usr/share/fonts', join(unpacked.root, 'usr/share/fonts')];
   const elements = directories.map((path) => `<dir>${path}</dir>`).join('');

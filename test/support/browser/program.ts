@@ -4,14 +4,14 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type UnpackedPackage, unpackDebianPackages } from '../servers/debian-package.ts';
 
-/** A Chromium executable, and the package it was unpacked from, if any. */
-export type ChromiumProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
+/** The executable of a browser, and the package it was unpacked from, if any. */
+export type BrowserProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
 
 /**
  * `shell` costs less CPU, but has no settings of a user, no certificates to trust, no back/forward cache and no sessions that the browser
  * binds to the device.
  */
-export type ChromiumPrograms = { readonly full: ChromiumProgram; readonly shell: ChromiumProgram };
+export type ChromiumPrograms = { readonly full: BrowserProgram; readonly shell: BrowserProgram };
 
 const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
 
@@ -21,10 +21,28 @@ const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
  */
 export const provideChromium = async (): Promise<ChromiumPrograms> => {
   const programs = await find();
-  for (const program of Object.values(programs))
-    await promisify(execFile)(program.command, ['--version'], { env: libraryPath(program), timeout: 30_000 });
+  for (const program of Object.values(programs)) await runs(program);
   return programs;
 };
+
+/**
+ * The Firefox in `TEST_FIREFOX`, or that on the PATH, or else Debian's.
+ * @throws Error when there is none or it does not run.
+ */
+export const provideFirefox = async (): Promise<BrowserProgram> => {
+  const command = process.env.TEST_FIREFOX ?? onThePath('firefox-esr') ?? onThePath('firefox');
+  const program = command === undefined ? await unpackedFirefox() : { command, unpacked: null };
+  await runs(program);
+  return program;
+};
+
+const unpackedFirefox = async (): Promise<BrowserProgram> => {
+  const unpacked = await unpackDebianPackages('firefox-esr');
+  return { command: join(unpacked.root, 'usr/lib/firefox-esr/firefox-esr'), unpacked };
+};
+
+const runs = (program: BrowserProgram) =>
+  promisify(execFile)(program.command, ['--version'], { env: libraryPath(program), timeout: 30_000 });
 
 const find = async (): Promise<ChromiumPrograms> => {
   const { TEST_CHROMIUM } = process.env;
@@ -45,7 +63,7 @@ const onThePath = (name: string): string | undefined =>
     .find(existsSync);
 
 /** An environment with only the PATH and the library path of the program. */
-export const libraryPath = ({ unpacked }: ChromiumProgram): Record<string, string> => ({
+export const libraryPath = ({ unpacked }: BrowserProgram): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   ...(unpacked !== null && { LD_LIBRARY_PATH: unpacked.libraries.join(delimiter) }),
 });

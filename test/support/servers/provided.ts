@@ -1,4 +1,4 @@
-import type { ChromiumPrograms } from '../browser/program.ts';
+import type { BrowserProgram, ChromiumPrograms } from '../browser/program.ts';
 import type { MariadbProgram } from './mariadb.ts';
 import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
@@ -21,5 +21,6 @@ declare module 'vitest' {
     readonly mariadb: MariadbProgram | null | undefined;
     /** Present in the browser project, if available. */
     readonly chromium: ChromiumPrograms | null | undefined;
+    readonly firefox: BrowserProgram | null | undefined;
   }
 }

@@ -16,11 +16,13 @@ export type Form = {
   readonly fields: readonly string[];
   /** Where a success leads. */
   readonly leadsTo: Step;
+  /** Where it leads if the visitor came for nothing else; the account, unless given. */
+  readonly otherwise?: PageName;
   /** Where a success leads whose payload has this member, which the page shows once. */
   readonly shows?: { readonly member: string; readonly on: PageName };
   /** Errors that lead to another page. All others lead back to the form. */
   readonly on?: Readonly<Partial<Record<ErrorCode, PageName>>>;
-  /** The notice that the page of `leadsTo` shows. */
+  /** The notice that the page shows to which it leads. */
   readonly notice?: string;
 };
 
@@ -169,15 +171,24 @@ export const PAGES = {
   'log-out': {
     path: '/auth/log-out',
     for: 'anybody',
-    forms: { 'log-out': { submits: 'clear-cookie', fields: [], leadsTo: 'target' } },
+    forms: {
+      'log-out': {
+        submits: 'clear-cookie',
+        fields: [],
+        leadsTo: 'target',
+        otherwise: 'log-in',
+        notice: 'logged-out',
+      },
+    },
   },
 } as const satisfies Readonly<
   Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>
 >;
 
 /** A form as the table writes it: its pages are checked by the tests, since their names are those of the table itself. */
-type FormLike = Omit<Form, 'leadsTo' | 'shows' | 'on'> & {
+type FormLike = Omit<Form, 'leadsTo' | 'otherwise' | 'shows' | 'on'> & {
   readonly leadsTo: string;
+  readonly otherwise?: string;
   readonly shows?: { readonly member: string; readonly on: string };
   readonly on?: Readonly<Partial<Record<ErrorCode, string>>>;
 };

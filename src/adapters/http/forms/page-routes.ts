@@ -58,7 +58,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
 
   const locationOf = (step: Step, to: string | undefined, mark: string): string => {
     if (step !== 'target') return hrefOf(step, to);
-    if (to === undefined) return hrefOf(mark === 'logged-out' ? 'log-in' : 'account', undefined);
+    if (to === undefined) return hrefOf('account', undefined);
     if (to.startsWith('/')) return to;
     const url = new URL(to);
     url.searchParams.set(MARK, mark);
@@ -152,7 +152,8 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
             const { accessToken } = membersOf(payload);
             if (typeof accessToken === 'string') await deps.rememberProof(ctx, accessToken);
             const shows = form.shows !== undefined && membersOf(payload)[form.shows.member] !== undefined;
-            const step = form.shows !== undefined && shows ? form.shows.on : form.leadsTo;
+            const ahead = form.shows !== undefined && shows ? form.shows.on : form.leadsTo;
+            const step = ahead === 'target' && toOf(ctx) === undefined ? (form.otherwise ?? ahead) : ahead;
             if (step !== 'target' && (shows || form.notice !== undefined))
               deps.states.set(ctx, {
                 page: step,

@@ -1,0 +1,165 @@
+import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
+import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
+import { acceptedSteps } from '../../../src/domain/second-factor.ts';
+import { hasher, startService, type TestService } from '../http/service.ts';
+import { memoryMailer } from '../mail/memory-mailer.ts';
+import { freePort } from '../servers/free-port.ts';
+import { canBrowse, openBrowser } from './chromium.ts';
+import { watchFaults } from './faults.ts';
+import { hasFirefox, openFirefox } from './firefox.ts';
+import { openSite, type Site } from './site.ts';
+
+/** A browser, and whether scripts run in it. */
+export type Kind = { readonly browser: 'chromium' | 'firefox'; readonly script: boolean };
+
+export const CHROMIUM: Kind = { browser: 'chromium', script: true };
+const PLAIN: Kind = { browser: 'chromium', script: false };
+const FIREFOX: readonly Kind[] = [
+  { browser: 'firefox', script: true },
+  { browser: 'firefox', script: false },
+];
+/** Those that are here. */
+export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : []), ...(hasFirefox() ? FIREFOX : [])];
+
+/** A service that sends mail into memory, and an application, for a whole `describe`. @param env variables of its environment. */
+export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const mailer = memoryMailer();
+  let service: TestService;
+  let application: Site;
+  let ahead = 0;
+  beforeAll(async () => {
+    application = await openSite('127.0.0.1');
+    cleanups.push(application.close);
+    const port = `${await freePort()}`;
+    const clock = { now: () => Date.now() + ahead };
+    const ports = { storage: memoryStorage(), hasher, mailer, isCommonPassword, clock };
+    const settings = { PORT: port, BASE_URL: `http://localhost:${port}`, ALLOWED_ORIGINS_DEV: application.origin };
+    service = await startService({ ...settings, ...env }, ports, { console: false });
+    cleanups.push(service.close);
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+  const address = (path = ''): string => `${service.config.baseUrl}${path}`;
+  const deliver = async (): Promise<void> => {
+    for (;;) {
+      const attempts = (await service.mail?.send(10)) ?? [];
+      if (attempts.length === 0) return;
+      await Promise.all(attempts);
+    }
+  };
+  return {
+    service: () => service,
+    application: () => application,
+    address,
+    /** Time passes at the service. */
+    pass: (milliseconds: number): void => {
+      ahead += milliseconds;
+    },
+    /** The link to that page in the last mail to the address that has one. */
+    linkFor: async (email: string, purpose: LinkPurpose): Promise<string> => {
+      await deliver();
+      const link = new RegExp(`^http.*/auth/link/${purpose}#token=.*$`, 'm');
+      const found = mailer.mails
+        .filter(({ to }) => to === email)
+        .map(({ text }) => link.exec(text)?.[0])
+        .findLast((text) => text !== undefined);
+      if (found === undefined) throw new Error(`no mail to ${email} has a link to ${purpose}`);
+      return found;
+    },
+    /** A window without cookies, until the end of the test. */
+    visitor: async (kind: Kind, options: BrowserContextOptions = {}): Promise<Visitor> => {
+      const context = await windowOf(kind, { locale: 'en-US', ...options });
+      onTestFinished(() => context.close());
+      return { context, ...(await tabOf(context, kind, address)) };
+    },
+    /** Another tab of that window. */
+    tab: ({ context }: Visitor, kind: Kind): Promise<Tab> => tabOf(context, kind, address),
+  };
+};
+
+const windowOf = async ({ browser, script }: Kind, options: BrowserContextOptions): Promise<BrowserContext> => {
+  if (browser === 'chromium') return (await openBrowser({}, { javaScriptEnabled: script, ...options })).browser;
+  const context = await openFirefox(options);
+  // Playwright cannot type into a Firefox whose scripts are off: it gets none instead.
+  if (!script) await context.route('**/*.js', (route) => route.abort());
+  return context;
+};
+
+export type Tab = {
+  readonly page: Page;
+  /** Exceptions, what the Content-Security-Policy has refused, and errors in the console. */
+  readonly faults: readonly string[];
+  readonly requests: readonly Request[];
+  readonly posts: () => readonly Request[];
+  /** The form of the name in `forms/flow.ts`, with that of its page: `log-in.passkey`. */
+  readonly form: (name: string, where?: string) => Locator;
+  readonly open: (path: string) => Promise<void>;
+  /** Does what leads to another page, and waits for it. @param lead a click on the first button of the form, unless given. */
+  readonly submit: (form: string, fields?: Fields, lead?: (button: Locator) => Promise<void>) => Promise<void>;
+  readonly follow: (link: string) => Promise<void>;
+  /** Where the tab is: the path of the service, or another address. */
+  readonly at: () => string;
+  /** Expects to be there, and that the page says so. */
+  readonly isAt: (path: string, saying?: string) => Promise<void>;
+};
+export type Visitor = Tab & { readonly context: BrowserContext };
+type Fields = Readonly<Record<string, string | true>>;
+
+/** What Chromium says of a page with the status of an error. */
+const STATUS = /^Failed to load resource: the server responded with a status of [45]/;
+
+const tabOf = async (context: BrowserContext, { script }: Kind, address: (path?: string) => string): Promise<Tab> => {
+  const page = await context.newPage();
+  const faults = await watchFaults(page);
+  const requests: Request[] = [];
+  page.on('request', (sent) => requests.push(sent));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !STATUS.test(message.text())) faults.push(message.text());
+  });
+  const form = (name: string, where = ''): Locator => page.locator(`${where} form[data-form="${name}"]`);
+  const arriving = async (lead: () => Promise<unknown>): Promise<void> => {
+    const loaded = page.waitForEvent('load');
+    await lead();
+    await loaded;
+  };
+  const at = (): string => page.url().replace(address(), '');
+  return {
+    ...{ page, faults, requests, form, at },
+    posts: () => requests.filter((sent) => sent.method() === 'POST' && sent.isNavigationRequest()),
+    open: async (path) => {
+      await page.goto(path.startsWith('http') ? path : address(path));
+    },
+    submit: async (name, fields = {}, lead = (button) => button.click()) => {
+      for (const [field, text] of Object.entries(fields)) {
+        const input = form(name).locator(`[name="${field}"]`);
+        if (text === true) await input.check();
+        else if ((await input.evaluate(({ tagName }) => tagName)) === 'SELECT') await input.selectOption(text);
+        else await input.fill(text);
+      }
+      // The script waits for the key of the device before it sends the form.
+      await arriving(() => lead(form(name).getByRole('button').first()));
+    },
+    follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
+    isAt: async (path, saying) => {
+      expect([at(), script]).toEqual([path, script]);
+      if (saying !== undefined)
+        expect(await page.locator('[role=alert], [role=status], h1').allTextContents()).toContain(saying);
+    },
+  };
+};
+
+/** Codes of an app: each is another one, and two are accepted at once. */
+export const codesOf = (secret: string) => {
+  let last = 0;
+  return (now: number): string => {
+    const [present = 0] = acceptedSteps(now);
+    last = Math.max(present, last + 1);
+    return oneTimePassword(secret, last);
+  };
+};

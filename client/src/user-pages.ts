@@ -91,19 +91,6 @@ for (const input of all<HTMLInputElement>('[data-token]')) {
 // Another link to the page that is open changes the fragment alone.
 addEventListener('hashchange', () => location.reload());
 
-/** A box that shows what is typed into a password's field. */
-for (const input of all<HTMLInputElement>('input[type=password]')) {
-  const label = document.createElement('label');
-  const box = document.createElement('input');
-  box.type = 'checkbox';
-  box.addEventListener('change', () => {
-    input.type = box.checked ? 'text' : 'password';
-  });
-  label.append(box, ` ${document.body.dataset.showPassword}`);
-  label.className = 'check';
-  input.closest('.field')?.after(label);
-}
-
 /** How long a password would be guessed at, from its length and its kinds of characters: 0 to 4. The service has the last word. */
 const strengthOf = (password: string): number => {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/].filter((kind) => kind.test(password)).length;
@@ -122,4 +109,33 @@ for (const input of all<HTMLInputElement>('input[autocomplete=new-password]')) {
     meter.value = strengthOf(input.value);
   });
   input.after(meter);
+}
+
+/** A button that shows what is typed into a password's field. */
+for (const input of all<HTMLInputElement>('input[type=password]')) {
+  const button = document.createElement('button');
+  const { show = '', showPassword = '' } = document.body.dataset;
+  button.type = 'button';
+  button.className = 'show';
+  button.textContent = show;
+  button.ariaLabel = showPassword;
+  button.ariaPressed = 'false';
+  button.addEventListener('click', () => {
+    const isSeen = input.type === 'text';
+    input.type = isSeen ? 'password' : 'text';
+    button.ariaPressed = `${!isSeen}`;
+  });
+  input.after(button);
+}
+
+/** The service writes times in UTC. */
+for (const time of all<HTMLTimeElement>('time'))
+  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+
+for (const button of all<HTMLButtonElement>('[data-print]')) {
+  button.hidden = false;
+  button.addEventListener('click', () => print());
 }

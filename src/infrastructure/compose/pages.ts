@@ -1,8 +1,15 @@
 import type { Context } from 'koa';
-import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
+import {
+  cachedDocument,
+  documentRoute,
+  PAGE_CACHE_CONTROL,
+  SCRIPT_TYPE,
+  textLike,
+} from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
+import { type Brand, brandStyle } from '../../adapters/http/pages/layout.ts';
 import { userPage } from '../../adapters/http/pages/user-pages.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
@@ -13,7 +20,7 @@ import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
-import { builtInPages } from '../pages/page-files.ts';
+import { builtInPages, styleOfPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
 
 type Parts = {
@@ -85,7 +92,7 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
       pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
     },
   });
-  return [...pages, scriptRoute(script)];
+  return [...pages, scriptRoute(script), styleRoute(brand)];
 };
 
 /** The picture of an authenticator app's secret, if the page shows one. */
@@ -93,6 +100,19 @@ const qrOf = async (payload: unknown): Promise<string | null> => {
   const { uri } = (payload ?? {}) as { readonly uri?: string };
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
+
+const styleRoute = (brand: Brand): Route =>
+  documentRoute(
+    {
+      name: 'user-pages-stylesheet',
+      tag: 'pages',
+      summary: 'Return the stylesheet of the pages for users',
+      path: '/user-pages.css',
+      data: textLike(':root {…}'),
+      unwrapped: { type: 'text/css; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
+    },
+    cachedDocument(async () => (await styleOfPages()) + brandStyle(brand)),
+  );
 
 const scriptRoute = (script: string): Route =>
   documentRoute(

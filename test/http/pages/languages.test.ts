@@ -97,7 +97,7 @@ describe('the product on the pages', () => {
     expect(text).toContain('<title>You did not register? · auth.example.org</title>');
     expect(text).not.toContain('Tandem');
     expect(headers['content-security-policy']).toContain("img-src 'self';");
-    expect((await plain.http.get('/pages.css').expect(200)).text).not.toContain('--on-button: #');
+    expect((await plain.http.get('/user-pages.css').expect(200)).text).not.toContain('--on-button: #');
   });
 
   it('is that of the settings: name, logo, colour, and the way back to the application', async () => {
@@ -106,7 +106,7 @@ describe('the product on the pages', () => {
     expect(text).toContain('· Tom &#38; Jerry</title>');
     expect(text).toContain(`<p hidden data-when-done><a href="${APPLICATION}">Weiter zu Tom &#38; Jerry</a></p>`);
     expect(headers['content-security-policy']).toContain("img-src 'self' https://cdn.example.net;");
-    expect((await branded.http.get('/pages.css').expect(200)).text).toMatch(
+    expect((await branded.http.get('/user-pages.css').expect(200)).text).toMatch(
       /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n\}\n$/,
     );
   });

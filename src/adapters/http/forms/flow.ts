@@ -107,7 +107,7 @@ export const PAGES = {
       },
     },
   },
-  'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', forms: {} },
+  'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', shows: ['current-user'], forms: {} },
   'step-up': {
     path: '/auth/step-up',
     for: 'visitor',

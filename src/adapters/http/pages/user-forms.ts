@@ -9,6 +9,8 @@ export type UserTexts = {
   readonly common: Texts;
   readonly errors: Texts;
   readonly notices: Texts;
+  /** What happened to the account, by the kinds of events. */
+  readonly events: Texts;
   readonly buttons: Texts;
   readonly fields: Readonly<Record<string, Texts>>;
   readonly pages: Readonly<Record<string, Texts>>;
@@ -49,11 +51,11 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
 };
 
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
-const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string, value: string): Html => {
+const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string, values: Texts): Html => {
   const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
-  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${value}">\n`;
+  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint, ...words } = texts.fields[name] ?? {};
-  const id = `${form}-${name}`;
+  const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"> ${label}</label></p>\n`;
   const problem = state?.form === form ? state.error?.fields.find(({ field }) => field === name) : undefined;
@@ -62,7 +64,7 @@ const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string
   const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
   const typed = state?.form === form ? state.typed?.[name] : undefined;
-  const filled = type === 'password' ? NOTHING : html` value="${typed ?? value}"`;
+  const filled = type === 'password' ? NOTHING : html` value="${typed ?? values[name] ?? ''}"`;
   return html`<p class="field"><label for="${id}">${label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}<input id="${id}" name="${name}" type="${type}" ${new Html(attributes ?? '')} required${described}${invalid}${filled}>
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>
@@ -89,12 +91,14 @@ const pendingPasskey = (payloads: Shown['payloads']): unknown =>
 const isNeedless = ({ name, isVisitor }: Shown, field: string): boolean =>
   name === 'email-change' && field === 'password' && isVisitor;
 
-/** A form with its fields and its button. @param values of its fields, and of hidden ones. */
-export const formOf = (shown: Shown, name: string, values: Texts = {}): Html => {
+/** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
+export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
+  const button = texts.buttons[`${shown.name}.${name}`] ?? '';
+  const label = item === undefined ? NOTHING : html` aria-label="${button}: ${item}"`;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}" ${scriptOf(shown, name, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values[field] ?? ''))}<button>${texts.buttons[`${shown.name}.${name}`] ?? ''}</button>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

@@ -19,6 +19,7 @@ type Factors = {
 type Pending = { readonly methods: readonly string[]; readonly enrol: boolean };
 type User = {
   readonly username: string;
+  readonly email: string;
   readonly locale: string | null;
   readonly secondFactor: boolean;
   readonly passkeys: number;
@@ -29,6 +30,7 @@ type Events = {
     readonly id: string;
     readonly kind: string;
     readonly at: number;
+    readonly count: number;
     readonly deviceName: string | null;
   }[];
   readonly next: string | null;
@@ -56,12 +58,15 @@ export const isOffered = (shown: Shown, form: string): boolean => OFFERED[`${sho
 
 /** What a form begins with. */
 export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {
-  const { username = '', locale } = payload<User>(shown, 'current-user');
+  const { username = '', email = '', locale } = payload<User>(shown, 'current-user');
   if (form === 'username') return { username };
+  if (form === 'email') return { email };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
   return form === 'app' ? { id: started(shown).id ?? '' } : {};
 };
+
+const nameOf = ({ texts }: Shown, name: string | null, unnamed: string): string => name ?? texts.common[unnamed] ?? '';
 
 const timeOf = ({ locale }: Shown, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -72,56 +77,73 @@ const sayTime = (shown: Shown, text: string, at: number): Html => {
   return html`${before}${timeOf(shown, at)}${after}`;
 };
 
-const item = (title: string, details: readonly (Html | string)[], forms: readonly Html[]): Html =>
-  html`<li><div><strong>${title}</strong> <small>${details.map((each) => html`${each} `)}</small></div>${forms}</li>\n`;
+const item = (title: string, details: readonly (Html | string)[], forms: readonly Html[] = []): Html => {
+  const said = details.filter((each) => each !== '').map((each, at) => html`${at === 0 ? '' : ' · '}${each}`);
+  return html`<li><div><strong>${title}</strong> <small>${said}</small></div>${forms}</li>\n`;
+};
 
 export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
-    const say = (name: string, isSo: boolean) => (isSo ? [`${common[name] ?? ''} ·`] : []);
+    const say = (name: string, isSo: boolean) => (isSo ? [common[name] ?? ''] : []);
     const sessions = (shown.payloads.sessions ?? []) as readonly Session[];
     return html`<ul class="items">${sessions.map(({ id, name, lastUsedAt, binding, current, remembered }) =>
       item(
-        name ?? common['unknown-device'] ?? '',
+        nameOf(shown, name, 'unknown-device'),
         [
           ...say('this-device', current),
           ...say('bound', binding !== 'none'),
           ...say('remembered', remembered),
           sayTime(shown, 'last-used', lastUsedAt),
         ],
-        [formOf(shown, 'session', { id })],
+        [formOf(shown, 'session', { id }, nameOf(shown, name, 'unknown-device'))],
       ),
     )}</ul>`;
   },
   passkeys: (shown) =>
     html`<ul class="items">${(payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
       item(
-        name ?? '',
+        nameOf(shown, name, 'passkey'),
         [sayTime(shown, 'added', createdAt)],
         [
-          html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' })}</details>`,
-          formOf(shown, 'remove-passkey', { id }),
+          html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' }, nameOf(shown, name, 'passkey'))}</details>`,
+          formOf(shown, 'remove-passkey', { id }, nameOf(shown, name, 'passkey')),
         ],
       ),
     )}</ul>`,
   apps: (shown) =>
     html`<ul class="items">${(payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>
-      item('', [sayTime(shown, 'added', createdAt)], [formOf(shown, 'remove-app', { id })]),
+      item(
+        nameOf(shown, null, 'app'),
+        [sayTime(shown, 'added', createdAt)],
+        [formOf(shown, 'remove-app', { id }, nameOf(shown, null, 'app'))],
+      ),
     )}</ul>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
     const { secret } = started(shown);
     if (secret === undefined || shown.qr === null) return NOTHING;
-    return html`<p>${shown.texts.common.scan ?? ''}</p><div class="qr">${new Html(shown.qr)}</div><p><code>${secret}</code></p>`;
+    const { common } = shown.texts;
+    return html`<p>${common.scan ?? ''}</p>
+<div class="qr" role="img" aria-label="${common.qr ?? ''}">${new Html(shown.qr)}</div>
+<p><code>${secret.replaceAll(/.{4}(?=.)/g, '$& ')}</code></p>`;
   },
-  'recovery-codes': ({ state }) => {
-    const { recoveryCodes = [] } = (state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
-    return html`<ol class="codes">${recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)}</ol>`;
+  'recovery-codes': (shown) => {
+    const { recoveryCodes = [] } = (shown.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
+    // A sheet of paper says whose they are.
+    const { username = '' } = payload<User>(shown, 'current-user');
+    return html`<p class="owner">${shown.site.brand.name} · ${username}</p>
+<ol class="codes">${recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)}</ol>`;
   },
   events: (shown) => {
     const { events = [], next } = payload<Events>(shown, 'events');
     const { common } = shown.texts;
-    return html`<ol class="items">${events.map(({ kind, at, deviceName }) => item(kind, [deviceName ?? '', timeOf(shown, at)], []))}</ol>
+    return html`<ol class="items">${events.map(({ kind, count, at, deviceName }) =>
+      item(`${shown.texts.events[kind] ?? kind}${count > 1 ? ` × ${count}` : ''}`, [
+        deviceName ?? '',
+        timeOf(shown, at),
+      ]),
+    )}</ol>
 ${typeof next === 'string' ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NOTHING}`;
   },
 };

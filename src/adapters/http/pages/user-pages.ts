@@ -16,11 +16,11 @@ const fill = (template: string, variable: (name: string) => Html | string): stri
 
 const alertOf = ({ state, texts }: Shown): Html => {
   const { error, notice } = state ?? {};
-  if (notice !== undefined) return html`<p role="status" class="done">${texts.notices[notice] ?? ''}</p>`;
+  if (notice !== undefined) return html`<p role="status">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
   const text = texts.errors[error.code] ?? texts.errors.other ?? '';
   const wait = (texts.common['try-again'] ?? '').replace('{seconds}', `${error.retryAfter}`);
-  return html`<p role="alert" class="failed">${text}${error.retryAfter === undefined ? '' : ` ${wait}`}</p>`;
+  return html`<p role="alert" id="alert">${text}${error.retryAfter === undefined ? '' : ` ${wait}`}</p>`;
 };
 
 const linkOf = ({ site, to, pages, application }: Shown, name: string): string => {
@@ -37,7 +37,8 @@ const variableOf = (shown: Shown, variable: string): Html | string => {
   if (kind === 'form') return isOffered(shown, name) ? formOf(shown, name, withIds(shown, name)) : NOTHING;
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
-  return shown.texts.pages[shown.name]?.[kind === 'text' ? name : kind] ?? '';
+  const text = kind === 'text' ? name : kind;
+  return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
 };
 
 /** What the pages are made of: templates by their names, and texts by their languages. */
@@ -53,13 +54,15 @@ export const userPage = (shown: Shown, { templates }: UserPageFiles): string => 
   const template = (each: string): string => templates.get(each) ?? '';
   const main = fill(template(name), (variable) => (variable === 'title' ? title : variableOf(shown, variable)));
   const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
+<link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 <script type="module" src="${pathIn(site, '/user-pages.js')}"></script>`;
   const logo = brand.logoUrl === null ? brand.name : html`<img src="${brand.logoUrl}" alt="${brand.name}">`;
   const around: Readonly<Record<string, Html | string>> = {
+    // Also the first thing that a screen reader says of the page.
+    heading: shown.state?.error === undefined ? title : (texts.common['error-title'] ?? '').replace('{title}', title),
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
     ...{ alert: alertOf(shown), content: new Html(main) },
-    ...{ 'show-password': texts.common['show-password'] ?? '', strength: texts.common.strength ?? '' },
+    ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
   return fill(template('layout'), (variable) => around[variable] ?? '');
 };

@@ -132,10 +132,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         summary: 'Return the stylesheet of the pages',
         path: '/pages.css',
       },
-      cachedDocument(async () => {
-        const style = await readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8');
-        return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
-      }),
+      cachedDocument(() => readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8')),
     ),
     documentRoute(
       {

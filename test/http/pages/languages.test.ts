@@ -107,7 +107,7 @@ describe('the product on the pages', () => {
     expect(text).toContain(`<p hidden data-when-done><a href="${APPLICATION}">Weiter zu Tom &#38; Jerry</a></p>`);
     expect(headers['content-security-policy']).toContain("img-src 'self' https://cdn.example.net;");
     expect((await branded.http.get('/user-pages.css').expect(200)).text).toMatch(
-      /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n\}\n$/,
+      /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n {2}--radius: 8px;\n\}\n$/,
     );
   });
 

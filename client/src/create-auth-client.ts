@@ -1,5 +1,5 @@
 import { AuthError } from './auth-error.ts';
-import { ignore } from './host.ts';
+import { browser, ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
@@ -9,10 +9,12 @@ import type {
   AuthClientOptions,
   LoginResult,
   RefreshResult,
+  Return,
   SessionInfo,
   StepUpReason,
   User,
 } from './types.ts';
+import { userPage } from './there-and-back.ts';
 
 /** What a challenge says is missing (RFC 9470), in the order in which the user is asked. */
 const missingIn = (challenge: string): StepUpReason[] => [
@@ -114,7 +116,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     ...members,
     register: (registration) => signIn('/auth/register', registration),
     login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
-    logInAt: signIn as AuthClient['logInAt'],
+    logInAt: ((at?: string | Return, body?: object, seen?: Parameters<typeof signIn>[2]) =>
+      body
+        ? signIn(at as string, body, seen)
+        : browser()?.location.assign(userPage(http.base, 'log-in', at as Return))) as AuthClient['logInAt'],
+    linkTo: (page, options) => userPage(http.base, page, options),
     stepUp: (shown) => ask('POST', '/auth/step-up', shown, alone),
     refresh: () => renew(current()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change, alone),

@@ -27,6 +27,11 @@ type Browser = {
     readonly origin: string;
     readonly hostname: string;
     readonly protocol: string;
+    readonly assign: (url: string) => void;
+  };
+  readonly history: {
+    readonly state: unknown;
+    readonly replaceState: (state: unknown, title: string, url: string) => void;
   };
   readonly navigator: { readonly onLine: boolean };
   readonly localStorage: Record<string, unknown>;

@@ -2,6 +2,7 @@ import type { AuthError } from './auth-error.ts';
 import { browser, ignore, sleep } from './host.ts';
 import type { Entered, service } from './service.ts';
 import { tabs } from './tabs.ts';
+import { type Back, cameBack } from './there-and-back.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
 import type { AuthClient, Change, User } from './types.ts';
 
@@ -99,31 +100,36 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
     return next.user;
   };
 
-  /** Until there is another token than the stale one. A refusal may mean that another tab was faster; its cookie works the next time. */
-  const renewal = async (stale?: string): Promise<void> => {
+  /**
+   * Until there is another token than the stale one. A refusal may mean that another tab was faster; its cookie works the next time.
+   * @param back what the address of the page says. Anybody can make it up, so it only says what to look for.
+   */
+  const renewal = async (stale?: string, back?: Back): Promise<void> => {
     if (token && token.value !== stale && token.untilDue() > 0) return;
     const begun = epoch;
     const since = others.generation();
-    for (let misses = 0; misses < MISSES; ) {
+    for (let misses = 0; misses < (back === 'logged-out' ? 1 : MISSES); ) {
       const start = performance.now();
       const before = others.generation();
       const answer = await http.exchange();
       if (!answer) await sleep((PAUSE + performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
       if (-others.hint() > since) return set(null, 'logout');
       if (epoch !== begun) return;
-      if (answer) return void adopt(answer, 'refresh');
+      if (answer) return void adopt(answer, back === 'logged-in' ? 'login' : 'refresh');
       misses += others.generation() === before ? 1 : 1 / 4;
     }
     // Nobody has lost a session that no page knew of.
     if (token === undefined && others.hint() <= 0) token = null;
+    // The other tabs have heard nothing of it.
+    else if (back) change(null, 'logout');
     else {
       others.hint(-others.generation());
       set(null, 'ended');
     }
   };
 
-  const renew = (stale?: string): Promise<User | null> => {
-    renewing ??= exclusive(() => renewal(stale))
+  const renew = (stale?: string, back?: Back): Promise<User | null> => {
+    renewing ??= exclusive(() => renewal(stale, back))
       .then(() => userOf(token ?? null))
       .catch((error: AuthError) => {
         schedule((error.retryAfter ?? (failures ? LATER : SOON)) * 1000 * (1 + Math.random()));
@@ -137,11 +143,16 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   };
 
   /** Renews when it is time, after a failure, or when this tab has missed an announcement of another one. Only in a visible page. */
-  const wake = (): void => {
+  const wake = (event?: Event & { readonly persisted?: boolean }): void => {
     // After "pagehide" a page gets "visibilitychange", too. A channel that is opened then would stay open.
     if (host?.document.hidden) return;
     others.open();
-    if (token ? failures || token.untilDue() <= 0 || others.missed() : token === undefined || others.hint() > 0)
+    // A page of the back/forward cache may come after one of the service, which tells the tabs nothing.
+    if (
+      token
+        ? event?.persisted || failures || token.untilDue() <= 0 || others.missed()
+        : token === undefined || others.hint() > 0
+    )
       renew(token?.value).catch(ignore);
   };
 
@@ -151,8 +162,9 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
   others.open();
 
   // The first attempt, unless there seems to be no session.
-  if (!ignoreHint && others.hint() <= 0) token = null;
-  const ready = token === null ? Promise.resolve(token) : renew();
+  const back = cameBack();
+  if (!ignoreHint && back !== 'logged-in' && others.hint() <= 0) token = null;
+  const ready = token === null ? Promise.resolve(token) : renew(undefined, back);
   // Its failure is for those who wait for it.
   ready.catch(ignore);
 

@@ -119,7 +119,8 @@ export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeA
         return user;
       }),
     login: (given) => call('login', [given], () => enter(given.account)),
-    logInAt: (path, body) => call('logInAt', [path, body], () => enter(user?.username ?? 'ada')),
+    logInAt: (...given: unknown[]) => call('logInAt', given, () => enter(user?.username ?? 'ada')),
+    linkTo: (page) => `https://auth.example.org/auth/${page}`,
     logout: () => call('logout', [], () => becomes(null)),
     stepUp: (given) => call('stepUp', [given], done),
     refresh: () => call('refresh', [], () => user),

@@ -388,6 +388,12 @@ export type Shown =
   | { readonly code: string }
   | { readonly credential: PasskeyCredential };
 
+/** The pages of the service to which an application has links. `register` and `forgot` are also linked from `log-in`. */
+export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
+
+/** Where a page of the service leads back to: at an origin of the allow-list. By default this page. */
+export type Return = { readonly to?: string | URL | undefined };
+
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
@@ -400,8 +406,14 @@ export type AuthClient = {
   /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
-  /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
-  readonly logInAt: (path: string, body: object, seen?: (result: object) => void) => Promise<User>;
+  readonly logInAt: {
+    /** Leads to the log-in page of the service, and back. Then `ready` has the user. */
+    (page?: Return): void;
+    /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
+    (path: string, body: object, seen?: (result: object) => void): Promise<User>;
+  };
+  /** The address of a page of the service, for a link. */
+  readonly linkTo: (page: UserPage, options?: Return) => string;
   readonly logout: () => Promise<void>;
   /** Shows something again, for requests that the service refused with AUTH_STEP_UP_REQUIRED. */
   readonly stepUp: (shown: Shown) => Promise<void>;

@@ -39,10 +39,11 @@ describe('client/dist', () => {
   });
 
   it.each([
-    ['client.js', 4.5],
+    ['client.js', 4.75],
     ['client-account.js', 1.5],
     ['client-passkeys.js', 2],
     ['device-key.js', 1.5],
+    ['user-pages.js', 5.8],
     ['react.js', 0.25],
     ['svelte.js', 0.25],
     ['vue.js', 0.25],

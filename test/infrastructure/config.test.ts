@@ -165,6 +165,13 @@ it('the cookie of the access token is for pages at allowed origins, not at those
   expect(webauthn.origins).toContain('https://passkeys.example');
 });
 
+it('navigations without a user lead to the log-in page of the service, unless another one is named', () => {
+  const env = { ACCESS_COOKIE: 'true', BASE_URL: 'https://example.com/auth/v1' };
+  expect(parseConfig(env).navigation?.loginPageUrl).toBe('https://example.com/auth/v1/auth/log-in');
+  const LOGIN_PAGE_URL = 'https://example.com/log-in';
+  expect(parseConfig({ ...env, LOGIN_PAGE_URL }).navigation?.loginPageUrl).toBe(LOGIN_PAGE_URL);
+});
+
 it('production has no mail, and so no verification, without a mail server', () => {
   const mail = { url: 'smtps://tandem:p@mail.example.com', from: 'auth@example.com' };
   expect(parseConfig(NO_WARNINGS)).toMatchObject({ mail, emailVerification: 'optional' });

@@ -53,9 +53,17 @@ export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]
 
 type Hear = (event: { readonly data: unknown }) => void;
 
+type FakePage = {
+  readonly hint?: string;
+  readonly origin?: string /** The rest of its address. */;
+  readonly at?: string;
+};
+
 /** What a page has and Node has not, with a visible document and an empty storage. */
-export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: string; origin?: string } = {}) => {
-  const { href, hostname } = new URL(origin);
+export const fakePage = ({ hint, origin = 'https://app.example.com', at = '' }: FakePage = {}) => {
+  const { href, hostname } = new URL(at, origin);
+  /** Where the page has led the browser. */
+  const visited: string[] = [];
   const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
   const page = new EventTarget();
   const document = Object.assign(new EventTarget(), { hidden: false });
@@ -66,10 +74,15 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   const hears = (data: unknown) => {
     for (const { onmessage } of channels) onmessage?.({ data });
   };
+  const location = { href, origin, hostname, assign: (url: string) => visited.push(url) };
   const globals = {
     document,
     navigator,
-    location: { href, origin, hostname },
+    location,
+    history: {
+      state: 'of the application',
+      replaceState: (state: unknown, _title: string, url: string) => Object.assign(location, { href: url, state }),
+    },
     localStorage: new Proxy(
       {},
       {
@@ -99,6 +112,8 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   return {
     document,
     navigator,
+    location,
+    visited,
     storage,
     channels,
     posted,

@@ -71,7 +71,8 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
     api,
     has,
     baseUrl,
-    targetOrigins: allowedOrigins,
+    // Also an application, or the console, at the origin of the service.
+    targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
     states: pageStates({ secrets: deps.secrets, clock: deps.clock, cookie: pageState }),
     contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
     render: async (ctx, content) => {

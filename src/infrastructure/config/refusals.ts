@@ -7,6 +7,7 @@ import {
   cookieCoversAuth,
   cookiePathOf,
   isProduction,
+  loginPageOf,
   pageOriginsOf,
   pairOf,
   raceWindowOf,
@@ -80,7 +81,8 @@ export const REFUSALS: Rules = {
   'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW': (of) =>
     isAbove(of.JWT_REFRESH_REPLAY_WINDOW, raceWindowOf(of)),
 
-  'LOGIN_PAGE_URL: required with ACCESS_COOKIE=true': (of) => of.ACCESS_COOKIE && of.LOGIN_PAGE_URL === undefined,
+  'LOGIN_PAGE_URL: required with ACCESS_COOKIE=true and ACCOUNT_PAGES=off': (of) =>
+    of.ACCESS_COOKIE && loginPageOf(of) === null,
   'LOGIN_PAGE_URL: must be at an origin of ALLOWED_ORIGINS_PROD (ALLOWED_ORIGINS_DEV outside production) or of BASE_URL':
     (of) => of.LOGIN_PAGE_URL !== undefined && !pageOriginsOf(of).includes(new URL(of.LOGIN_PAGE_URL).origin),
   'ACCESS_COOKIE_DOMAIN: must be the host of BASE_URL or a domain above it, and no top-level domain': (of) =>

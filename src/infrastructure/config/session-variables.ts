@@ -125,7 +125,7 @@ export const SESSION_VARIABLES = {
     form: form.flag,
     default: 'false',
     meaning:
-      'Whether browsers also get the access token as an HttpOnly cookie, for servers that render pages. The service itself never reads it. Requires LOGIN_PAGE_URL.',
+      'Whether browsers also get the access token as an HttpOnly cookie, for servers that render pages. The service itself never reads it.',
   },
   ACCESS_COOKIE_DOMAIN: {
     form: form.domain,
@@ -135,7 +135,7 @@ export const SESSION_VARIABLES = {
   },
   LOGIN_PAGE_URL: {
     form: pageUrl,
-    unset: 'none',
+    unset: '/auth/log-in of the service; with ACCOUNT_PAGES=off: none',
     meaning:
       'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin.',
   },

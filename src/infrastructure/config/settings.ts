@@ -22,6 +22,7 @@ export const settingsOf = (of: Values) => {
   const allowedOriginsSetting = originsSettingOf(of);
   const allowedOrigins = of[allowedOriginsSetting];
   const ownOrigins = ownOriginsOf(of);
+  const loginPageUrl = loginPageOf(of);
   const mail = mailOf(of);
   return {
     environment: of.NODE_ENV,
@@ -87,10 +88,7 @@ export const settingsOf = (of: Values) => {
     /** `null`: access tokens are in responses alone. */
     accessCookie: of.ACCESS_COOKIE ? accessCookieOf(of) : null,
     /** Where navigations are renewed. */
-    navigation:
-      of.ACCESS_COOKIE && of.LOGIN_PAGE_URL !== undefined
-        ? { loginPageUrl: of.LOGIN_PAGE_URL, targetOrigins: pageOriginsOf(of) }
-        : null,
+    navigation: of.ACCESS_COOKIE && loginPageUrl !== null ? { loginPageUrl, targetOrigins: pageOriginsOf(of) } : null,
     pageServers: of.PAGE_SERVERS ?? [],
 
     /** `null`: there is no mail. With a `url` of `null`, mail is written to files in `dataDir`. */
@@ -99,7 +97,7 @@ export const settingsOf = (of: Values) => {
     accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/auth/link`,
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
-    userPages: (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on',
+    userPages: hasUserPages(of),
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,
@@ -132,6 +130,12 @@ const ownOriginsOf = (of: Values): string[] => {
   );
   return [...new Set([url.origin, ...names])];
 };
+
+const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on';
+
+/** The page that logs in; `null`: there is none. */
+export const loginPageOf = (of: Values): string | null =>
+  of.LOGIN_PAGE_URL ?? (hasUserPages(of) ? `${baseUrlOf(of)}/auth/log-in` : null);
 
 /** The pages that visitors may be sent to. Not those of WEBAUTHN_ORIGINS, which may use passkeys and nothing else. */
 export const pageOriginsOf = (of: Values): readonly string[] => [

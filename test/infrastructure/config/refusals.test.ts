@@ -35,7 +35,11 @@ const EVERYWHERE: readonly Case[] = [
     'JWT_REFRESH_COOKIE_PATH',
   ],
   [{ BASE_URL: 'https://b.c/a;D' }, { BASE_URL: 'https://b.c/a;D', JWT_REFRESH_COOKIE_PATH: '/' }, 'BASE_URL'],
-  [COOKIE, { ...COOKIE, LOGIN_PAGE_URL: 'https://app.b/log-in' }, 'LOGIN_PAGE_URL'],
+  [
+    { ...COOKIE, ACCOUNT_PAGES: 'off' },
+    { ...COOKIE, ACCOUNT_PAGES: 'off', LOGIN_PAGE_URL: 'https://app.b/log-in' },
+    'LOGIN_PAGE_URL',
+  ],
   [
     { ...COOKIE, LOGIN_PAGE_URL: 'https://passkeys.b/log-in', WEBAUTHN_ORIGINS: 'https://passkeys.b' },
     { ...COOKIE, LOGIN_PAGE_URL: 'https://app.b/log-in', WEBAUTHN_ORIGINS: 'https://passkeys.b' },

@@ -61,7 +61,8 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
     if (to === undefined) return hrefOf('account', undefined);
     if (to.startsWith('/')) return to;
     const url = new URL(to);
-    url.searchParams.set(MARK, mark);
+    // At the end, and as text: `searchParams` would write the others in another way.
+    url.search += `${url.search === '' ? '?' : '&'}${MARK}=${mark}`;
     return url.href;
   };
 

@@ -1,0 +1,22 @@
+import { browser } from './host.ts';
+import type { Return, UserPage } from './types.ts';
+
+/** What a page of the service puts at the end of the address to which it leads back. */
+const MARK = /[?&]tandem=(logged-(?:in|out))(?=#|$)/;
+
+export type Back = 'logged-in' | 'logged-out';
+
+/** Whether the visitor has come back from a log-in or a log-out, as the address of this page says. It is removed from there. */
+export const cameBack = (): Back | undefined => {
+  const host = browser();
+  const [mark, state] = MARK.exec(host?.location.href ?? '') ?? [];
+  if (host && mark) host.history.replaceState(host.history.state, '', host.location.href.replace(mark, ''));
+  return state as Back | undefined;
+};
+
+/** The address of a page of the service, which leads back to this one. */
+export const userPage = (base: string, page: UserPage, { to }: Return = {}): string => {
+  const here = browser()?.location.href;
+  const back = to ?? here;
+  return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href)}` : ''}`;
+};

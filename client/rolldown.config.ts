@@ -48,9 +48,4 @@ export default defineConfig([
     output: { ...output, minify: true, file: 'dist/continue-page.js', paths: () => './client.js' },
   },
   { input: 'src/user-pages.ts', output: { ...output, minify: true, file: 'dist/user-pages.js' } },
-  {
-    input: 'src/account-page.ts',
-    external: [/account\.ts$/],
-    output: { ...output, minify: true, file: 'dist/account-page.js', paths: () => './client-account.js' },
-  },
 ]);

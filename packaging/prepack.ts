@@ -12,7 +12,7 @@ process.chdir(join(import.meta.dirname, '..'));
 const OUTPUT = 'dist';
 /** What the service reads beside its code. */
 const ASSETS = [
-  'client/dist/{account-page,client,client-account,client-passkeys,continue-page,device-key,user-pages}.js',
+  'client/dist/{client,client-account,client-passkeys,continue-page,device-key,user-pages}.js',
   'console/page/*',
   'src/adapters/http/pages/{,templates/,texts/}*.{css,js,svg,html,json}',
   'src/application/mail/templates/*/*',

@@ -39,7 +39,7 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     await hears('If the address has an account, an email with a link is on its way.');
     await expect
       .poll(() => mailed(person.email))
-      .toContainEqual(expect.stringContaining('/account/password-reset#token='));
+      .toContainEqual(expect.stringContaining('/auth/link/password-reset#token='));
 
     await send('Log in', { 'Username or email': person.email, Password: person.password });
     await hears('Logged in.');
@@ -58,7 +58,7 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     await hears(/^AUTH_CREDENTIALS_INVALID/);
     await send('Change the email', { 'New email': email, Password: person.password });
     await hears(/^An email with a link is on its way to the new address\./);
-    await expect.poll(() => mailed(email)).toContainEqual(expect.stringContaining('/account/email-change#token='));
+    await expect.poll(() => mailed(email)).toContainEqual(expect.stringContaining('/auth/link/email-change#token='));
 
     await unfold('Export what is stored');
     await press('Export');

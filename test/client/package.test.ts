@@ -20,7 +20,7 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
 };
 
 const FILES = [
-  ...['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js'],
+  ...['client.js', 'client-account.js', 'client-passkeys.js', 'device-key.js', 'user-pages.js'],
   ...['react.js', 'server.js', 'svelte.js', 'testing.js', 'vue.js'],
 ];
 const importsOf = (file: string) =>
@@ -62,7 +62,6 @@ describe('client/dist', () => {
   it.each([
     ['client-account.js', ['./client.js']],
     ['client-passkeys.js', ['./client.js']],
-    ['account-page.js', ['./client-account.js']],
     ['server.js', ['./client.js', 'jose']],
     ['testing.js', ['./client.js']],
     ['react.js', ['react']],

@@ -9,7 +9,7 @@ const PRODUCT = { BASE_URL, ACCOUNT_PAGES_URL: 'https://app.example.org/account'
 
 describe('the page for a new password', () => {
   it.each([
-    ['of the service', { BASE_URL }, `${BASE_URL}/account/password-reset`],
+    ['of the service', { BASE_URL }, `${BASE_URL}/auth/forgot`],
     ['of the application', PRODUCT, 'https://app.example.org/account/password-reset'],
   ])('is found by password managers: that %s', async (_whose, env, page) => {
     const { http } = await start(env);

@@ -128,7 +128,7 @@ const brokenPromises = (config: Config): string[] => {
     mailInProduction: !production || mail === null || mail.url !== null,
     mailSomewhere: production || mail !== null,
     accountPagesUrl: isHttpUrl(config.accountPagesUrl),
-    ownAccountPages: !config.ownAccountPages || config.accountPagesUrl === `${config.baseUrl}/account`,
+    ownAccountPages: !config.ownAccountPages || config.accountPagesUrl === `${config.baseUrl}/auth/link`,
     emailVerification: config.emailVerification === 'off' || mail !== null,
     eventsRetention: isWhole(config.eventsRetention, 1_000, TEN_YEARS),
     warnings: [...config.warnings, ...config.databaseWarnings].every((warning) => !warning.includes(MARKER)),

@@ -5,10 +5,10 @@ import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
-import { accountPageRoutes } from '../../adapters/http/routes/accounts/account-pages.ts';
 import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
 import { eventRoutes } from '../../adapters/http/routes/accounts/events.ts';
 import { exportRoute } from '../../adapters/http/routes/accounts/export.ts';
+import { formerLinkRoutes } from '../../adapters/http/routes/accounts/former-links.ts';
 import { linkRoutes } from '../../adapters/http/routes/accounts/links.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/accounts/password-reset.ts';
 import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
@@ -32,7 +32,7 @@ import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.
 import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
-import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
 import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
@@ -56,8 +56,7 @@ export const declareRoutes = (
   config: Config,
   { checks, isStopping, keySet, hasAccountPages }: Parts,
 ) => {
-  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins, application } =
-    config;
+  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
@@ -87,8 +86,7 @@ export const declareRoutes = (
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
   ];
-  /** Pages and their forms are for people. */
-  const described = () => routes.filter(({ visitor }) => visitor === undefined);
+  const described = () => routes.filter(isDescribed);
   const routes: Route[] = [
     ...api,
     ...(config.userPages || hasAccountPages
@@ -97,7 +95,7 @@ export const declareRoutes = (
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({
-      passwordPage: deps.mailer === null ? null : `${config.accountPagesUrl}/password-reset`,
+      passwordPage: deps.mailer === null ? null : passwordPageOf(config),
       passkeysPage: config.passkeysPageUrl,
     }),
     ...clientRoutes(readClient),
@@ -106,9 +104,7 @@ export const declareRoutes = (
       applications: allowedOrigins,
       isOn: hasDeviceKeys(config),
     }),
-    ...(hasAccountPages
-      ? accountPageRoutes({ ...settings, application, defaultLocale }, readClient('account-page.js'))
-      : []),
+    ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
     ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
     ...openApiRoutes(described, settings),
@@ -128,6 +124,10 @@ export const declareRoutes = (
  */
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
+
+/** Where users ask for a link that sets a new password. The page of a front end sends one if it is opened without a token. */
+const passwordPageOf = ({ baseUrl, ownAccountPages, accountPagesUrl }: Config): string =>
+  ownAccountPages ? `${baseUrl}/auth/forgot` : `${accountPagesUrl}/password-reset`;
 
 /** A file of the browser client as `npm run client` has built it (ADR 0023). */
 const readClient = (file: string): string =>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { PAGE_TEXTS } from '../../../src/adapters/http/pages/account.ts';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
+import { FAILURE_TEXTS } from '../../../src/adapters/http/pages/user-failure.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { FIELD_CODES, type FieldCode } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 
 const APPLICATION = 'https://app.example.org';
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const pageOf = async (service: TestService, name: string, accepted?: string) => {
-  const request = service.http.get(`/account/${name}`);
+  const request = service.http.get(`/auth/link/${name}`);
   return accepted === undefined ? request.expect(200) : request.set('Accept-Language', accepted).expect(200);
 };
 
@@ -42,51 +42,19 @@ describe('the language of the pages for links', () => {
     [`${'x'.repeat(2_000)}, de`, 'en'],
   ])('is for Accept-Language %j: %s', async (accepted, locale) => {
     const { text, headers } = await pageOf(plain, 'password-reset', accepted);
-    expect(text).toContain(`<html lang="${locale}">`);
+    expect(text).toContain(`<html lang="${locale}" `);
     expect(headers.vary).toMatch(/\bAccept-Language\b/);
   });
 
   it('is by default that of DEFAULT_LOCALE', async () => {
-    expect((await pageOf(branded, 'password-reset', 'fr')).text).toContain('<html lang="de">');
-    expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en">');
+    expect((await pageOf(branded, 'password-reset', 'fr')).text).toContain('<html lang="de" ');
+    expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en" ');
   });
 
-  it.each(LINK_PURPOSES)('has another content and another ETag in each: %s', async (name) => {
-    const [english, german] = [await pageOf(plain, name, 'en'), await pageOf(plain, name, 'de')];
-    expect(german.headers.etag).not.toBe(english.headers.etag);
-    const again = plain.http.get(`/account/${name}`).set('If-None-Match', english.headers.etag ?? '');
-    await again.set('Accept-Language', 'de').expect(200);
-    expect(german.text).toContain(PAGE_TEXTS.de.pages[name].title);
-    expect(english.text).toContain(PAGE_TEXTS.en.pages[name].title);
-  });
-});
-
-/** Every text, by its place. */
-const textsIn = (value: unknown, place = ''): [string, string][] =>
-  typeof value === 'string'
-    ? [[place, value]]
-    : Object.entries(value as object).flatMap(([name, each]) => textsIn(each, `${place}.${name}`));
-
-describe('the texts of the pages', () => {
-  const [english, german] = [new Map(textsIn(PAGE_TEXTS.en)), new Map(textsIn(PAGE_TEXTS.de))];
-
-  it('are complete in both languages', () => {
-    expect([...german.keys()].sort()).toEqual([...english.keys()].sort());
-    for (const [place, text] of english) {
-      expect([place, text.trim()]).not.toEqual([place, '']);
-      if (place !== '.failure.code') expect([place, german.get(place)]).not.toEqual([place, text]);
-    }
-  });
-
-  it('have the same places for values', () => {
-    const places = (text = '') => text.match(/\{\w+\}/g) ?? [];
-    for (const [place, text] of english) expect([place, places(german.get(place))]).toEqual([place, places(text)]);
-  });
-
-  it('have a text for every code of a field', () => {
-    for (const { script } of Object.values(PAGE_TEXTS))
-      for (const texts of Object.values(script.fields))
-        for (const code of Object.keys(FIELD_CODES) as FieldCode[]) expect(texts[code] ?? texts.other).toMatch(/\S/);
+  it.each(LINK_PURPOSES)('has the texts of each: %s', async (name) => {
+    const { texts } = builtInPages();
+    for (const locale of ['en', 'de'])
+      expect((await pageOf(plain, name, locale)).text).toContain(`<h1>${texts.get(locale)?.pages[name]?.title}</h1>`);
   });
 });
 
@@ -104,7 +72,6 @@ describe('the product on the pages', () => {
     const { text, headers } = await pageOf(branded, 'not-me', 'de');
     expect(text).toContain('<img src="https://cdn.example.net/a/logo.svg?v=1" alt="Tom &#38; Jerry">');
     expect(text).toContain('· Tom &#38; Jerry</title>');
-    expect(text).toContain(`<p hidden data-when-done><a href="${APPLICATION}">Weiter zu Tom &#38; Jerry</a></p>`);
     expect(headers['content-security-policy']).toContain("img-src 'self' https://cdn.example.net;");
     expect((await branded.http.get('/user-pages.css').expect(200)).text).toMatch(
       /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n {2}--radius: 8px;\n\}\n$/,
@@ -112,15 +79,15 @@ describe('the product on the pages', () => {
   });
 
   it('is on the pages of their errors, too, without the version of the service', async () => {
-    const env = { BRAND_NAME: 'Acme', RATE_LIMITS: 'global=100/60,strict=100/60,public=1/60' };
+    const env = { BRAND_NAME: 'Acme', RATE_LIMITS: 'global=1/60,strict=100/60,public=100/60' };
     const service = await startService(env, { storage: memoryStorage() });
     onTestFinished(service.close);
-    await service.http.get('/account/not-me').expect(200);
+    await service.http.get('/auth/link/not-me').expect(200);
     for (const [accepted, title] of [
-      ['en', PAGE_TEXTS.en.failure.title],
-      ['de', PAGE_TEXTS.de.failure.title],
+      ['en', FAILURE_TEXTS.en.title],
+      ['de', FAILURE_TEXTS.de.title],
     ] as const) {
-      const request = service.http.get('/account/not-me').set('Accept', 'text/html').set('Accept-Language', accepted);
+      const request = service.http.get('/auth/link/not-me').set('Accept', 'text/html').set('Accept-Language', accepted);
       const { text, headers } = await request.expect(429);
       expect(text).toContain(`<html lang="${accepted}">`);
       expect(text).toContain(`<h1>${title}</h1>`);

@@ -105,7 +105,7 @@ describe('npm run mail', () => {
     const env = { MAIL_TEMPLATES: directoryWith({ 'de-AT/password-reset.txt': RESET }), BRAND_NAME: 'Acme' };
     const { stdout: german } = await mail(['render', 'password-reset', '--locale', 'de'], env);
     expect(german).toMatch(/^Subject: Setzen Sie Ihr Passwort bei Acme zurück\n\n/);
-    expect(german).toContain('\nhttp://localhost:3000/account/password-reset#token=');
+    expect(german).toContain('\nhttp://localhost:3000/auth/link/password-reset#token=');
     expect((await mail(['render', 'password-reset', '--locale', 'de-at'], env)).stdout).toMatch(
       /^Subject: Hallo von Acme\n/,
     );

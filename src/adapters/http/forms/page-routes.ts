@@ -50,7 +50,7 @@ const MARK = 'tandem';
 export const formRoutes = (deps: PagesDeps): Route[] => {
   const base = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
   const target = v.optional(To(deps, base));
-  const query = v.strictObject({ to: target, before: v.optional(Id) });
+  const Query = v.strictObject({ to: target, before: v.optional(Id) });
   const byName = new Map(deps.api.map((each) => [each.name, each]));
 
   const hrefOf = (page: PageName, to: string | undefined): string =>
@@ -77,6 +77,8 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
 
   const pageRoute = (name: PageName): Route => {
     const page: Page = PAGES[name];
+    // Some mail programs add parameters to links, which say nothing.
+    const isOfLink = page.path.startsWith('/auth/link/');
     const shown = (page.shows ?? []).flatMap((each) => byName.get(each) ?? []);
     return route(
       {
@@ -88,7 +90,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         auth: page.for === 'visitor' ? 'required' : 'optional',
         visitor: true,
         stepUp: page.stepUp ? FACTOR_CHANGE : null,
-        request: { query },
+        request: { query: isOfLink ? v.unknown() : Query },
         response: {
           data: textLike('<!doctype html>…'),
           unwrapped: {
@@ -106,7 +108,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         failed: async (_ctx, error) => missing(error, base + page.path),
       },
       async (input, ctx) => {
-        const { to } = input.query;
+        const { to } = (isOfLink ? {} : input.query) as v.InferOutput<typeof Query>;
         // Somebody who is logged in need not do so again.
         if ((name === 'log-in' || name === 'register') && input.claims !== undefined) {
           ctx.state.location = locationOf('target', to, 'logged-in');

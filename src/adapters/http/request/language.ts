@@ -6,7 +6,6 @@ import {
   LAST_LOCALE,
   preferredLocale,
 } from '../../../domain/locale.ts';
-import type { PageLocale } from '../pages/texts/texts.ts';
 
 /** Characters. Browsers send less than 200. */
 const MAX_LENGTH = 1_000;
@@ -16,6 +15,8 @@ export const acceptedLocales = (ctx: Context): string[] =>
   ctx.get('Accept-Language').length > MAX_LENGTH
     ? []
     : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
+
+export type PageLocale = (typeof BUILT_IN_LOCALES)[number];
 
 const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
 

@@ -142,6 +142,9 @@ export type Route = Head & {
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
+/** Whether programs are told of it. Pages and their forms are for people. */
+export const isDescribed = ({ visitor }: Route): boolean => visitor === undefined;
+
 type Response<Data> = {
   /** Default: 200. */
   readonly status?: number;

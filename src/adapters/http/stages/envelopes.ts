@@ -185,6 +185,6 @@ const errorPageOf = async (ctx: Context, error: AppError, deps: HttpDeps): Promi
   if (state.route.errorPages !== 'users')
     return (await import('../pages/errors.ts')).failurePage(deps, error, request.id);
   ctx.vary('Accept-Language');
-  const { userFailurePage } = await import('../pages/account.ts');
+  const { userFailurePage } = await import('../pages/user-failure.ts');
   return userFailurePage(deps, error, request.id, pageLocale(ctx, deps.defaultLocale));
 };

@@ -79,7 +79,7 @@ export const continueRoutes = (
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') {
-          const { continuePage } = await import('../../pages/account.ts');
+          const { continuePage } = await import('../../pages/continue.ts');
           return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
         }
         ctx.state.location = login;

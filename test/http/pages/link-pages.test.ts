@@ -1,0 +1,77 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { linksOf } from '../../support/http/account.ts';
+import { signUp } from '../../support/http/auth-http.ts';
+import { type Own, startService, type TestService } from '../../support/http/service.ts';
+
+const PAGES = LINK_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
+
+const services: TestService[] = [];
+const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
+  const service = await startService(env, { storage: memoryStorage(), ...own });
+  services.push(service);
+  return service;
+};
+afterAll(async () => {
+  for (const service of services) await service.close();
+});
+
+describe('the pages for links in mail', () => {
+  it.each(PAGES)('%s may load nothing but files of the service, and make no markup from text', async (path) => {
+    const { http } = await start({ ACCOUNT_PAGES: 'off', ALLOWED_ORIGINS_DEV: 'https://app.example.org' });
+    const { headers } = await http.get(path).expect(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['referrer-policy']).toBe('same-origin');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['content-security-policy']?.trim().split('; ').sort()).toEqual([
+      "base-uri 'none'",
+      "connect-src 'self'",
+      "default-src 'none'",
+      "form-action 'self' https://app.example.org",
+      "frame-ancestors 'none'",
+      "img-src 'self'",
+      "require-trusted-types-for 'script'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "trusted-types 'none'",
+    ]);
+  });
+
+  it.each(PAGES)('%s is the same with any query, which some mail programs add, and changes nothing', async (path) => {
+    const service = await start();
+    const { user } = await signUp(service);
+    const stored = await linksOf(service, user.id);
+    const page = async (query: string) => {
+      const { text } = await service.http.get(path + query).expect(200);
+      // The number of each form.
+      return text.replaceAll(/name="once" value="[\w-]+"/g, '');
+    };
+    expect(await page('?utm_source=mail&to=//evil.example&token=abc')).toBe(await page(''));
+    expect(await linksOf(service, user.id)).toEqual(stored);
+  });
+
+  it('mask the new password, which can be pasted and filled in', async () => {
+    const { http } = await start();
+    const { text: page } = await http.get('/auth/link/password-reset').expect(200);
+    const { text: script } = await http.get('/user-pages.js').expect(200);
+    const [field = ''] = /<input[^>]*name="newPassword"[^>]*>/.exec(page) ?? [];
+    expect(field).toContain('type="password"');
+    expect(field).toContain('autocomplete="new-password"');
+    expect(field + script).not.toMatch(/paste|readonly/i);
+  });
+
+  it.each(LINK_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {
+    const { http } = await start({ BASE_URL: 'https://example.org/tandem' });
+    const { headers } = await http.get(`/account/${purpose}?utm_source=mail`).expect(303);
+    expect(headers.location).toBe(`https://example.org/tandem/auth/link/${purpose}`);
+  });
+
+  it.each([
+    ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }, {}],
+    ['there is no mail', {}, { mailer: null }],
+  ])('are not there when %s', async (_when, env, ports) => {
+    const { http } = await start({ ACCOUNT_PAGES: 'off', ...env }, ports);
+    for (const path of [...PAGES, '/user-pages.js', '/account/not-me']) await http.get(path).expect(404);
+  });
+});

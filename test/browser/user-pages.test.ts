@@ -28,16 +28,16 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
     await submit('account.email', { email: newEmail, password });
     const confirmation = await openLink('email-change', newEmail);
     await submit('email-change.email-change', confirmation);
-    await isAt('/auth/link/done', 'Your account has the new address now.');
+    await isAt('/auth/link/done', 'The account has the new address now.');
 
     await service().http.post('/auth/login').set('User-Agent', 'Old telephone').send({ account: newEmail, password });
     await open('/auth/account');
     expect(await form('account.session').count()).toBe(2);
     await submit('account.sessions');
-    await isAt('/auth/account', 'Logged out there.');
+    await isAt('/auth/account', 'Ended.');
     expect(await form('account.session').count()).toBe(1);
     await submit('account.password', { currentPassword: password, newPassword: NEW_PASSWORD });
-    await isAt('/auth/account', 'Your password is changed. All other devices are logged out.');
+    await isAt('/auth/account', 'The password is changed. All other sessions have ended.');
 
     await follow('/auth/account/factors');
     await submit('factors.start-app');
@@ -52,7 +52,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
     await submit('log-out.log-out');
     await isAt('/auth/log-in', 'You are logged out.');
     await submit('log-in.log-in', { account: ` ${newEmail} `, password: NEW_PASSWORD });
-    await isAt('/auth/second-factor', 'Confirm that it is you');
+    await isAt('/auth/second-factor', 'Second step');
     await submit('second-factor.second-factor', { code: code(now()).replace(/^.../, '$& '), remember: true });
     await isAt('/auth/account', 'Your account');
     await open('/auth/log-out');
@@ -67,7 +67,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
     await isAt('/auth/check-mail');
     const reset = await openLink('password-reset', newEmail);
     await submit('password-reset.password-reset', { newPassword: password, ...reset });
-    await isAt('/auth/link/done', 'Your password is changed. You can log in with it now.');
+    await isAt('/auth/link/done', 'The password is changed. You can log in with it.');
     await follow('/auth/log-in');
     await submit('log-in.log-in', { account: newEmail, password });
     await submit('second-factor.recovery', { recoveryCode: recoveryCodes[0] ?? '' });
@@ -75,7 +75,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
 
     await follow('/auth/account/delete');
     await submit('delete.delete', { password });
-    await isAt('/auth/log-in', 'Your account is deleted.');
+    await isAt('/auth/log-in', 'The account is deleted.');
     await service().http.post('/auth/login').send({ account: newEmail, password }).expect(401);
     expect(faults).toEqual([]);
     expect(requests.filter((sent) => !sent.url().startsWith(address()))).toEqual([]);

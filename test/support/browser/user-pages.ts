@@ -143,7 +143,7 @@ const tabOf = async (context: BrowserContext, { script }: Kind, address: (path?:
         else await input.fill(text);
       }
       // The script waits for the key of the device before it sends the form.
-      await arriving(() => lead(form(name).locator('button:not([type])').first()));
+      await arriving(() => lead(form(name).getByRole('button').first()));
     },
     follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
     isAt: async (path, saying) => {

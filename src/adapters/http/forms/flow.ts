@@ -20,6 +20,8 @@ export type Form = {
   readonly otherwise?: PageName;
   /** Where a success leads whose payload has this member, which the page shows once. */
   readonly shows?: { readonly member: string; readonly on: PageName };
+  /** Where a success leads that the API accepts without a session: it waits for a mail, or for the second half of a log-in. */
+  readonly accepted?: { readonly mail: PageName; readonly login: PageName };
   /** Errors that lead to another page. All others lead back to the form. */
   readonly on?: Readonly<Partial<Record<ErrorCode, PageName>>>;
   /** The notice that the page shows to which it leads. */
@@ -40,7 +42,6 @@ export type Page = {
   readonly forms: Readonly<Record<string, Form>>;
 };
 
-const SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 /** Recovery codes are shown once. */
 const CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
@@ -57,14 +58,27 @@ export const PAGES = {
     path: '/auth/log-in',
     for: 'anybody',
     forms: {
-      'log-in': { submits: 'login', fields: ['account', 'password'], leadsTo: 'target', on: SECOND_FACTOR },
-      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', on: SECOND_FACTOR },
+      'log-in': {
+        submits: 'login',
+        fields: ['account', 'password'],
+        leadsTo: 'target',
+        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
+      },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
     },
   },
   register: {
     path: '/auth/register',
     for: 'anybody',
-    forms: { register: { submits: 'register', fields: ['username', 'email', 'password'], leadsTo: 'target' } },
+    forms: {
+      register: {
+        submits: 'register',
+        fields: ['username', 'email', 'password'],
+        leadsTo: 'target',
+        accepted: { mail: 'check-mail', login: 'second-factor' },
+        notice: 'verify',
+      },
+    },
   },
   forgot: {
     path: '/auth/forgot',
@@ -97,8 +111,8 @@ export const PAGES = {
     shows: ['pending-login'],
     forms: {
       'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], leadsTo: 'target', shows: CODES },
-      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], leadsTo: 'target', shows: CODES },
-      passkey: { submits: 'second-factor', fields: ['credential'], leadsTo: 'target', shows: CODES },
+      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], leadsTo: 'target' },
+      passkey: { submits: 'second-factor', fields: ['credential'], leadsTo: 'target' },
       'start-app': {
         submits: 'start-pending-totp',
         fields: [],
@@ -186,10 +200,11 @@ export const PAGES = {
 >;
 
 /** A form as the table writes it: its pages are checked by the tests, since their names are those of the table itself. */
-type FormLike = Omit<Form, 'leadsTo' | 'otherwise' | 'shows' | 'on'> & {
+type FormLike = Omit<Form, 'leadsTo' | 'otherwise' | 'shows' | 'accepted' | 'on'> & {
   readonly leadsTo: string;
   readonly otherwise?: string;
   readonly shows?: { readonly member: string; readonly on: string };
+  readonly accepted?: { readonly mail: string; readonly login: string };
   readonly on?: Readonly<Partial<Record<ErrorCode, string>>>;
 };
 

@@ -155,15 +155,16 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
             const { accessToken } = membersOf(payload);
             if (typeof accessToken === 'string') await deps.rememberProof(ctx, accessToken);
             const shows = form.shows !== undefined && membersOf(payload)[form.shows.member] !== undefined;
-            const ahead = form.shows !== undefined && shows ? form.shows.on : form.leadsTo;
+            const ahead = form.shows !== undefined && shows ? form.shows.on : successOf(form, submits);
             const step = ahead === 'target' && toOf(ctx) === undefined ? (form.otherwise ?? ahead) : ahead;
-            if (step !== 'target' && (shows || form.notice !== undefined))
+            const notice = step === form.accepted?.login ? undefined : form.notice;
+            if (step !== 'target' && (shows || notice !== undefined))
               deps.states.set(ctx, {
                 page: step,
                 form: formName,
                 // The picture is made again from its address: it does not fit into a cookie.
                 ...(shows && { payload: { ...membersOf(payload), qr: undefined } }),
-                ...(form.notice !== undefined && { notice: form.notice }),
+                ...(notice !== undefined && { notice }),
               });
             return locationOf(step, toOf(ctx), name === 'log-out' ? 'logged-out' : 'logged-in');
           },
@@ -183,7 +184,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
               code: error.code,
               status: error.status,
               ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-              fields: (error.details ?? []).map(({ field, code }) => ({ field: field.replace(/^body\./, ''), code })),
+              fields: (error.details ?? []).map(({ field, code }) => ({ field: fieldOf(field, form), code })),
             },
           });
           return hrefOf(name, toOf(ctx));
@@ -201,6 +202,16 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
     return Object.keys(PAGES[name].forms).length > 0 && forms.length === 0 ? [] : [pageRoute(name), ...forms];
   });
 };
+
+/** A registration may have to wait: for the mail that verifies its address, or for the second factor of its log-in. */
+const successOf = ({ leadsTo, accepted }: Form, { response, cookie }: Route): Step => {
+  if (accepted === undefined || response.status !== 202) return leadsTo;
+  return cookie.writes === 'waits' ? accepted.login : accepted.mail;
+};
+
+/** The field that a problem is about. Where a body has to have one of several members, it is the one that the form has. */
+const fieldOf = (field: string, { fields: [first] }: Form): string =>
+  field === 'body' ? (first ?? field) : field.replace(/^body\./, '');
 
 const payloadOf = async ({ handler }: Route, input: HandlerInput, ctx: Context): Promise<unknown> => {
   const { claims, caller, signal, query } = input;

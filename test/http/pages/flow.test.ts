@@ -1,0 +1,542 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
+import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
+import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { MINUTE } from '../../support/application.ts';
+import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
+import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
+import { sentLink } from '../../support/http/account.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import {
+  ORIGIN,
+  pathOfPage,
+  registeredVisitor,
+  unescaped,
+  type Visitor,
+  visitorOf,
+} from '../../support/http/page-visitor.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+import { joseDeviceKey } from '../../support/jose-proofs.ts';
+
+const STEP = 30_000;
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+/** Services that ask more of a log-in. */
+let verifying: TestService;
+let strict: TestService;
+beforeAll(async () => {
+  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) });
+  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org' };
+  service = await start(env, overrides);
+  verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
+  strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
+});
+
+const TEXTS = builtInPages().texts.get('en') ?? expect.unreachable();
+const { notices, errors, pages: titles } = TEXTS;
+const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
+  Object.entries((PAGES[page] as Page).forms).map(([name, form]) => ({ key: `${page}.${name}`, page, name, form })),
+);
+
+const newKey = (given: AuthenticatorOptions = {}) =>
+  authenticator({ rpId: 'auth.example.org', origin: ORIGIN, ...given });
+const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
+const RECOVERY_CODE = /<code>([\w-]{19})<\/code>/;
+const json = (value: unknown) => JSON.stringify(value);
+
+/** Somebody who is at a page, logged in or not. */
+const at = async (path: string, on = service) => {
+  const visitor = visitorOf(on);
+  expect((await visitor.open(path)).status).toBe(200);
+  return visitor;
+};
+/** The same, who has just registered. */
+const memberAt = async (path: string) => {
+  const member = await registeredVisitor(service);
+  expect((await member.open(path)).status).toBe(200);
+  return member;
+};
+type Member = Awaited<ReturnType<typeof memberAt>>;
+
+/** The options that a page has for a passkey. */
+const optionsFor = (visitor: Pick<Visitor, 'shown'>, form: string) =>
+  visitor.shown(form)[0]?.options ?? expect.unreachable();
+
+/** Starts an app with a form of the page that is open. @returns its secret. */
+const startApp = async (visitor: Visitor, form: string): Promise<string> => {
+  await visitor.submit(form);
+  const [, secret = ''] = SECRET.exec((await visitor.follow()).text) ?? expect.unreachable();
+  return secret.replaceAll(' ', '');
+};
+
+/** Adds a passkey at the page that is open. @returns its key. */
+const addPasskey = async (member: Visitor, given: AuthenticatorOptions = {}) => {
+  const key = newKey(given);
+  const credential = json(key.create(optionsFor(member, 'factors.passkey')));
+  await member.submit('factors.passkey', { name: 'My key', credential });
+  return key;
+};
+
+/** Adds an authenticator app, and goes to a page. */
+const withApp = async (path: string) => {
+  const member = await memberAt('/auth/account/factors');
+  const secret = await startApp(member, 'factors.start-app');
+  await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
+  const shown = (await member.follow()).text.matchAll(new RegExp(RECOVERY_CODE, 'g'));
+  clock.advance(STEP);
+  await member.open(path);
+  return { ...member, secret, codes: [...shown].map(([, code = '']) => code) };
+};
+
+/** Adds a passkey, and goes to a page. */
+const withPasskey = async (path: string) => {
+  const member = await memberAt('/auth/account/factors');
+  const key = await addPasskey(member);
+  await member.open(path);
+  return { ...member, key };
+};
+
+/** What a browser without cookies, where somebody has shown the password, is asked next. */
+const pendingOf = async ({ person }: Pick<Member, 'person'>, on = service) => {
+  const visitor = await at('/auth/log-in', on);
+  await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+  await visitor.follow();
+  return visitor;
+};
+
+/** The page of a link that somebody got by mail. */
+const atLink = async (purpose: LinkPurpose) => {
+  const { user, person } = await registeredVisitor(service);
+  const email = purpose === 'email-change' ? aPerson().email : user.email;
+  const token = await sentLink(service, { userId: user.id, purpose, email });
+  const reader = await at(`/auth/link/${purpose}`);
+  return { ...reader, person, token };
+};
+
+/** Fills in the form of a page, and sends it. */
+const sending = async (visitor: Visitor, form: string, fields: Readonly<Record<string, string>> = {}) => {
+  await visitor.submit(form, fields);
+  return visitor;
+};
+const loginOptions = async () => (await service.http.post('/auth/passkey/options').expect(200)).body.data;
+
+/** Somebody who has registered where a second factor is required, and has to add an app. */
+const enrolling = async () => {
+  const visitor = await at('/auth/register', strict);
+  await visitor.submit('register.register', aPerson());
+  await visitor.follow();
+  return visitor;
+};
+
+const linkResults = (purpose: LinkPurpose, fields: Readonly<Record<string, string>> = {}) => ({
+  success: async () => {
+    const { token, person, ...reader } = await atLink(purpose);
+    const password = purpose === 'email-change' ? { password: person.password } : {};
+    return sending(reader, `${purpose}.${purpose}`, { token, ...password, ...fields });
+  },
+  AUTH_LINK_INVALID: async () =>
+    sending(await at(`/auth/link/${purpose}`), `${purpose}.${purpose}`, {
+      ...{ token: 'x'.repeat(43), password: 'x' },
+      ...fields,
+    }),
+});
+
+type Results = Readonly<Record<string, () => Promise<Visitor>>>;
+
+/**
+ * How each result of a form comes about: `success`, the member that the page shows once, or the error. What it leads to says the table. The
+ * results that all forms have are below.
+ */
+const RESULTS: Readonly<Record<string, Results>> = {
+  'log-in.log-in': {
+    success: async () => {
+      const { person } = await memberAt('/auth/account');
+      const { username, password } = person;
+      return sending(await at('/auth/log-in'), 'log-in.log-in', { account: ` ${username} `, password });
+    },
+    AUTH_CREDENTIALS_INVALID: async () =>
+      sending(await at('/auth/log-in'), 'log-in.log-in', { account: 'nobody', password: 'wrong' }),
+    AUTH_SECOND_FACTOR_REQUIRED: async () => {
+      const { person } = await withApp('/auth/account');
+      return sending(await at('/auth/log-in'), 'log-in.log-in', { account: person.email, password: person.password });
+    },
+    AUTH_EMAIL_UNVERIFIED: async () => {
+      const [visitor, { password, ...person }] = [await at('/auth/register', verifying), aPerson()];
+      await visitor.submit('register.register', { ...person, password });
+      await visitor.open('/auth/log-in');
+      return sending(visitor, 'log-in.log-in', { account: person.username, password });
+    },
+  },
+  'log-in.passkey': {
+    success: async () => {
+      const { key } = await withPasskey('/auth/account');
+      return sending(await at('/auth/log-in'), 'log-in.passkey', { credential: json(key.get(await loginOptions())) });
+    },
+    AUTH_SECOND_FACTOR_REQUIRED: async () => {
+      const key = await addPasskey(await withApp('/auth/account/factors'), { isUserVerified: false });
+      return sending(await at('/auth/log-in'), 'log-in.passkey', { credential: json(key.get(await loginOptions())) });
+    },
+    AUTH_PASSKEY_INVALID: async () => {
+      const { key } = await withPasskey('/auth/account');
+      const credential = json(key.get({ challenge: 'x'.repeat(43) }));
+      return sending(await at('/auth/log-in'), 'log-in.passkey', { credential });
+    },
+    DB_RECORD_NOT_FOUND: async () =>
+      sending(await at('/auth/log-in'), 'log-in.passkey', { credential: json(newKey().get(await loginOptions())) }),
+  },
+  'register.register': {
+    success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
+    mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
+    login: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
+    AUTH_USER_DUPLICATE: async () => {
+      const { person } = await memberAt('/auth/account');
+      return sending(await at('/auth/register'), 'register.register', person);
+    },
+  },
+  'forgot.forgot': {
+    success: async () => sending(await at('/auth/forgot'), 'forgot.forgot', { email: 'nobody@example.org' }),
+  },
+  'verify.verify': {
+    success: async () => sending(await at('/auth/verify'), 'verify.verify', { email: 'nobody@example.org' }),
+  },
+  'password-reset.password-reset': linkResults('password-reset', { newPassword: 'staple horse battery' }),
+  'email-verification.email-verification': linkResults('email-verification'),
+  'not-me.not-me': linkResults('not-me'),
+  'email-change.email-change': linkResults('email-change'),
+  'email-change-undo.email-change-undo': linkResults('email-change-undo'),
+  'factors-undo.factors-undo': linkResults('factors-undo'),
+  'second-factor.second-factor': {
+    success: async () => {
+      const member = await withApp('/auth/account');
+      const code = codeAt(member.secret, clock.now());
+      const typed = { code: `${code.slice(0, 3)} ${code.slice(3)}`, remember: 'on' };
+      const visitor = await sending(await pendingOf(member), 'second-factor.second-factor', typed);
+      expect([...visitor.jar.keys()]).toContain('remembered_device');
+      return visitor;
+    },
+    recoveryCodes: async () => {
+      const visitor = await enrolling();
+      const secret = await startApp(visitor, 'second-factor.start-app');
+      return sending(visitor, 'second-factor.second-factor', { code: codeAt(secret, clock.now()) });
+    },
+    AUTH_SECOND_FACTOR_INVALID: async () => {
+      const member = await withApp('/auth/account');
+      const code = wrongCodeAt(member.secret, clock.now());
+      return sending(await pendingOf(member), 'second-factor.second-factor', { code });
+    },
+  },
+  'second-factor.recovery': {
+    success: async () => {
+      const { codes, ...member } = await withApp('/auth/account');
+      return sending(await pendingOf(member), 'second-factor.recovery', { recoveryCode: codes[0] ?? '' });
+    },
+    AUTH_SECOND_FACTOR_INVALID: async () => {
+      const visitor = await pendingOf(await withApp('/auth/account'));
+      return sending(visitor, 'second-factor.recovery', { recoveryCode: 'ABCD-EFGH-JKMN-PQRS' });
+    },
+  },
+  'second-factor.passkey': {
+    success: async () => {
+      const member = await withApp('/auth/account/factors');
+      const key = await addPasskey(member);
+      const visitor = await pendingOf(member);
+      const credential = json(key.get(optionsFor(visitor, 'second-factor.passkey')));
+      return sending(visitor, 'second-factor.passkey', { credential });
+    },
+  },
+  'second-factor.start-app': { secret: async () => sending(await enrolling(), 'second-factor.start-app') },
+  'step-up.step-up': {
+    success: async () => {
+      const { person, ...member } = await memberAt('/auth/step-up');
+      return sending(member, 'step-up.step-up', { password: person.password });
+    },
+    AUTH_CREDENTIALS_INVALID: async () =>
+      sending(await memberAt('/auth/step-up'), 'step-up.step-up', { password: 'wrong' }),
+  },
+  'step-up.code': {
+    success: async () => {
+      const { secret, ...member } = await withApp('/auth/step-up');
+      return sending(member, 'step-up.code', { code: codeAt(secret, clock.now()) });
+    },
+    AUTH_SECOND_FACTOR_INVALID: async () => {
+      const { secret, ...member } = await withApp('/auth/step-up');
+      return sending(member, 'step-up.code', { code: wrongCodeAt(secret, clock.now()) });
+    },
+  },
+  'step-up.passkey': {
+    success: async () => {
+      const { key, ...member } = await withPasskey('/auth/step-up');
+      return sending(member, 'step-up.passkey', { credential: json(key.get(await loginOptions())) });
+    },
+  },
+  'prove.prove': {
+    success: async () => {
+      const key = await joseDeviceKey();
+      const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
+      const visitor = await at('/auth/register');
+      await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+      clock.advance(11 * MINUTE);
+      await visitor.open('/auth/account');
+      expect((await visitor.follow()).text).toContain(titles.prove?.title);
+      return sending(visitor, 'prove.prove', { proof: await proofFor('/auth/prove') });
+    },
+  },
+  'account.username': {
+    success: async () => sending(await memberAt('/auth/account'), 'account.username', { username: aPerson().username }),
+    AUTH_USER_DUPLICATE: async () => {
+      const { username } = (await memberAt('/auth/account')).person;
+      return sending(await memberAt('/auth/account'), 'account.username', { username });
+    },
+  },
+  'account.email': {
+    success: async () => {
+      const { person, ...member } = await memberAt('/auth/account');
+      return sending(member, 'account.email', { email: aPerson().email, password: person.password });
+    },
+    AUTH_CREDENTIALS_INVALID: async () =>
+      sending(await memberAt('/auth/account'), 'account.email', { email: aPerson().email, password: 'wrong' }),
+  },
+  'account.password': {
+    success: async () => {
+      const { person, ...member } = await memberAt('/auth/account');
+      const passwords = { currentPassword: person.password, newPassword: 'staple horse battery' };
+      return sending(member, 'account.password', passwords);
+    },
+  },
+  'account.language': {
+    success: async () => sending(await memberAt('/auth/account'), 'account.language', { locale: 'de' }),
+  },
+  'account.session': {
+    success: async () => {
+      const { person, ...member } = await memberAt('/auth/account');
+      await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
+      await member.open('/auth/account');
+      const [other = ''] = (await service.ports.sessions.listByUser(member.user.id, clock.now())).map(({ id }) => id);
+      return sending(member, 'account.session', { id: other });
+    },
+  },
+  'account.sessions': { success: async () => sending(await memberAt('/auth/account'), 'account.sessions') },
+  'factors.passkey': {
+    success: async () => {
+      const member = await memberAt('/auth/account/factors');
+      await addPasskey(member);
+      return member;
+    },
+    AUTH_PASSKEY_INVALID: async () => {
+      const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
+      return sending(await memberAt('/auth/account/factors'), 'factors.passkey', { name: 'Key', credential });
+    },
+  },
+  'factors.rename-passkey': {
+    success: async () =>
+      sending(await withPasskey('/auth/account/factors'), 'factors.rename-passkey', { name: 'Another' }),
+  },
+  'factors.remove-passkey': {
+    success: async () => sending(await withPasskey('/auth/account/factors'), 'factors.remove-passkey'),
+  },
+  'factors.start-app': {
+    secret: async () => sending(await memberAt('/auth/account/factors'), 'factors.start-app'),
+  },
+  'factors.app': {
+    recoveryCodes: async () => {
+      const member = await memberAt('/auth/account/factors');
+      const secret = await startApp(member, 'factors.start-app');
+      return sending(member, 'factors.app', { code: codeAt(secret, clock.now()) });
+    },
+    AUTH_SECOND_FACTOR_INVALID: async () => {
+      const member = await memberAt('/auth/account/factors');
+      const secret = await startApp(member, 'factors.start-app');
+      return sending(member, 'factors.app', { code: wrongCodeAt(secret, clock.now()) });
+    },
+  },
+  'factors.remove-app': {
+    success: async () => sending(await withApp('/auth/account/factors'), 'factors.remove-app'),
+  },
+  'factors.recovery-codes': {
+    recoveryCodes: async () => sending(await withApp('/auth/account/factors'), 'factors.recovery-codes'),
+  },
+  'delete.delete': {
+    success: async () => {
+      const { person, ...member } = await memberAt('/auth/account/delete');
+      return sending(member, 'delete.delete', { password: person.password });
+    },
+    AUTH_CREDENTIALS_INVALID: async () =>
+      sending(await memberAt('/auth/account/delete'), 'delete.delete', { password: 'wrong' }),
+  },
+  'log-out.log-out': {
+    success: async () => {
+      const member = await sending(await memberAt('/auth/log-out'), 'log-out.log-out');
+      expect([...member.jar.keys()]).not.toContain('refresh_token');
+      return member;
+    },
+  },
+};
+
+type Named = (typeof EVERY_FORM)[number];
+
+/** The page that a result leads to, as the table has it. */
+const stepOf = ({ page, form }: Named, of: string): PageName => {
+  if (of in CATALOG) return form.on?.[of as ErrorCode] ?? page;
+  if (of === 'mail' || of === 'login') return form.accepted?.[of] ?? expect.unreachable();
+  if (of !== 'success') return form.shows?.on ?? expect.unreachable();
+  if (form.leadsTo !== 'target') return form.leadsTo;
+  return form.otherwise ?? 'account';
+};
+
+/** What the page says then, once. */
+const saidOf = ({ form }: Named, of: string): string | RegExp | undefined => {
+  if (of in CATALOG) return form.on?.[of as ErrorCode] === undefined ? (errors[of] ?? errors.other) : undefined;
+  if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
+  const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
+  return isSilent ? undefined : notices[form.notice ?? ''];
+};
+
+const EVERY_RESULT = EVERY_FORM.flatMap((form) =>
+  Object.entries(RESULTS[form.key] ?? {}).map(([of, send]) => {
+    const [step, says] = [stepOf(form, of), saidOf(form, of)];
+    const status = says === undefined ? 200 : (CATALOG[of as ErrorCode]?.status ?? 200);
+    return { key: form.key, of, send, step, says, status };
+  }),
+);
+
+describe('each result of a form', () => {
+  it.each(EVERY_RESULT)('$key: $of leads to $step', async ({ send, step, says, status }) => {
+    const visitor = await send();
+    const answer = visitor.answers.at(-1) ?? expect.unreachable();
+    expect([answer.status, answer.headers.location, answer.text]).toEqual([303, PAGES[step].path, '']);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    const page = await visitor.follow();
+    expect(page.status).toBe(status);
+    const text = unescaped(page.text);
+    expect(text).toContain(`<h1>${titles[step]?.title}</h1>`);
+    if (says === undefined) return;
+    expect(text).toMatch(says);
+    // A page that is loaded again has forgotten it.
+    const again = await visitor.open(PAGES[step].path);
+    expect(unescaped(again.text)).not.toMatch(says);
+  });
+
+  it('is here: of every form, with each way that the table has', () => {
+    expect(Object.keys(RESULTS).toSorted()).toEqual(EVERY_FORM.map(({ key }) => key).toSorted());
+    for (const { key, form } of EVERY_FORM) {
+      const ways = [form.shows?.member ?? 'success', ...Object.keys({ ...form.on, ...form.accepted })];
+      expect(Object.keys(RESULTS[key] ?? {}), key).toEqual(expect.arrayContaining(ways));
+    }
+  });
+});
+
+const OF_VISITORS = EVERY_FORM.filter(({ page }) => PAGES[page].for === 'visitor');
+const FOR_VISITORS = (Object.keys(PAGES) as PageName[]).filter((page) => PAGES[page].for === 'visitor');
+const EMPTY = { once: 'x'.repeat(43) };
+/** Fields that may be empty, or that a script fills in. */
+const OPTIONAL = ['remember', 'credential', 'locale', 'name'];
+/** The API misses the password when the token of the link is there. */
+const FILLED_LATER: Readonly<Record<string, readonly string[]>> = { 'email-change.email-change': ['password'] };
+/** Who sees these forms. */
+const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
+  'second-factor.second-factor': async () => pendingOf(await withApp('/auth/account')),
+  'second-factor.recovery': async () => pendingOf(await withApp('/auth/account')),
+  'step-up.code': () => withApp('/auth/step-up'),
+  'factors.app': async () => {
+    const member = await memberAt('/auth/account/factors');
+    await startApp(member, 'factors.start-app');
+    return member;
+  },
+};
+
+describe('what all forms have in common', () => {
+  it.each(FOR_VISITORS)('%s leads somebody who is not logged in to the log-in, and back', async (page) => {
+    const visitor = visitorOf(service);
+    const { status, headers } = await visitor.open(PAGES[page].path);
+    expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
+    const { person } = await memberAt('/auth/account');
+    await visitor.follow();
+    await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+    expect(visitor.answers.at(-1)?.headers.location).toBe(PAGES[page].path);
+  });
+
+  it.each(OF_VISITORS)('$key does nothing for somebody who is not logged in', async ({ page, name }) => {
+    const { status, headers } = await visitorOf(service).post(pathOf(page, name), EMPTY);
+    expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
+  });
+
+  const routeOf = (name: string) => service.routes.find((route) => route.name === name) ?? expect.unreachable();
+
+  it('asks for a step-up where the API does: before the page, or else of the form', async () => {
+    const member = await memberAt('/auth/account/factors');
+    const { username, password } = member.person;
+    const former = await at('/auth/log-in');
+    await former.submit('log-in.log-in', { account: username, password });
+    const secret = await startApp(member, 'factors.start-app');
+    await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
+    clock.advance(STEP);
+    const raised = OF_VISITORS.filter(({ form }) => routeOf(form.submits).stepUp !== null);
+    expect(raised.length).toBeGreaterThan(8);
+    for (const { page, name } of raised) {
+      const { headers } = await former.post(pathOf(page, name), EMPTY);
+      expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));
+    }
+    await former.open('/auth/account/factors');
+    expect((await former.follow()).status).toBe(200);
+    await former.submit('step-up.code', { code: codeAt(secret, clock.now()) });
+    expect((await former.follow()).status).toBe(200);
+  });
+
+  /** Forms with a field that has to be filled in. */
+  const WITH_FIELDS = EVERY_FORM.filter(
+    ({ key, form: { fields } }) => key !== 'factors.app' && fields.some((field) => !OPTIONAL.includes(field)),
+  );
+
+  it.each(WITH_FIELDS)('$key leads back with each field marked that is empty', async ({ key, page, form }) => {
+    const visitor = await (SHOWN_TO[key]?.() ?? (PAGES[page].for === 'visitor' ? memberAt : at)(PAGES[page].path));
+    const { headers } = await visitor.submit(key, Object.fromEntries(form.fields.map((field) => [field, ''])));
+    expect(headers.location).toBe(PAGES[page].path);
+    const { status, text } = await visitor.follow();
+    expect(status).toBe(400);
+    expect(unescaped(text)).toContain(errors.CLIENT_PARAMS_VALIDATION_FAILED);
+    for (const field of form.fields.filter((each) => ![...OPTIONAL, ...(FILLED_LATER[key] ?? [])].includes(each)))
+      expect(text, field).toMatch(new RegExp(`<(input|select)\\b[^>]* name="${field}"[^>]* aria-invalid="true"`));
+    expect((await visitor.open(PAGES[page].path)).status).toBe(200);
+  });
+});
+
+describe('each page', () => {
+  const { templates, texts } = builtInPages();
+  const PAGE_NAMES = Object.keys(PAGES) as PageName[];
+
+  it('is led to by names of pages that there are, with notices that there are', () => {
+    for (const { key, form } of EVERY_FORM) {
+      const { leadsTo, otherwise, shows, accepted, on, notice } = form;
+      const named = [leadsTo, otherwise, shows?.on, ...Object.values({ ...accepted, ...on })].filter(
+        (step) => step !== undefined,
+      );
+      expect([...PAGE_NAMES, 'target'], key).toEqual(expect.arrayContaining(named));
+      if (notice !== undefined) expect(notices, key).toHaveProperty([notice]);
+    }
+  });
+
+  it.each(PAGE_NAMES)('%s has a template with each of its forms, and an address of its own', (page) => {
+    const template = templates.get(page) ?? '';
+    const inLists = ['session', 'rename-passkey', 'remove-passkey', 'remove-app'];
+    for (const form of Object.keys(PAGES[page].forms).filter((each) => !inLists.includes(each)))
+      expect(template.split(`{{form.${form}}}`), form).toHaveLength(2);
+    expect(PAGE_NAMES.filter((other) => PAGES[other].path === PAGES[page].path)).toEqual([page]);
+  });
+
+  it.each([...texts])(
+    'has its texts in %s: a title, a label for every field, a button for every form',
+    (_, language) => {
+      for (const page of PAGE_NAMES) expect(language.pages[page]?.title, page).toMatch(/./);
+      for (const { key, form } of EVERY_FORM) {
+        expect(language.buttons[key], key).toMatch(/./);
+        for (const field of form.fields.filter((each) => each !== 'credential'))
+          expect(language.fields[field]?.label, field).toMatch(/./);
+      }
+    },
+  );
+});

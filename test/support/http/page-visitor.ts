@@ -1,0 +1,94 @@
+import type { Response } from 'supertest';
+import { expect } from 'vitest';
+import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
+import { aPerson, type TestService } from './service.ts';
+
+type Fields = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string>>;
+
+export const ORIGIN = 'https://auth.example.org';
+/** What a browser sends with a form of the service's own page. */
+export const OF_OWN_PAGE = { Origin: ORIGIN };
+
+/** What a form would send: its path, and the fields that the page has filled in; the options for a passkey, if it is for one. */
+type ShownForm = { readonly path: string; readonly fields: Fields; readonly options: { readonly challenge: string } };
+
+/** A text as the page shows it. */
+export const unescaped = (html: string): string =>
+  html.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
+
+const attribute = (tag: string, name: string): string | undefined => {
+  const [, value] = new RegExp(`\\s${name}="([^"]*)"`).exec(tag) ?? [];
+  return value === undefined ? undefined : unescaped(value);
+};
+
+/** The forms of a page that have this name, such as `log-in.passkey`. */
+export const formsIn = (html: string, name: string): ShownForm[] =>
+  [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)]
+    .filter(([, tag = '']) => attribute(tag, 'data-form') === name)
+    .map(([, tag = '', content = '']) => {
+      const inputs = [...content.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([input]) => input);
+      const filled = inputs.flatMap((input) => {
+        const [field, value] = [attribute(input, 'name'), attribute(input, 'value')];
+        return field === undefined || attribute(input, 'type') === 'checkbox' ? [] : [[field, value ?? '']];
+      });
+      const options = attribute(tag, 'data-creates') ?? attribute(tag, 'data-options') ?? '{}';
+      return { path: attribute(tag, 'action') ?? '', fields: Object.fromEntries(filled), options: JSON.parse(options) };
+    });
+
+export const pathOfPage = (page: PageName, to?: string): string =>
+  PAGES[page].path + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
+
+export type Visitor = ReturnType<typeof visitorOf>;
+
+/** A browser without JavaScript. It keeps cookies, and follows no redirect by itself. */
+export const visitorOf = ({ http }: TestService, headers: Headers = {}) => {
+  const jar = new Map<string, string>();
+  const answers: Response[] = [];
+  const keep = (response: Response): Response => {
+    for (const line of response.get('Set-Cookie') ?? []) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/;\s*Max-Age=0\b/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    answers.push(response);
+    return response;
+  };
+  const cookies = () => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+  const sending = (request: ReturnType<typeof http.get>, more: Headers) =>
+    request
+      .redirects(0)
+      .ok(() => true)
+      .set({ Accept: 'text/html,*/*;q=0.8', ...headers, ...(jar.size > 0 && { Cookie: cookies() }), ...more });
+  const open = async (path: string, more: Headers = {}): Promise<Response> => keep(await sending(http.get(path), more));
+  const post = async (path: string, fields: Fields | string, more: Headers = OF_OWN_PAGE): Promise<Response> =>
+    keep(await sending(http.post(path), more).type('form').send(fields));
+  /** The forms of the page that was opened last. */
+  const shown = (name: string): ShownForm[] => formsIn(answers.at(-1)?.text ?? '', name);
+  return {
+    jar,
+    /** All that the service has answered, the latest last. */
+    answers,
+    open,
+    post,
+    shown,
+    /** Fills in a form of the page that was opened last, and sends it. @param at which one of those with this name. */
+    submit: async (name: string, fields: Fields = {}, at = 0): Promise<Response> => {
+      const form = shown(name)[at];
+      if (form === undefined) throw new Error(`no form ${name} is shown`);
+      return post(form.path, { ...form.fields, ...fields });
+    },
+    /** Goes where the last answer leads. */
+    follow: async (): Promise<Response> => open(answers.at(-1)?.headers.location ?? ''),
+  };
+};
+
+/** Somebody who has registered at the page. */
+export const registeredVisitor = async (service: TestService, headers: Headers = {}) => {
+  const [visitor, person] = [visitorOf(service, headers), aPerson()];
+  await visitor.open('/auth/register');
+  const response = await visitor.submit('register.register', person);
+  expect([response.status, response.headers.location]).toEqual([303, '/auth/account']);
+  const user = (await service.ports.users.findByUsername(person.username)) ?? expect.unreachable();
+  return { ...visitor, person, user };
+};

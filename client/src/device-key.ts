@@ -65,10 +65,10 @@ const storedKey = async (create: boolean): Promise<CryptoKeyPair | undefined> =>
 /** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
 const origins = document.documentElement.dataset.origins?.split(' ');
 /**
- * WebKit gives the frame a storage of its own in each application, so several applications would have several keys of one session: a log-in
- * has none then. The first origin is the service's own.
+ * WebKit gives the frame a storage of its own in each application, and the service's own pages have another one. So several of them would have
+ * several keys of one session: a log-in has none then. The first origin is the service's own.
  */
-const isShared = !(origins?.[2] && navigator.vendor.startsWith('Apple'));
+const isShared = !(navigator.vendor.startsWith('Apple') && (!origins || origins[2]));
 
 /** Milliseconds by which the clock of the service is ahead. An application that chose the time could have proofs signed for later. */
 let ahead = 0;

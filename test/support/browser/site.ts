@@ -20,7 +20,7 @@ export type Host = 'localhost' | '127.0.0.1' | `${string}.tandem.localhost`;
 export const openSite = async (host: Host): Promise<Site> => {
   const pages = new Map<string, { readonly html: string } | { readonly location: string }>();
   const server = createServer(({ url = '' }, response) => {
-    const page = pages.get(url) ?? { html: '' };
+    const page = pages.get(url.split('?')[0] ?? '') ?? { html: '' };
     if ('location' in page) response.writeHead(302, { Location: page.location }).end();
     else response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(`<!doctype html>${page.html}`);
   });

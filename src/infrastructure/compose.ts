@@ -13,6 +13,7 @@ import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
 import { openLimits } from './compose/limits.ts';
+import { userFailures } from './compose/pages.ts';
 import { type Overrides, openPorts, type Ports } from './compose/ports.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
@@ -103,6 +104,7 @@ const build = async (
     authenticate: authenticate(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
+    userFailure: userFailures(config),
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,

@@ -9,6 +9,7 @@ import { healthRoutes, oneAtATime } from '../../src/adapters/http/routes/service
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
+import { userFailures } from '../../src/infrastructure/compose/pages.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
@@ -55,6 +56,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
       visitorToken: async () => undefined,
+      userFailure: userFailures(configOf({})),
       version: VERSION,
       counts: memoryCounts(),
     }),

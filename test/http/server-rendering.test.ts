@@ -217,7 +217,7 @@ describe('a navigation that continues', () => {
   ])('is not %s', async (_what, headers) => {
     const { cookie } = await signUp(service);
     const response = await navigate(cookie, TO, headers).expect(400);
-    expect(response.body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+    expect(response.text).toContain('SYS_HTTP_UNEXPECTED_ERROR');
     await refreshWith(service, cookie).expect(200);
   });
 
@@ -256,7 +256,7 @@ describe('a navigation that continues', () => {
   ])('does not go to %s', async (to) => {
     const { cookie } = await signUp(service);
     const response = await navigate(cookie, to).expect(400);
-    expect(response.body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'to' }] });
+    expect(response.text).toContain('<code>CLIENT_PARAMS_VALIDATION_FAILED</code>');
     expect(response.get('Location')).toBeUndefined();
     await refreshWith(service, cookie).expect(200);
   });

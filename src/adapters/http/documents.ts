@@ -10,6 +10,17 @@ const ACCEPT_MAX_LENGTH = 1_000;
 export const prefersHtml = (ctx: Context): boolean =>
   ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
 
+/** What a browser navigates in (Fetch §2.2.5). Scripts cannot set the header. */
+const NAVIGATIONS = ['document', 'iframe', 'frame'];
+
+/** Whether a person waits for an error: a browser says that it navigates. Other clients do so where there is a page by preferring HTML. */
+export const isForPerson = (ctx: Context): boolean => {
+  const hasPage = ctx.state.route?.errorPages !== false;
+  ctx.vary(hasPage ? 'Sec-Fetch-Dest, Accept' : 'Sec-Fetch-Dest');
+  const destination = ctx.get('Sec-Fetch-Dest').toLowerCase();
+  return destination === '' ? hasPage && prefersHtml(ctx) : NAVIGATIONS.includes(destination);
+};
+
 export const HTML_TYPE = 'text/html; charset=utf-8';
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
@@ -35,9 +46,9 @@ export const scriptedPagePolicy = ({ images, frames }: { readonly images: string
     ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
   ].join('; ');
 
-export const respondWithHtml = (ctx: Context, text: string): void => {
+export const respondWithHtml = (ctx: Context, text: string, contentSecurityPolicy = PAGE_POLICY): void => {
   ctx.body = text;
-  ctx.set({ 'Content-Type': HTML_TYPE, 'Content-Security-Policy': PAGE_POLICY });
+  ctx.set({ 'Content-Type': HTML_TYPE, 'Content-Security-Policy': contentSecurityPolicy });
 };
 
 /** A strong entity tag without its quotes (RFC 9110 §8.8.3). */

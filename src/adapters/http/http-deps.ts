@@ -4,10 +4,10 @@ import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.t
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
+import type { AppError } from '../../domain/errors/app-error.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
-import type { Brand } from './pages/layout.ts';
 import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
 /** Requests in a window of milliseconds; `null` is no limit. */
@@ -32,9 +32,11 @@ export type HttpDeps = {
   readonly environment: 'development' | 'test' | 'production';
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
-  /** What the pages for users show. */
-  readonly brand: Brand;
-  readonly defaultLocale: string;
+  /** The page of an error below `/auth`, which people see. */
+  readonly userFailure: (
+    ctx: Context,
+    error: AppError,
+  ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
   /** The origins of the service itself: only its own pages post forms. */
   readonly ownOrigins: readonly string[];

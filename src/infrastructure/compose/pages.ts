@@ -9,8 +9,10 @@ import {
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
-import { type Brand, brandStyle } from '../../adapters/http/pages/layout.ts';
-import { userPage } from '../../adapters/http/pages/user-pages.ts';
+import type { HttpDeps } from '../../adapters/http/http-deps.ts';
+import { type Brand, brandStyle, pathIn } from '../../adapters/http/pages/layout.ts';
+import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
+import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
@@ -55,6 +57,44 @@ export const visitorTokens = (
   };
 };
 
+/** Read when the first page needs them. */
+const pageFiles = (): (() => UserPageFiles) => {
+  let files: UserPageFiles | undefined;
+  return () => {
+    files ??= builtInPages();
+    return files;
+  };
+};
+
+const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string) => {
+  const locale = pageLocale(ctx, defaultLocale);
+  const ofLocale = texts.get(locale) ?? texts.get('en');
+  if (ofLocale === undefined) throw new Error('There are no texts of pages.');
+  return { locale, texts: ofLocale };
+};
+
+/** The page of an error below `/auth`. */
+export const userFailures = (config: Config): HttpDeps['userFailure'] => {
+  const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
+  const files = pageFiles();
+  const site = { baseUrl, brand, version: VERSION };
+  const contentSecurityPolicy = policyFor(brand.logoUrl, allowedOrigins);
+  return async (ctx, error) => {
+    const failure = {
+      ...{ site, application, error, requestId: ctx.request.id, ...textsFor(ctx, files(), defaultLocale) },
+      again: againAt(ctx, error),
+      logIn: userPages ? pathIn(site, PAGES['log-in'].path) : null,
+    };
+    return { text: userFailurePage(failure, files()), contentSecurityPolicy };
+  };
+};
+
+/** A form that cannot be sent again is at its page. Another address may work later, if the error is not its own. */
+const againAt = ({ method, state }: Context, { status }: AppError): string | null => {
+  if (state.route?.form !== undefined) return state.route.form.page;
+  return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
+};
+
 /** The pages for users, over the routes of the API. ADR 0024. */
 export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
@@ -77,14 +117,9 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
     contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
-      const locale = pageLocale(ctx, defaultLocale);
       const qr = await qrOf(content.state?.payload);
-      const texts = files.texts.get(locale) ?? files.texts.get('en');
-      if (texts === undefined) throw new Error('There are no texts of pages.');
-      return userPage(
-        { ...content, qr, once: deps.secrets.random(), pages: names, application, site, locale, texts },
-        files,
-      );
+      const around = { site, application, pages: names, ...textsFor(ctx, files, defaultLocale) };
+      return userPage({ ...content, ...around, qr, once: deps.secrets.random() }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);
@@ -136,7 +171,7 @@ const policyFor = (logoUrl: string | null, targets: readonly string[]): string =
     "style-src 'self'",
     `img-src 'self'${logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`}`,
     "connect-src 'self'",
-    `form-action 'self' ${targets.join(' ')}`,
+    ["form-action 'self'", ...targets].join(' '),
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",

@@ -18,7 +18,7 @@ const NEGOTIATED = ['/', '/errors', '/errors/AUTH_USER_DUPLICATE'];
 /** Errors with a page and with JSON, and their codes. */
 const FAILURES = [
   ['/nowhere', 404, 'SYS_HTTP_UNEXPECTED_ERROR'],
-  ['/auth/login', 405, 'SYS_HTTP_UNEXPECTED_ERROR'],
+  ['/users/me/password', 405, 'SYS_HTTP_UNEXPECTED_ERROR'],
   ['/errors/NO_SUCH_CODE', 404, 'EXCEPTION_CATALOG_CODE_NOT_FOUND'],
   ['/errors?page=2', 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
 ] as const;
@@ -129,7 +129,7 @@ describe.each(FAILURES)('GET %s', (path, status, code) => {
       'content-type': HTML,
       'cache-control': 'no-store',
       'content-security-policy': PAGE_POLICY,
-      vary: 'Origin, Accept',
+      vary: 'Origin, Sec-Fetch-Dest, Accept',
     });
     expect(headers).not.toHaveProperty('etag');
     expect(text).toContain(`/errors/${code}"`);
@@ -138,7 +138,7 @@ describe.each(FAILURES)('GET %s', (path, status, code) => {
 
   it('is the envelope for a program', async () => {
     const { body, headers } = await ask(path, '*/*').expect(status);
-    expect(headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin, Accept' });
+    expect(headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin, Sec-Fetch-Dest, Accept' });
     expect(body).toMatchObject({ success: false, code });
   });
 });

@@ -12,12 +12,16 @@ import { type HandlerInput, type Route, route } from '../../../src/adapters/http
 import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
+import { userFailures } from '../../../src/infrastructure/compose/pages.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
+
+const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }));
 
 /** Dependencies of the stages, without limits and valid tokens; `logs` receives all lines from level `trace` on. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
@@ -39,8 +43,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     environment: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
-    brand: { name: 'auth.example.org', logoUrl: null, color: null },
-    defaultLocale: 'en',
+    userFailure,
     allowedHeaders: [],
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },

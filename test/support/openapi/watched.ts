@@ -8,12 +8,17 @@ import { type Answer, type AnswerCheck, answerCheckOf } from './answer-check.ts'
  * says. It sees the answers where they leave the application, whatever client has asked.
  */
 export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
-  const check = answerCheckOf(routes.filter(({ visitor }) => visitor === undefined));
+  const api = routes.filter(({ visitor }) => visitor === undefined);
+  const check = answerCheckOf(api);
+  const described = new Set<string>(api.map(({ path }) => path));
   const pages = new Set<string>(routes.filter(({ visitor }) => visitor).map(({ path }) => path));
   const deviations: string[] = [];
-  const see = (method: string, target: string, answer: Answer): void => {
+  const see = (method: string, target: string, answer: Answer, destination?: unknown): void => {
+    // A browser that navigates gets any error as a page, which programs do not.
+    if (answer.status >= 400 && destination !== undefined && isHtml(answer)) return;
     // Pages and their forms are not documented. One may have its path in common with a route of the API.
-    if (pages.has(target.split('?')[0] ?? '') && (answer.status === 303 || isHtml(answer))) return;
+    const path = target.split('?')[0] ?? '';
+    if (pages.has(path) && (answer.status === 303 || isHtml(answer) || !described.has(path))) return;
     const problems = problemsOf(check, method, target, answer);
     const shown = answer.body.slice(0, 500);
     if (problems.length > 0) deviations.push(`${method} ${target} ${answer.status}: ${problems.join('; ')}\n${shown}`);
@@ -54,9 +59,9 @@ const problemsOf = (check: AnswerCheck, method: string, target: string, answer: 
 
 /** Notes what is written to a response, and passes it on when it is complete. */
 const record = (
-  { method = '', url = '', socket }: IncomingMessage,
+  { method = '', url = '', socket, headers }: IncomingMessage,
   outgoing: ServerResponse,
-  see: (method: string, target: string, answer: Answer) => void,
+  see: (method: string, target: string, answer: Answer, destination: unknown) => void,
 ): void => {
   const chunks: Buffer[] = [];
   const note = (chunk: unknown): void => {
@@ -74,7 +79,8 @@ const record = (
     // Node sends no body in response to HEAD.
     const body = method === 'HEAD' ? '' : Buffer.concat(chunks).toString();
     // A client that hung up gets no answer.
-    if (!socket.destroyed) see(method, url, { status: outgoing.statusCode, headers: outgoing.getHeaders(), body });
+    const answer = { status: outgoing.statusCode, headers: outgoing.getHeaders(), body };
+    if (!socket.destroyed) see(method, url, answer, headers['sec-fetch-dest']);
     return ended;
   }) as typeof end;
 };

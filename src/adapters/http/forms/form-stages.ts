@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
-import { httpFailure } from '../errors/exceptions.ts';
+import { httpFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
@@ -26,7 +26,7 @@ const HANDED_ON = ['set-cookie', 'secure-session-registration'];
 
 /** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
 export const formResult = (deps: HttpDeps) => {
-  const once = repeatedClicks<Answer>();
+  const once = repeatedClicks<Answer>((answer) => !('error' in answer) || toAppError(answer.error).status < 500);
   return ({ succeeded }: NonNullable<Route['form']>): Middleware =>
     async function formResult(ctx, next) {
       const { form = new Map<string, string>(), route } = ctx.state;

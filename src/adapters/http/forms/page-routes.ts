@@ -7,6 +7,7 @@ import { textRule } from '../../json/text-rule.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/fields.ts';
+import { readForm } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName, pathOf, type Step } from './flow.ts';
 import type { PageState, PageStates } from './page-state.ts';
 import { type TargetSettings, targetProblem } from './targets.ts';
@@ -101,7 +102,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
           },
           redirects: true,
         },
-        errorPages: 'users',
+        errorPages: true,
         errors: [
           ...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const),
         ],
@@ -145,11 +146,12 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         path,
         visitor: true,
         request: { query: v.strictObject({ to: target }) },
-        errorPages: 'users',
+        errorPages: true,
         errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
         httpStatuses: new Set([...submits.httpStatuses, 415]),
         form: {
           submits,
+          page: base + PAGES[name].path,
           succeeded: async (ctx) => {
             const { payload } = ctx.state;
             const { accessToken } = membersOf(payload);
@@ -171,7 +173,12 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         },
         failed: async (ctx, error) => {
           // A form of another site, or one that cannot be read.
-          if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR') return null;
+          if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500)
+            return null;
+          // An error before the form was read must not cost the visitor what was typed.
+          const sent = ctx.state.form ?? (await readForm(ctx).catch(() => null));
+          if (sent === null) return null;
+          ctx.state.form = sent;
           const elsewhere = form.on?.[error.code];
           if (elsewhere !== undefined) return hrefOf(elsewhere, toOf(ctx));
           const asked = PAGES[name].for === 'visitor' ? missing(error, base + PAGES[name].path) : null;

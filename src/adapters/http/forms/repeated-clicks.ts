@@ -10,7 +10,11 @@ const CAPACITY = 5_000;
  * A hidden random number of each form tells a second click from a second attempt. Per process: behind a load balancer, the connection of
  * the first click usually takes the second one as well.
  */
-export const repeatedClicks = <Answer>(now: () => number = () => performance.now()) => {
+export const repeatedClicks = <Answer>(
+  /** A fault of the service may be over when the form is sent again. */
+  isKept: (answer: Answer) => boolean,
+  now: () => number = () => performance.now(),
+) => {
   const answers = new Map<string, { readonly at: number; readonly answer: Promise<Answer> }>();
   const removeOld = (): void => {
     for (const [key, { at }] of answers) {
@@ -26,8 +30,10 @@ export const repeatedClicks = <Answer>(now: () => number = () => performance.now
     const known = answers.get(key);
     if (known !== undefined) return known.answer;
     const answer = work();
-    // The callers handle a failure.
-    answer.catch(() => undefined);
+    answer.then(
+      (given) => isKept(given) || answers.delete(key),
+      () => answers.delete(key),
+    );
     answers.set(key, { at: now(), answer });
     return answer;
   };

@@ -1,45 +1,43 @@
-import { html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import type { ErrorCode } from '../../../domain/errors/catalog.ts';
-import type { PageLocale } from '../request/language.ts';
-import { layout, type UserSite } from './layout.ts';
+import type { Shown } from './user-forms.ts';
+import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
-type Texts = Readonly<Record<'title' | 'advice' | 'tryAgain' | 'code' | 'requestId', string>> & {
-  readonly errors: Readonly<Partial<Record<ErrorCode, string>>>;
+export type UserFailure = Pick<Shown, 'site' | 'texts' | 'locale' | 'application'> & {
+  readonly error: Pick<AppError, 'code' | 'status' | 'retryAfter'>;
+  /** With it and the code, the operator finds the error in the log. */
+  readonly requestId: string;
+  /** What may work if it is opened again; `null`: nothing. */
+  readonly again: string | null;
+  /** The page that logs in; `null`: there is none. */
+  readonly logIn: string | null;
 };
 
-export const FAILURE_TEXTS: Readonly<Record<PageLocale, Texts>> = {
-  en: {
-    title: 'That did not work',
-    advice: 'Please open the page again in a moment.',
-    tryAgain: 'Try again in {seconds} seconds.',
-    code: 'Code',
-    requestId: 'Request id',
-    errors: { CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: 'Too many requests.' },
-  },
-  de: {
-    title: 'Das hat nicht funktioniert',
-    advice: 'Bitte öffnen Sie die Seite gleich noch einmal.',
-    tryAgain: 'Versuchen Sie es in {seconds} Sekunden noch einmal.',
-    code: 'Code',
-    requestId: 'Kennung der Anfrage',
-    errors: { CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: 'Zu viele Anfragen.' },
-  },
-};
-
-/** The page of an error for an end user. What it shows besides is for the operator, to whom the user may turn. */
-export const userFailurePage = (site: UserSite, error: AppError, requestId: string, locale: PageLocale): string => {
-  const { errors, ...texts } = FAILURE_TEXTS[locale];
-  const { code, retryAfter } = error;
-  return layout(site, {
-    title: texts.title,
-    forUsers: { ...site, locale },
-    main: html`<h1>${texts.title}</h1>
-<p class="lead">${errors[code] ?? texts.advice}</p>
-${retryAfter === undefined ? NOTHING : html`<p>${texts.tryAgain.replace('{seconds}', `${retryAfter}`)}</p>`}
-<dl>
-<dt>${texts.code}</dt><dd><code>${code}</code></dd>
-<dt>${texts.requestId}</dt><dd><code>${requestId}</code></dd>
-</dl>`,
+/** The page of an error that no form can show. Of the request, it shows the id only. */
+export const userFailurePage = (failure: UserFailure, files: UserPageFiles): string => {
+  const { texts, error, requestId } = failure;
+  const { code, status, retryAfter } = error;
+  const of = texts.pages.failed ?? {};
+  const reason = of[code] ?? of[status] ?? of.other ?? '';
+  const lists: Readonly<Record<string, Html>> = {
+    'list.reason': html`<p class="lead">${reason}${tryAgain(failure, retryAfter)}</p>`,
+    'list.ways': html`${waysOf(failure).map(([text, to]) => html`<p><a href="${to}">${of[text] ?? ''}</a></p>\n`)}`,
+    'list.report': html`<p><small>${of.report ?? ''} <code>${code}</code> <code>${requestId}</code></small></p>`,
+  };
+  const title = of[`title-${status}`] ?? of.title ?? '';
+  return filledPage(failure, files, {
+    template: 'failed',
+    title,
+    isError: true,
+    alert: NOTHING,
+    variable: (name) => lists[name] ?? of[name.replace('text.', '')] ?? '',
   });
+};
+
+const waysOf = ({ again, logIn, application }: UserFailure): readonly (readonly [text: string, to: string])[] => {
+  const start = logIn ?? application;
+  return [
+    ...(again === null ? [] : [['again', again] as const]),
+    ...(start === null ? [] : [[logIn === null ? 'application' : 'log-in', start] as const]),
+  ];
 };

@@ -14,13 +14,23 @@ const VARIABLE = /\{\{([\w.-]+)\}\}/g;
 const fill = (template: string, variable: (name: string) => Html | string): string =>
   template.replaceAll(VARIABLE, (_all, name: string) => html`${variable(name)}`.text);
 
-const alertOf = ({ state, texts }: Shown): Html => {
+/** When to try again, in the words of the language. */
+const whenOf = (locale: string, seconds: number): string => {
+  const format = new Intl.RelativeTimeFormat(locale);
+  return seconds < 100 ? format.format(seconds, 'second') : format.format(Math.ceil(seconds / 60), 'minute');
+};
+
+/** @param retryAfter seconds; `undefined`: not known. */
+export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, retryAfter: number | undefined): string =>
+  retryAfter === undefined ? '' : ` ${(texts.common['try-again'] ?? '').replace('{when}', whenOf(locale, retryAfter))}`;
+
+const alertOf = (shown: Shown): Html => {
+  const { state, texts } = shown;
   const { error, notice } = state ?? {};
   if (notice !== undefined) return html`<p role="status">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
   const text = texts.errors[error.code] ?? texts.errors.other ?? '';
-  const wait = (texts.common['try-again'] ?? '').replace('{seconds}', `${error.retryAfter}`);
-  return html`<p role="alert" id="alert">${text}${error.retryAfter === undefined ? '' : ` ${wait}`}</p>`;
+  return html`<p role="alert" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 
 const linkOf = ({ site, to, pages, application }: Shown, name: string): string => {
@@ -47,22 +57,44 @@ export type UserPageFiles = {
   readonly texts: ReadonlyMap<string, UserTexts>;
 };
 
-export const userPage = (shown: Shown, { templates }: UserPageFiles): string => {
-  const { site, texts, locale, name } = shown;
+export const userPage = (shown: Shown, files: UserPageFiles): string => {
+  const title = shown.texts.pages[shown.name]?.title ?? '';
+  const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
+  return filledPage(shown, files, {
+    template: shown.name,
+    title,
+    isError: shown.state?.error !== undefined,
+    alert: alertOf(shown),
+    variable,
+  });
+};
+
+type Content = {
+  readonly template: string;
+  readonly title: string;
+  readonly isError: boolean;
+  readonly alert: Html;
+  readonly variable: (name: string) => Html | string;
+};
+
+/** A page in the layout that all have in common. */
+export const filledPage = (
+  { site, texts, locale }: Pick<Shown, 'site' | 'texts' | 'locale'>,
+  { templates }: UserPageFiles,
+  { template, title, isError, alert, variable }: Content,
+): string => {
   const { brand } = site;
-  const title = texts.pages[name]?.title ?? '';
-  const template = (each: string): string => templates.get(each) ?? '';
-  const main = fill(template(name), (variable) => (variable === 'title' ? title : variableOf(shown, variable)));
+  const main = fill(templates.get(template) ?? '', variable);
   const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 <script type="module" src="${pathIn(site, '/user-pages.js')}"></script>`;
   const logo = brand.logoUrl === null ? brand.name : html`<img src="${brand.logoUrl}" alt="${brand.name}">`;
   const around: Readonly<Record<string, Html | string>> = {
     // Also the first thing that a screen reader says of the page.
-    heading: shown.state?.error === undefined ? title : (texts.common['error-title'] ?? '').replace('{title}', title),
+    heading: isError ? (texts.common['error-title'] ?? '').replace('{title}', title) : title,
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
-    ...{ alert: alertOf(shown), content: new Html(main) },
+    ...{ alert, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
-  return fill(template('layout'), (variable) => around[variable] ?? '');
+  return fill(templates.get('layout') ?? '', (each) => around[each] ?? '');
 };

@@ -125,8 +125,8 @@ export type Route = Head & {
   readonly response: Response<Schema> & { readonly status: number };
   /** The page servers that the route is for. Default: it is not for them. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether a client that prefers HTML gets errors as a page; `users`: as one for end users. Default: whether the response has a page. */
-  readonly errorPages: boolean | 'users';
+  /** Whether a client that prefers HTML gets errors as a page, as a browser that navigates always does. Default: whether the response has a page. */
+  readonly errorPages: boolean;
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
@@ -136,7 +136,12 @@ export type Route = Head & {
   /** Whether the user is known by the refresh cookie, which is not renewed, instead of an access token: for pages of the service. */
   readonly visitor?: true;
   /** The form that is posted to the route, instead of JSON: it submits to a route of the API. */
-  readonly form?: { readonly submits: Route; readonly succeeded: (ctx: Context) => Promise<string> };
+  readonly form?: {
+    readonly submits: Route;
+    /** The path of the page with the form. */
+    readonly page: string;
+    readonly succeeded: (ctx: Context) => Promise<string>;
+  };
   /** Where an error sends the browser instead of the error page, if anywhere. */
   readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;

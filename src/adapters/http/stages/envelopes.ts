@@ -2,11 +2,10 @@ import type { Context, Middleware } from 'koa';
 import * as v from 'valibot';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { etagOf, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
+import { etagOf, isForPerson, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
 import { asDeclared, errorHeaders, ResponseSerializationFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
-import { pageLocale } from '../request/language.ts';
 import { NO_STORE, type Route, type Unwrapped } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from './arrival.ts';
 
@@ -147,7 +146,7 @@ const toJson = (value: unknown): string => {
   }
 };
 
-/** Stage 13: turns an exception of any stage into the error envelope, or into a page for a browser. */
+/** Stage 13: turns an exception of any stage into the error envelope, or into a page for people. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
   async function errorEnvelope(ctx, next) {
     ctx.state.arrivedAt = performance.now();
@@ -170,21 +169,19 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       }
       ctx.status = error.status;
       ctx.set({ 'Cache-Control': NO_STORE, ...errorHeaders(error) });
-      const page = await errorPageOf(ctx, error, deps);
-      if (page === null) ctx.body = errorEnvelopeOf(error, contextOf(ctx), deps);
-      else respondWithHtml(ctx, page);
+      if (isForPerson(ctx)) await respondWithPage(ctx, error, deps);
+      else ctx.body = errorEnvelopeOf(error, contextOf(ctx), deps);
     }
     logRequest(ctx, deps);
   };
 
-const errorPageOf = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<string | null> => {
-  const { request, state } = ctx;
-  if (!state.route?.errorPages) return null;
-  ctx.vary('Accept');
-  if (!prefersHtml(ctx)) return null;
-  if (state.route.errorPages !== 'users')
-    return (await import('../pages/errors.ts')).failurePage(deps, error, request.id);
-  ctx.vary('Accept-Language');
-  const { userFailurePage } = await import('../pages/user-failure.ts');
-  return userFailurePage(deps, error, request.id, pageLocale(ctx, deps.defaultLocale));
+/** The pages for users, and what is posted to them. In any letter case, like the router. */
+const FOR_USERS = /^\/auth\//i;
+
+const respondWithPage = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<void> => {
+  if (FOR_USERS.test(ctx.url)) {
+    ctx.vary('Accept-Language');
+    const { text, contentSecurityPolicy } = await deps.userFailure(ctx, error);
+    respondWithHtml(ctx, text, contentSecurityPolicy);
+  } else respondWithHtml(ctx, (await import('../pages/errors.ts')).failurePage(deps, error, ctx.request.id));
 };

@@ -88,7 +88,7 @@ const fieldValue = (name: string, text: string): unknown => {
 };
 
 /** @throws HttpError 413, 415 */
-const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string>> => {
+export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string>> => {
   const text = await readText(ctx, 'urlencoded');
   return new Map([...new URLSearchParams(text ?? '')].slice(0, MAX_PARAMETERS));
 };

@@ -68,7 +68,7 @@ export const continueRoutes = (
           unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: CONTINUE_POLICY },
           redirects: true,
         },
-        errorPages: 'users',
+        errorPages: true,
         errors: ['DB_QUERY_FAILED'],
       },
       async ({ query, signal }, ctx) => {

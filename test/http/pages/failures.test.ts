@@ -1,0 +1,211 @@
+import type { Test } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { httpFailure } from '../../../src/adapters/http/errors/exceptions.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
+
+const OWN = 'https://auth.example.org';
+const APPLICATION = 'https://app.example.org';
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ALLOWED_ORIGINS_DEV: APPLICATION });
+});
+
+const post = ({ http }: TestService, path: string, origin = OWN) => http.post(path).type('form').set('Origin', origin);
+const LOG_IN = { account: 'ada', password: 'wrong horse', once: 'a'.repeat(26) };
+
+/** Errors of addresses for users, and what their pages say to do. */
+const ERRORS: Readonly<
+  Record<string, readonly [ask: () => Test, status: number, title: string, link: string | RegExp]>
+> = {
+  'an address without a page': [() => service.http.get('/auth/nowhere'), 404, 'There is no such page', '/auth/log-in'],
+  'the address of a form': [() => service.http.get('/auth/log-in/passkey'), 405, 'That did not work', '/auth/log-in'],
+  'a target that is not allowed': [
+    () => service.http.get('/auth/log-in?to=https://evil.example/'),
+    400,
+    'That did not work',
+    '/auth/log-in',
+  ],
+  'a form of another site': [
+    () => post(service, '/auth/log-in/passkey', 'https://evil.example').send(LOG_IN),
+    403,
+    'That did not work',
+    '/auth/log-in',
+  ],
+  'a form of an application': [
+    () => post(service, '/auth/register', APPLICATION).send(LOG_IN),
+    403,
+    'That did not work',
+    '/auth/register',
+  ],
+  'a form of nobody': [
+    () => service.http.post('/auth/register').type('form').send(LOG_IN),
+    403,
+    'That did not work',
+    '/auth/register',
+  ],
+  'a form that is too large': [
+    () => post(service, '/auth/register').send({ username: 'a'.repeat(20_000) }),
+    413,
+    'That did not work',
+    '/auth/register',
+  ],
+  'a form of another type': [
+    () => post(service, '/auth/forgot').set('Content-Type', 'text/plain').send('username=ada'),
+    415,
+    'That did not work',
+    '/auth/forgot',
+  ],
+  'a route of the API that is opened': [
+    () => service.http.get('/auth/sessions'),
+    401,
+    'That did not work',
+    '/auth/log-in',
+  ],
+};
+
+/** Kinds of requests, and whether they get a page: always, or where there is one. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const KINDS: Readonly<Record<string, readonly [headers: Readonly<Record<string, string>>, page: boolean | 'there']>> = {
+  'a navigation': [{ 'Sec-Fetch-Dest': 'document', Accept: BROWSER }, true],
+  'a navigation in a frame': [{ 'Sec-Fetch-Dest': 'iframe', Accept: '*/*' }, true],
+  'a browser that does not say so': [{ Accept: BROWSER }, 'there'],
+  'a script': [{ 'Sec-Fetch-Dest': 'empty', Accept: BROWSER }, false],
+  'a program': [{ Accept: '*/*' }, false],
+};
+
+describe.each(Object.entries(ERRORS))('%s', (name, [ask, status, title, link]) => {
+  it.each(Object.entries(KINDS))('has the kind of answer that is for %s', async (_kind, [headers, page]) => {
+    const answer = await ask().set(headers).expect(status);
+    const isPage = page === true || (page === 'there' && !name.includes('API'));
+    expect(answer.headers).toMatchObject({
+      'content-type': isPage ? HTML : JSON_TYPE,
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+      vary: expect.stringContaining('Sec-Fetch-Dest'),
+      'svc-request-id': expect.any(String),
+    });
+    if (!isPage) expect(answer.body).toMatchObject({ success: false, context: { requestId: expect.any(String) } });
+  });
+
+  it('is a page that says what happened, what to do, and the id for the operator', async () => {
+    const { text, headers } = await ask().set('Sec-Fetch-Dest', 'document').expect(status);
+    expect(text).toContain(`<h1>${title}</h1>`);
+    expect(text).toContain(`href="${link}"`);
+    expect(text).toContain(`<code>${headers['svc-request-id']}</code>`);
+    expect(headers['content-security-policy']).toContain(`form-action 'self' ${APPLICATION};`);
+  });
+
+  it('is in the language of the browser', async () => {
+    const { text, headers } = await ask().set({ 'Sec-Fetch-Dest': 'document', 'Accept-Language': 'de' }).expect(status);
+    expect(text).toContain('<html lang="de"');
+    expect(text).toContain('Zur Anmeldung');
+    expect(headers.vary).toContain('Accept-Language');
+  });
+});
+
+describe('the page of an error of the service', () => {
+  const secret = 'a secret of the cause';
+  it.each([
+    ['a mistake', new Error(secret), 500, 'on our side', undefined],
+    ['a database', new AppError('DB_QUERY_FAILED', { reason: secret }), 500, 'does not respond', undefined],
+    ['a queue', httpFailure(503, { reason: secret, retryAfter: 1 }), 503, 'busy. Try again in 1 second.', '1'],
+    [
+      'a limit',
+      new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryAfter: 42 }),
+      429,
+      'Try again in 42 seconds.',
+      '42',
+    ],
+    [
+      'a long limit',
+      new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryAfter: 290 }),
+      429,
+      'Try again in 5 minutes.',
+      '290',
+    ],
+  ])('leads to the same address, and has nothing of the cause: %s', async (_name, thrown, status, words, wait) => {
+    const throws = () => {
+      throw thrown;
+    };
+    const { http } = await stageApp([probe(throws, { path: '/auth/probe' })]);
+    const { text, headers } = await http.get('/auth/probe').set('Sec-Fetch-Dest', 'document').expect(status);
+    expect(text).toContain(words);
+    expect(text).toContain('<a href="">Try again</a>');
+    expect(text).not.toContain(secret);
+    expect(headers['retry-after']).toBe(wait);
+  });
+
+  it('has no markup of the request', async () => {
+    const markup = '<script>alert(1)</script>';
+    const ask = service.http.get(`/auth/${encodeURIComponent(markup)}?to=${markup}`);
+    const { text } = await ask.set({ 'Sec-Fetch-Dest': 'document', 'svc-request-id': markup }).expect(404);
+    expect(text).not.toContain('<script>');
+    expect(text).toContain('&#60;script&#62;');
+  });
+
+  it('is that of the service elsewhere', async () => {
+    const { text } = await service.http.get('/users/me').set('Sec-Fetch-Dest', 'document').expect(401);
+    expect(text).toContain('/errors/AUTH_TOKEN_MISSING"');
+  });
+});
+
+describe('a form that is refused before it was read', () => {
+  it('has what was typed after a limit, without passwords, and says when to try again', async () => {
+    const limited = await start({ ALLOWED_ORIGINS_DEV: APPLICATION, RATE_LIMITS: 'global=off,strict=1/60,public=off' });
+    const browser = limited.browser();
+    const send = () => browser.post('/auth/log-in').type('form').set('Origin', OWN);
+    const fields = { ...LOG_IN, to: `${APPLICATION}/notes` };
+    await send().send(fields).expect(303);
+    const { location = '' } = (await send().send(fields).expect(303)).headers;
+    expect(location).toBe(`/auth/log-in?${new URLSearchParams({ to: fields.to })}`);
+    const { text, headers } = await browser.get(location).expect(429);
+    expect(text).toContain('value="ada"');
+    expect(text).not.toContain(LOG_IN.password);
+    expect(text).toMatch(/role="alert"[^>]*>Too many attempts\. Try again in (?:\d+ seconds|1 minute)\./);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  it('is counted with the requests of the API', async () => {
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=1/60,public=off' });
+    await limited.http.post('/auth/register').send(aPerson()).expect(201);
+    await post(limited, '/auth/register').send({}).expect(303);
+    await limited.http.post('/auth/register').send(aPerson()).expect(429);
+  });
+});
+
+describe('a form whose handling fails', () => {
+  it('has what was typed after a time-out, and works again', async () => {
+    let release: () => void = () => undefined;
+    const stuck = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isStuck = true;
+    const slow = await start({ REQUEST_TIMEOUT_MS: '100' }, ({ users }) => ({
+      users: {
+        ...users,
+        findByUsername: async (name) => {
+          if (isStuck) await stuck;
+          return users.findByUsername(name);
+        },
+      },
+    }));
+    const browser = slow.browser();
+    const send = () => browser.post('/auth/log-in').type('form').set('Origin', OWN).send(LOG_IN);
+    const { location = '' } = (await send().expect(303)).headers;
+    const { text, headers } = await browser.get(location).expect(503);
+    expect(text).toContain('value="ada"');
+    expect(headers['retry-after']).toBe('1');
+    isStuck = false;
+    release();
+    // The same form once more: it is no second click, since the first one had no result.
+    await send().expect(303);
+    await browser.get(location).expect(401);
+  });
+});

@@ -106,7 +106,17 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
         errors: [
           ...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const),
         ],
-        failed: async (_ctx, error) => missing(error, base + page.path),
+        failed: async (ctx, error) => {
+          if (error.code !== 'AUTH_SECOND_FACTOR_INVALID') return missing(error, base + page.path);
+          // No log-in waits any more: it begins again, for what the visitor came for.
+          const { to } = ctx.query;
+          deps.states.set(ctx, {
+            page: 'log-in',
+            form: name,
+            error: { code: error.code, status: error.status, fields: [] },
+          });
+          return hrefOf('log-in', v.is(target, to) ? to : undefined);
+        },
       },
       async (input, ctx) => {
         const { to } = (isOfLink ? {} : input.query) as v.InferOutput<typeof Query>;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { codesOf, KINDS, openUserPages } from '../support/browser/user-pages.ts';
+import { codesOf, KINDS, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
 import { signUp } from '../support/http/auth-http.ts';
 
 const MINUTE = 60_000;
-const WRONG = 'The name or the password is not right.';
+const { AUTH_CREDENTIALS_INVALID: WRONG, AUTH_SECOND_FACTOR_INVALID: TOO_LATE } = TEXTS.errors;
 
 describe.runIf(KINDS.length > 0)('the pages for users', () => {
   const { service, application, address, pass, visitor, tab } = openUserPages();
@@ -48,9 +48,9 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       await open('/auth/account');
       await submit('account.username', { username: 'x' });
       await submit('account.username', { username: `${account}.2` });
-      await isAt('/auth/account', 'Saved.');
+      await isAt('/auth/account', 'saved');
       await page.reload();
-      expect(await page.getByText('Saved.').count()).toBe(0);
+      expect(await page.getByText(TEXTS.notices.saved).count()).toBe(0);
       await page.goBack({ waitUntil: 'commit' });
       expect(posts().length).toBe(sent + 2);
       expect(faults).toEqual([]);
@@ -65,7 +65,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       const before = await sessionsOf(user.id);
       await submit('second-factor.second-factor', { code: code() }, (it) => it.dblclick());
       await page.waitForURL('**/auth/account');
-      await isAt('/auth/account', 'Your account');
+      await isAt('/auth/account');
       expect(await sessionsOf(user.id)).toBe(before + 1);
     });
 
@@ -75,13 +75,13 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       const logIn = () => own.submit('log-in.log-in', { account: person.username, password: person.password });
       await own.open('/auth/log-in');
       await logIn();
-      const other = await tab(own, kind);
+      const other = await tab(own);
       await other.open('/auth/log-out');
       await other.submit('log-out.log-out');
       await own.submit('account.username', { username: `${person.username}.3` });
       expect(own.at()).toMatch(/^\/auth\/log-in\?to=/);
       await logIn();
-      await own.isAt('/auth/account', 'Your account');
+      await own.isAt('/auth/account');
     });
 
     it('begin again when the second factor comes too late, and lead to what the visitor came for', async () => {
@@ -93,7 +93,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       pass(6 * MINUTE);
       await submit('second-factor.second-factor', { code: '123456' });
       expect(at()).toMatch(/^\/auth\/log-in\?to=http/);
-      await page.getByText('or the time for it is over').waitFor();
+      await page.getByText(TOO_LATE).waitFor();
       pass(-6 * MINUTE);
       await submit('log-in.log-in', fields);
       await submit('second-factor.second-factor', { code: code() });
@@ -110,10 +110,11 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       );
       await expect.poll(() => requests.map((sent) => sent.url())).toContain(address('/auth/log-in'));
       for (const frame of page.frames().slice(1)) expect(await frame.locator('input').count()).toBe(0);
-      const loaded = page.waitForEvent('load');
+      const refused = page.waitForResponse((response) => response.request().method() === 'POST');
       await page.getByRole('button', { name: 'Win' }).click();
-      await loaded;
-      expect(await page.locator('h1').count()).toBe(1);
+      expect((await refused).status()).toBe(403);
+      await page.waitForURL(address('/auth/log-in'));
+      await page.locator('h1').waitFor();
       expect(await context.cookies(address('/auth'))).toEqual([]);
       await open('/auth/account');
       expect(page.url()).toBe(address('/auth/log-in?to=%2Fauth%2Faccount'));

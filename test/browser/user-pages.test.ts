@@ -21,40 +21,40 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
 
     await open('/auth/register');
     await submit('register.register', { username, email, password });
-    await isAt('/auth/account', 'Your account');
+    await isAt('/auth/account');
     await submit('account.username', { username: `${username}-2` });
-    await isAt('/auth/account', 'Saved.');
+    await isAt('/auth/account', 'saved');
     const newEmail = `new.${email}`;
     await submit('account.email', { email: newEmail, password });
     const confirmation = await openLink('email-change', newEmail);
     await submit('email-change.email-change', confirmation);
-    await isAt('/auth/link/done', 'The account has the new address now.');
+    await isAt('/auth/link/done', 'email-change');
 
     await service().http.post('/auth/login').set('User-Agent', 'Old telephone').send({ account: newEmail, password });
     await open('/auth/account');
     expect(await form('account.session').count()).toBe(2);
     await submit('account.sessions');
-    await isAt('/auth/account', 'Ended.');
+    await isAt('/auth/account', 'ended');
     expect(await form('account.session').count()).toBe(1);
     await submit('account.password', { currentPassword: password, newPassword: NEW_PASSWORD });
-    await isAt('/auth/account', 'The password is changed. All other sessions have ended.');
+    await isAt('/auth/account', 'password');
 
     await follow('/auth/account/factors');
     await submit('factors.start-app');
     const code = codesOf((await page.locator('main p > code').textContent()) ?? '');
     await submit('factors.app', { code: code(now()) });
-    await isAt('/auth/recovery-codes', 'Your recovery codes');
+    await isAt('/auth/recovery-codes');
     const recoveryCodes = await page.locator('.codes li').allTextContents();
     expect(new Set(recoveryCodes).size).toBe(10);
     await follow('/auth/account');
 
     await follow('/auth/log-out');
     await submit('log-out.log-out');
-    await isAt('/auth/log-in', 'You are logged out.');
+    await isAt('/auth/log-in', 'logged-out');
     await submit('log-in.log-in', { account: ` ${newEmail} `, password: NEW_PASSWORD });
-    await isAt('/auth/second-factor', 'Second step');
+    await isAt('/auth/second-factor');
     await submit('second-factor.second-factor', { code: code(now()).replace(/^.../, '$& '), remember: true });
-    await isAt('/auth/account', 'Your account');
+    await isAt('/auth/account');
     await open('/auth/log-out');
     await submit('log-out.log-out');
     await submit('log-in.log-in', { account: newEmail, password: NEW_PASSWORD });
@@ -67,7 +67,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
     await isAt('/auth/check-mail');
     const reset = await openLink('password-reset', newEmail);
     await submit('password-reset.password-reset', { newPassword: password, ...reset });
-    await isAt('/auth/link/done', 'The password is changed. You can log in with it.');
+    await isAt('/auth/link/done', 'password-reset');
     await follow('/auth/log-in');
     await submit('log-in.log-in', { account: newEmail, password });
     await submit('second-factor.recovery', { recoveryCode: recoveryCodes[0] ?? '' });
@@ -75,7 +75,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
 
     await follow('/auth/account/delete');
     await submit('delete.delete', { password });
-    await isAt('/auth/log-in', 'The account is deleted.');
+    await isAt('/auth/log-in', 'deleted');
     await service().http.post('/auth/login').send({ account: newEmail, password }).expect(401);
     expect(faults).toEqual([]);
     expect(requests.filter((sent) => !sent.url().startsWith(address()))).toEqual([]);

@@ -2,6 +2,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } fr
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
 import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
+import EN from '../../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';
@@ -12,6 +13,9 @@ import { canBrowse, openBrowser } from './chromium.ts';
 import { watchFaults } from './faults.ts';
 import { hasFirefox, openFirefox } from './firefox.ts';
 import { openSite, type Site } from './site.ts';
+
+/** What the pages say. */
+export const TEXTS = EN;
 
 /** A browser, and whether scripts run in it. */
 export type Kind = { readonly browser: 'chromium' | 'firefox'; readonly script: boolean };
@@ -76,10 +80,10 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
     visitor: async (kind: Kind, options: BrowserContextOptions = {}): Promise<Visitor> => {
       const context = await windowOf(kind, { locale: 'en-US', ...options });
       onTestFinished(() => context.close());
-      return { context, ...(await tabOf(context, kind, address)) };
+      return { context, ...(await tabOf(context, address)) };
     },
     /** Another tab of that window. */
-    tab: ({ context }: Visitor, kind: Kind): Promise<Tab> => tabOf(context, kind, address),
+    tab: ({ context }: Visitor): Promise<Tab> => tabOf(context, address),
   };
 };
 
@@ -105,8 +109,8 @@ export type Tab = {
   readonly follow: (link: string) => Promise<void>;
   /** Where the tab is: the path of the service, or another address. */
   readonly at: () => string;
-  /** Expects to be there, and that the page says so. */
-  readonly isAt: (path: string, saying?: string) => Promise<void>;
+  /** Expects to be there, and that the page says so. @param notice its name among the texts. */
+  readonly isAt: (path: string, notice?: keyof typeof EN.notices) => Promise<void>;
 };
 export type Visitor = Tab & { readonly context: BrowserContext };
 type Fields = Readonly<Record<string, string | true>>;
@@ -114,7 +118,7 @@ type Fields = Readonly<Record<string, string | true>>;
 /** What Chromium says of a page with the status of an error. */
 const STATUS = /^Failed to load resource: the server responded with a status of [45]/;
 
-const tabOf = async (context: BrowserContext, { script }: Kind, address: (path?: string) => string): Promise<Tab> => {
+const tabOf = async (context: BrowserContext, address: (path?: string) => string): Promise<Tab> => {
   const page = await context.newPage();
   const faults = await watchFaults(page);
   const requests: Request[] = [];
@@ -146,10 +150,10 @@ const tabOf = async (context: BrowserContext, { script }: Kind, address: (path?:
       await arriving(() => lead(form(name).getByRole('button').first()));
     },
     follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
-    isAt: async (path, saying) => {
-      expect([at(), script]).toEqual([path, script]);
-      if (saying !== undefined)
-        expect(await page.locator('[role=alert], [role=status], h1').allTextContents()).toContain(saying);
+    isAt: async (path, notice) => {
+      expect(at()).toBe(path);
+      if (notice === undefined) return;
+      expect(await page.getByRole('status').textContent()).toContain(EN.notices[notice]);
     },
   };
 };

@@ -118,7 +118,7 @@ for (const input of all<HTMLInputElement>('input[type=password]')) {
   button.type = 'button';
   button.className = 'show';
   button.textContent = show;
-  button.ariaLabel = showPassword;
+  button.ariaLabel = `${showPassword}: ${input.labels?.[0]?.textContent}`;
   button.ariaPressed = 'false';
   button.addEventListener('click', () => {
     const isSeen = input.type === 'text';

@@ -1,16 +1,10 @@
 import type { Context } from 'koa';
-import {
-  cachedDocument,
-  documentRoute,
-  PAGE_CACHE_CONTROL,
-  SCRIPT_TYPE,
-  textLike,
-} from '../../adapters/http/documents.ts';
+import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import { type Brand, brandStyle, pathIn } from '../../adapters/http/pages/layout.ts';
+import { pathIn } from '../../adapters/http/pages/layout.ts';
 import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
 import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
@@ -22,7 +16,7 @@ import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
-import { builtInPages, styleOfPages } from '../pages/page-files.ts';
+import { builtInPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
 
 type Parts = {
@@ -128,7 +122,7 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
       pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
     },
   });
-  return [...pages, scriptRoute(script), styleRoute(brand)];
+  return [...pages, scriptRoute(script)];
 };
 
 /** The picture of an authenticator app's secret, if the page shows one. */
@@ -136,19 +130,6 @@ const qrOf = async (payload: unknown): Promise<string | null> => {
   const { uri } = (payload ?? {}) as { readonly uri?: string };
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
-
-const styleRoute = (brand: Brand): Route =>
-  documentRoute(
-    {
-      name: 'user-pages-stylesheet',
-      tag: 'pages',
-      summary: 'Return the stylesheet of the pages for users',
-      path: '/user-pages.css',
-      data: textLike(':root {…}'),
-      unwrapped: { type: 'text/css; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
-    },
-    cachedDocument(async () => (await styleOfPages()) + brandStyle(brand)),
-  );
 
 const scriptRoute = (script: string): Route =>
   documentRoute(

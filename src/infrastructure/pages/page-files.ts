@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 
 const PAGES = new URL('../../adapters/http/pages/', import.meta.url);
@@ -9,8 +8,6 @@ const filesIn = (directory: string, pattern: RegExp): (readonly [name: string, t
     const [, name] = pattern.exec(file) ?? [];
     return name === undefined ? [] : [[name, readFileSync(new URL(directory + file, PAGES), 'utf8')] as const];
   });
-
-export const styleOfPages = (): Promise<string> => readFile(new URL('user-pages.css', PAGES), 'utf8');
 
 /** The templates and texts of the service. */
 export const builtInPages = (): UserPageFiles => ({

@@ -51,7 +51,7 @@ export const layout = (site: Site, { title, main, path, script = NOTHING, forUse
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
+<link rel="stylesheet" href="${pathIn(site, forUsers === undefined ? '/pages.css' : '/user-pages.css')}">
 ${script}</head>
 <body>
 ${forUsers === undefined ? navigation(site, path) : brandOf(forUsers.brand)}<main id="content" tabindex="-1">

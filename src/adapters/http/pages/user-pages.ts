@@ -27,10 +27,10 @@ export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, ret
 const alertOf = (shown: Shown): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
-  if (notice !== undefined) return html`<p role="status">${texts.notices[notice] ?? ''}</p>`;
+  if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
   const text = texts.errors[error.code] ?? texts.errors.other ?? '';
-  return html`<p role="alert" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
+  return html`<p role="alert" class="notice" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 
 const linkOf = ({ site, to, pages, application }: Shown, name: string): string => {

@@ -136,6 +136,18 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
     ),
     documentRoute(
       {
+        ...kept({ type: 'text/css; charset=utf-8' }),
+        name: 'user-pages-stylesheet',
+        summary: 'Return the stylesheet of the pages for users, with the look of the product',
+        path: '/user-pages.css',
+      },
+      cachedDocument(async () => {
+        const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
+        return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
+      }),
+    ),
+    documentRoute(
+      {
         ...kept({ type: 'image/svg+xml' }),
         name: 'icon',
         summary: 'Return the icon of the pages',

@@ -22,6 +22,7 @@ import type { Config } from './config.ts';
 import { createWakeUpSignal } from './mail/deliver-mail.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
+import { openPageFiles } from './pages/page-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
 export type Service = {
@@ -59,6 +60,7 @@ const build = async (
   opened: Closing,
 ): Promise<Service> => {
   const { templates, locales: mailLocales } = await openTemplates(config);
+  const pageFiles = await openPageFiles(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   const wakeUp = createWakeUpSignal();
@@ -90,6 +92,7 @@ const build = async (
     isStopping: () => isStopping,
     keySet,
     hasAccountPages,
+    pageFiles,
   });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
@@ -104,7 +107,7 @@ const build = async (
     authenticate: authenticate(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
-    userFailure: userFailures(config),
+    userFailure: userFailures(config, pageFiles),
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,

@@ -73,6 +73,7 @@ describe('without any variable', () => {
       brand: { name: 'localhost:3000', logoUrl: null, color: null, font: null, radius: 8, background: null },
       defaultLocale: 'en',
       mailTemplates: null,
+      pageTemplates: null,
     });
   });
 

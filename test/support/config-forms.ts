@@ -144,6 +144,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['BRAND_LOGO_URL', 'http://localhost:5173/logo.png', { brand: { logoUrl: 'http://localhost:5173/logo.png' } }],
   ['BRAND_COLOR', '#14643A', { brand: { color: '#14643a' } }],
   ['DEFAULT_LOCALE', 'de-at', { defaultLocale: 'de-AT' }],
+  ['PAGE_TEMPLATES', 'pages', { pageTemplates: 'pages' }],
   ['MAIL_TEMPLATES', '/etc/tandem/mail', { mailTemplates: '/etc/tandem/mail' }],
 ];
 
@@ -261,5 +262,6 @@ export const REFUSED: Readonly<Record<string, string>> = {
   BRAND_RADIUS: '-1|33|8px|0.5',
   BRAND_BACKGROUND: 'white|#fff',
   DEFAULT_LOCALE: `de_AT|a b|*|${'x'.repeat(36)}`,
+  PAGE_TEMPLATES: '~/pages|pages ',
   MAIL_TEMPLATES: '~/mail| mail|ma\nil',
 };

@@ -6,7 +6,7 @@ import { type Check, type Examined, examine, type Finding, type Severity } from 
 import { keys } from './doctor/keys.ts';
 import { redis } from './doctor/redis.ts';
 import { secretFiles } from './doctor/secret-files.ts';
-import { configuration, mail, templates } from './doctor/settings.ts';
+import { configuration, mail, pages, templates } from './doctor/settings.ts';
 import { cookie, device, proxy } from './doctor/site.ts';
 
 const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
@@ -23,6 +23,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'redis', title: 'Redis', run: redis, needs: ['REDIS_URL'] },
   { name: 'mail', title: 'Mail', run: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
   { name: 'templates', title: 'Mail templates', run: templates, needs: ['MAIL_TEMPLATES', 'DEFAULT_LOCALE'] },
+  { name: 'pages', title: 'Pages', run: pages, needs: ['PAGE_TEMPLATES'] },
   { name: 'secrets', title: 'Secrets', run: secretFiles, needs: ['DATA_DIR'] },
 ];
 

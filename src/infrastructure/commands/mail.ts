@@ -1,5 +1,3 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import {
   COMMON_VARIABLES,
@@ -16,6 +14,7 @@ import { invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { builtInTemplates, openTemplates } from '../mail/template-files.ts';
+import { writeTextFiles } from '../text-files.ts';
 import { action, type Command } from './command.ts';
 
 const WIDTH = Math.max(...MAIL_NAMES.map(({ length }) => length));
@@ -74,14 +73,7 @@ const copy = async (directory: string, withHtml: boolean): Promise<string> => {
     if (withHtml && path.endsWith('.txt') && !builtIn.has(htmlOf(path)))
       files.set(htmlOf(path), `${markupOf(partsOf(text).body)}\n`);
   try {
-    for (const [path, text] of files) {
-      const file = join(directory, path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, text, { flag: 'wx' });
-      // They are no secret, and the service may run as another user.
-      await chmod(file, 0o644);
-      for (const above of [dirname(file), directory]) await chmod(above, 0o755);
-    }
+    await writeTextFiles(directory, files);
   } catch (error) {
     throw new Error(`copy: ${systemReason(error)}`);
   }

@@ -9,14 +9,13 @@ import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
 import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
-import { pageLocale } from '../../adapters/http/request/language.ts';
+import { localeAmong } from '../../adapters/http/request/language.ts';
 import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
 import type { SessionsDeps } from '../../application/deps.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
-import { builtInPages } from '../pages/page-files.ts';
 import { VERSION } from '../version.ts';
 
 type Parts = {
@@ -27,6 +26,7 @@ type Parts = {
   readonly ofMail: boolean;
   /** The script of the pages. */
   readonly script: string;
+  readonly files: () => Promise<UserPageFiles>;
 };
 
 /** Errors that say that nobody is there: where a visitor is optional, they are none. */
@@ -35,7 +35,7 @@ const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 export const visitorTokens = (
   deps: SessionsDeps,
   config: Config,
-  { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail'>,
+  { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail' | 'files'>,
 ) => {
   const identify = identifyVisitor(deps);
   const { pageVisitor } = pageCookies(config.refreshCookie);
@@ -51,35 +51,26 @@ export const visitorTokens = (
   };
 };
 
-/** Read when the first page needs them. */
-const pageFiles = (): (() => UserPageFiles) => {
-  let files: UserPageFiles | undefined;
-  return () => {
-    files ??= builtInPages();
-    return files;
-  };
-};
-
 const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string) => {
-  const locale = pageLocale(ctx, defaultLocale);
+  const locale = localeAmong(ctx, defaultLocale, [...texts.keys()]);
   const ofLocale = texts.get(locale) ?? texts.get('en');
   if (ofLocale === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: ofLocale };
 };
 
 /** The page of an error below `/auth`. */
-export const userFailures = (config: Config): HttpDeps['userFailure'] => {
+export const userFailures = (config: Config, read: Parts['files']): HttpDeps['userFailure'] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
-  const files = pageFiles();
   const site = { baseUrl, brand, version: VERSION };
   const contentSecurityPolicy = policyFor(brand.logoUrl, allowedOrigins);
   return async (ctx, error) => {
+    const files = await read();
     const failure = {
-      ...{ site, application, error, requestId: ctx.request.id, ...textsFor(ctx, files(), defaultLocale) },
+      ...{ site, application, error, requestId: ctx.request.id, ...textsFor(ctx, files, defaultLocale) },
       again: againAt(ctx, error),
       logIn: userPages ? pathIn(site, PAGES['log-in'].path) : null,
     };
-    return { text: userFailurePage(failure, files()), contentSecurityPolicy };
+    return { text: userFailurePage(failure, files), contentSecurityPolicy };
   };
 };
 
@@ -90,10 +81,9 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofMail }: Parts): Route[] => {
+export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofMail, files: read }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
-  const files = builtInPages();
   const { pageState, pageVisitor } = pageCookies(refreshCookie);
   const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
   const verify = authenticate(deps);
@@ -111,6 +101,7 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
     contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
+      const files = await read();
       const qr = await qrOf(content.state?.payload);
       const around = { site, application, pages: names, ...textsFor(ctx, files, defaultLocale) };
       return userPage({ ...content, ...around, qr, once: deps.secrets.random() }, files);

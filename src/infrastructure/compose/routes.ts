@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
@@ -49,12 +50,13 @@ type Parts = {
   readonly keySet: PublicJwks;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
+  readonly pageFiles: () => Promise<UserPageFiles>;
 };
 
 export const declareRoutes = (
   deps: UseCaseDeps,
   config: Config,
-  { checks, isStopping, keySet, hasAccountPages }: Parts,
+  { checks, isStopping, keySet, hasAccountPages, pageFiles }: Parts,
 ) => {
   const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
@@ -90,7 +92,10 @@ export const declareRoutes = (
   const routes: Route[] = [
     ...api,
     ...(config.userPages || hasAccountPages
-      ? openPages(deps, config, { api, cookie, device, ofMail: hasAccountPages, script: readClient('user-pages.js') })
+      ? openPages(deps, config, {
+          ...{ api, cookie, device, ofMail: hasAccountPages, files: pageFiles },
+          script: readClient('user-pages.js'),
+        })
       : []),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),

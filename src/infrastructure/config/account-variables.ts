@@ -136,6 +136,12 @@ export const ACCOUNT_VARIABLES = {
     meaning:
       'The language of mails and pages for users who have no other one that there are texts in. English (en) and German (de) are built in.',
   },
+  PAGE_TEMPLATES: {
+    form: form.path,
+    unset: 'the built-in templates and texts',
+    meaning:
+      'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json. npx tandem pages eject DIR makes one.',
+  },
   MAIL_TEMPLATES: {
     form: form.path,
     unset: 'the built-in templates',

@@ -117,6 +117,8 @@ export const settingsOf = (of: Values) => {
     defaultLocale: of.DEFAULT_LOCALE,
     /** A directory; `null`: only the built-in templates. */
     mailTemplates: of.MAIL_TEMPLATES ?? null,
+    /** The same for the pages for users. */
+    pageTemplates: of.PAGE_TEMPLATES ?? null,
   };
 };
 

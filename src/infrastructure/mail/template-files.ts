@@ -1,11 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { TemplateFiles } from '../../application/mail/kinds.ts';
 import { BUILT_IN_LOCALES, fallbacksOf } from '../../domain/locale.ts';
-import type { Config } from '../config.ts';
-import { decodeText } from '../decode-text.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { readTextFile, visibleIn } from '../text-files.ts';
 
 const BUILT_IN = fileURLToPath(new URL('../../application/mail/templates', import.meta.url));
 
@@ -31,23 +31,10 @@ export const readTemplates = async (directory: string): Promise<TemplateFiles> =
     // Follows links, which a mounted volume may have.
     if (!(await stat(path)).isDirectory()) {
       if (/\.(?:txt|html)$/.test(name)) files.set(name, '');
-    } else for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readTemplate(join(path, file)));
+    } else for (const file of await visibleIn(path)) files.set(`${name}/${file}`, await readTextFile(join(path, file)));
   }
   return files;
 };
-
-/** @throws Error that names the file */
-const readTemplate = async (path: string): Promise<string> => {
-  const bytes = await readFile(path);
-  try {
-    return decodeText(bytes);
-  } catch (error) {
-    throw new Error(`${path}: ${systemReason(error)}`);
-  }
-};
-
-const visibleIn = async (directory: string): Promise<string[]> =>
-  (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
 type TemplateConfig = Pick<Config, 'mailTemplates' | 'defaultLocale'>;
 
@@ -94,10 +81,10 @@ export type OpenTemplates = {
 
 /**
  * Opens the templates of the configuration. Those of the service are read with the first mail.
- * @throws Error with a line for each problem.
+ * @throws ConfigError
  */
 export const openTemplates = async (config: TemplateConfig): Promise<OpenTemplates> => {
   const { own, locales, problems } = await examineTemplates(config);
-  if (problems.length > 0) throw new Error(['The templates of mails are invalid.', ...problems].join('\n'));
+  if (problems.length > 0) throw new ConfigError(problems);
   return { templates: async () => new Map([...(await builtInTemplates()), ...own]), locales };
 };

@@ -37,7 +37,8 @@ beforeAll(async () => {
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
 
-const TEXTS = builtInPages().texts.get('en') ?? expect.unreachable();
+const { templates, texts } = await builtInPages();
+const TEXTS = texts.get('en') ?? expect.unreachable();
 const { notices, errors, pages: titles } = TEXTS;
 const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
   Object.entries((PAGES[page] as Page).forms).map(([name, form]) => ({ key: `${page}.${name}`, page, name, form })),
@@ -506,7 +507,6 @@ describe('what all forms have in common', () => {
 });
 
 describe('each page', () => {
-  const { templates, texts } = builtInPages();
   const PAGE_NAMES = Object.keys(PAGES) as PageName[];
 
   it('is led to by names of pages that there are, with notices that there are', () => {

@@ -51,7 +51,7 @@ describe('the language of the pages for links', () => {
   });
 
   it.each(LINK_PURPOSES)('has the texts of each: %s', async (name) => {
-    const { texts } = builtInPages();
+    const { texts } = await builtInPages();
     for (const locale of ['en', 'de'])
       expect((await pageOf(plain, name, locale)).text).toContain(`<h1>${texts.get(locale)?.pages[name]?.title}</h1>`);
   });

@@ -48,6 +48,7 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
       'database.clock',
       'redis.reachable',
       'templates.valid',
+      'pages.valid',
       'secrets.none',
     ]);
     await documentedHttp(service.url).get('/health/ready').expect(200);

@@ -51,7 +51,7 @@ describe('MAIL_TEMPLATES', () => {
     const env = { MAIL_TEMPLATES: directoryWith(files) };
     await expect(startService(env, { storage: memoryStorage() })).rejects.toThrow(
       [
-        'The templates of mails are invalid.',
+        'The configuration is invalid.',
         'MAIL_TEMPLATES: de/password-reset.txt: {{nam}} is unknown here; there are {{brand}}, {{link}}, {{validFor}}',
         'MAIL_TEMPLATES: de/password-reset.txt: {{link}} is missing: the mail needs its link',
         'MAIL_TEMPLATES: en/other.txt: there is no mail of this name: npx tandem mail lists them',

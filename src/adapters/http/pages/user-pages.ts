@@ -51,6 +51,12 @@ const variableOf = (shown: Shown, variable: string): Html | string => {
   return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
 };
 
+/** The names of links that lead to no page of their own name. */
+export const OTHER_LINKS = ['target', 'application', 'export'];
+
+/** Texts as they are in a file. */
+export type TextTree = { readonly [name: string]: string | TextTree };
+
 /** What the pages are made of: templates by their names, and texts by their languages. */
 export type UserPageFiles = {
   readonly templates: ReadonlyMap<string, string>;

@@ -21,7 +21,15 @@ export type PageLocale = (typeof BUILT_IN_LOCALES)[number];
 const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
 
 /** The language of a page for a user: one that the browser asks for, or else the default one of the service. */
-export const pageLocale = (ctx: Context, defaultLocale: string): PageLocale => {
-  const isOffered = (locale: string): locale is PageLocale => PAGE_LOCALES.some((each) => each === locale);
-  return fallbacksOf(preferredLocale(acceptedLocales(ctx), PAGE_LOCALES), defaultLocale).find(isOffered) ?? LAST_LOCALE;
+export const pageLocale = (ctx: Context, defaultLocale: string): PageLocale =>
+  localeAmong(ctx, defaultLocale, PAGE_LOCALES);
+
+/** The same among others. */
+export const localeAmong = <Locale extends string>(
+  ctx: Context,
+  defaultLocale: string,
+  offered: readonly Locale[],
+): Locale | typeof LAST_LOCALE => {
+  const isOffered = (locale: string): locale is Locale => offered.some((each) => each === locale);
+  return fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find(isOffered) ?? LAST_LOCALE;
 };

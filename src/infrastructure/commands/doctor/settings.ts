@@ -1,6 +1,7 @@
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { missingMails } from '../../../application/mail/check-templates.ts';
 import { examineTemplates } from '../../mail/template-files.ts';
+import { examinePages } from '../../pages/page-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** The errors and warnings of a start, in the same words. */
@@ -36,15 +37,24 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
   );
 };
 
+const CORRECT_TEMPLATES = 'Correct it, or the service does not start: docs/mail-and-pages.md.';
+
 /** Every file of MAIL_TEMPLATES, as a start checks them. */
 export const templates = async ({ config }: SetUp): Promise<Findings> => {
   const { own, locales, problems } = await examineTemplates(config);
-  const advice = 'Correct it, or the service does not start: docs/mail-and-pages.md.';
-  if (problems.length > 0) return problems.map((text) => problem('templates.invalid', text, advice));
+  if (problems.length > 0) return problems.map((text) => problem('templates.invalid', text, CORRECT_TEMPLATES));
   return [
     ok('templates.valid', `Mails can be written in ${locales.join(', ')}.`),
     ...missingMails(own).map(({ locale, mails }) =>
       note('templates.incomplete', `${locale} lacks ${mails.join(', ')}.`, 'These mails are in another language.'),
     ),
   ];
+};
+
+/** Every file of PAGE_TEMPLATES, in the same way. */
+export const pages = async ({ config }: SetUp): Promise<Findings> => {
+  const { files, problems } = await examinePages(config);
+  return problems.length === 0
+    ? ok('pages.valid', `Pages can be shown in ${[...files.texts.keys()].join(', ')}.`)
+    : problems.map((text) => problem('pages.invalid', text, CORRECT_TEMPLATES));
 };

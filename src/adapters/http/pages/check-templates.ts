@@ -1,0 +1,140 @@
+/**
+ * What is wrong with a template of a page, a line each, which begins with the number of its line. Only elements and attributes that can do no
+ * harm are known; all else is refused, so that a template cannot change what a form does or send on what is in its address.
+ */
+
+const ELEMENTS = new Set(
+  `html head title meta body a abbr address article aside b bdi bdo blockquote br button caption cite code dd details dfn div dl dt em figcaption figure
+  footer h1 h2 h3 h4 h5 h6 header hgroup hr i img kbd li main mark nav ol p pre q s samp search section small span strong sub summary sup table
+  tbody td tfoot th thead time tr u ul var wbr`.split(/\s+/),
+);
+/** Elements without an end. */
+const VOID = new Set(['br', 'hr', 'img', 'meta', 'wbr']);
+
+const ANYTHING = /^/;
+const NUMBER = /^\d+$/;
+/** Neither `javascript:` nor, as a path, another host. */
+const ADDRESS = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
+
+/** What the values of attributes match, by `element attribute` or, of every element, `attribute`. */
+const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
+  ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANYTHING] as const),
+  ...['td colspan', 'td rowspan', 'th colspan', 'th rowspan'].map((name) => [name, NUMBER] as const),
+  ...['img width', 'img height', 'ol start'].map((name) => [name, NUMBER] as const),
+  ...['a rel', 'a target', 'a download', 'img alt', 'th scope', 'time datetime'].map(
+    (name) => [name, ANYTHING] as const,
+  ),
+  ...['hidden', 'details open'].map((name) => [name, /^$/] as const),
+  ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
+  ['button type', /^button$/],
+  ['tabindex', /^(?:0|-1)$/],
+  ['a href', ADDRESS],
+  ['img src', /^(?:https:\/\/|\/(?![/\\{]))/],
+  ['meta charset', /^utf-8$/i],
+  ['meta name', /^(?:viewport|color-scheme|theme-color|description|robots)$/],
+  ['meta content', ANYTHING],
+]);
+
+const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
+const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
+const VARIABLE = /\{\{([\w.-]+)\}\}/g;
+
+/** Parts of the layout that are markup. */
+const LAYOUT_MARKUP = ['head', 'logo', 'alert', 'content'];
+/** What a template may leave out. */
+const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo)$/;
+
+const isMarkup = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
+const isLink = (name: string): boolean => name.startsWith('link.');
+const written = (name: string): string => `{{${name}}}`;
+const namesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
+
+/**
+ * @param builtIn the template of the service in its place: what it has, the page needs
+ * @param others the variables that the page has besides
+ */
+export const templateProblems = (template: string, builtIn: string, others: readonly string[]): string[] => {
+  const needed = [...new Set(namesIn(builtIn))];
+  return [...problemsOfMarkup(template, [...new Set([...needed, ...others])]), ...missing(template, needed)];
+};
+
+const missing = (template: string, needed: readonly string[]): string[] => {
+  const names = namesIn(template);
+  return needed.flatMap((name) => {
+    const count = names.filter((each) => each === name).length;
+    if (count > 1 && isMarkup(name)) return [`${written(name)} is there ${count} times: the page needs it once`];
+    return count === 0 && !OPTIONAL.test(name) ? [`${written(name)} is missing: the page needs it`] : [];
+  });
+};
+
+/** A line for each mistake. What follows something that cannot be read is not examined. */
+const problemsOfMarkup = (template: string, known: readonly string[]): string[] => {
+  const problems: string[] = [];
+  const open: string[] = [];
+  let at = 0;
+  const say = (problem: string) => problems.push(`line ${template.slice(0, at).split('\n').length}: ${problem}`);
+  while (at < template.length) {
+    TOKEN.lastIndex = at;
+    const [token = '', slash, tag = '', attributes = ''] = TOKEN.exec(template) ?? [];
+    const name = tag.toLowerCase();
+    if (token === '') {
+      say('expected text, or a tag with values in double quotes, such as <p class="lead">');
+      return problems;
+    }
+    if (name === '') problemsOfText(token, known, open.at(-1) ?? '').forEach(say);
+    else if (!ELEMENTS.has(name)) say(`<${name}> may not be in a template`);
+    else if (slash !== '') problemsOfEnd(name, open.pop()).forEach(say);
+    else {
+      problemsOfAttributes(name, attributes, known).forEach(say);
+      if (!VOID.has(name)) open.push(name);
+    }
+    at += token.length;
+  }
+  if (open.length > 0) say(`<${open.at(-1)}> has no end`);
+  return problems;
+};
+
+const problemsOfEnd = (name: string, open: string | undefined): string[] => {
+  if (open === name) return [];
+  return [open === undefined ? `</${name}> ends nothing` : `</${name}> comes before the end of <${open}>`];
+};
+
+const unknownVariables = (text: string, known: readonly string[]): string[] => [
+  ...namesIn(text)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const [kind = ''] = name.split('.');
+      const alike = known.filter((each) => each.split('.')[0] === kind && name.includes('.'));
+      const others = alike.length > 0 ? alike : known.filter((each) => !each.includes('.'));
+      return `${written(name)} is unknown here; there are ${others.map(written).join(', ')}`;
+    }),
+  ...(/\{\{|\}\}/.test(text.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable such as {{title}}'] : []),
+];
+
+const problemsOfText = (text: string, known: readonly string[], parent: string): string[] => [
+  ...unknownVariables(text, known),
+  ...namesIn(text).flatMap((name) => {
+    if (isLink(name)) return [`${written(name)} may only be the whole href of an <a>`];
+    if (name === 'head') return parent === 'head' ? [] : ['{{head}} has to be in <head>'];
+    return isMarkup(name) && ['html', 'head', 'title', 'a'].includes(parent)
+      ? [`${written(name)} may not be in <${parent}>`]
+      : [];
+  }),
+];
+
+const problemsOfAttributes = (element: string, attributes: string, known: readonly string[]): string[] =>
+  [...attributes.matchAll(ATTRIBUTE)].flatMap(([, given = '', value = '']) => {
+    const name = given.toLowerCase();
+    const own = /^(?:aria|data)-/.test(name) ? ANYTHING : undefined;
+    const allowed = ATTRIBUTES.get(`${element} ${name}`) ?? ATTRIBUTES.get(name) ?? own;
+    if (allowed === undefined) return [`${name} may not be in <${element}>`];
+    const variables = namesIn(value);
+    const isHref = element === 'a' && name === 'href' && variables.some(isLink) && /^\{\{[\w.-]+\}\}$/.test(value);
+    if (isHref) return unknownVariables(value, known);
+    return [
+      ...unknownVariables(value, known),
+      ...variables.filter(isLink).map((each) => `${written(each)} may only be the whole href of an <a>`),
+      ...variables.filter(isMarkup).map((each) => `${written(each)} may not be in a tag`),
+      ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
+    ];
+  });

@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import {
+  OF_OWN_PAGE,
+  ORIGIN,
+  pathOfPage,
+  registeredVisitor,
+  unescaped,
+  visitorOf,
+} from '../../support/http/page-visitor.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+
+const APP = 'https://app.example.org';
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ALLOWED_ORIGINS_DEV: APP });
+});
+
+const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
+  Object.keys(PAGES[page].forms).map((form) => pathOf(page, form)),
+);
+type Member = Awaited<ReturnType<typeof registeredVisitor>>;
+const credentialsOf = ({ person }: Member) => ({ account: person.username, password: person.password });
+
+describe('a form of another site', () => {
+  const STRANGERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'another site': { Origin: 'https://evil.example' },
+    'an application, which may use the API': { Origin: APP },
+    'a page without an origin': { Origin: 'null' },
+    'another host of the site': { Origin: 'https://www.example.org' },
+    'another scheme': { Origin: 'http://auth.example.org' },
+    'two origins': { Origin: `${ORIGIN}, ${ORIGIN}` },
+    'a page that hides its origin': {},
+    'another site, without its origin': { 'Sec-Fetch-Site': 'cross-site' },
+    'another host of the site, without its origin': { 'Sec-Fetch-Site': 'same-site' },
+    'the address bar': { 'Sec-Fetch-Site': 'none' },
+    'another site that says it is ours': { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-origin' },
+  };
+  it.each(Object.entries(STRANGERS))('of %s is refused at every page, whoever is logged in', async (_, headers) => {
+    const member = await registeredVisitor(service);
+    for (const path of FORMS) {
+      const { status, headers: answered } = await member.post(path, { ...credentialsOf(member), once: '' }, headers);
+      expect([status, answered['set-cookie'], answered.location], path).toEqual([403, undefined, undefined]);
+    }
+    expect((await member.open('/auth/account')).status).toBe(200);
+  });
+
+  it.each([
+    [OF_OWN_PAGE],
+    [{ 'Sec-Fetch-Site': 'same-origin' }],
+    [{ ...OF_OWN_PAGE, 'Sec-Fetch-Site': 'same-origin' }],
+  ])('is told from one of the service, which sends %j', async (headers) => {
+    const credentials = credentialsOf(await registeredVisitor(service));
+    const visitor = visitorOf(service);
+    expect((await visitor.post('/auth/log-in', credentials, headers)).headers.location).toBe('/auth/account');
+    expect([...visitor.jar.keys()]).toContain('refresh_token');
+  });
+
+  it('cannot log its visitor in through the API either, which takes no forms, nor the same path as JSON', async () => {
+    const { http } = service;
+    const credentials = credentialsOf(await registeredVisitor(service));
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
+      const sent = JSON.stringify(credentials);
+      expect((await http.post('/auth/login').type(type).send(sent)).status, type).toBe(415);
+      expect((await http.post('/auth/register').type(type).send(sent)).status, type).toBe(
+        type.endsWith('urlencoded') ? 403 : 415,
+      );
+    }
+    // What has no route of the API takes forms alone.
+    const json = http.post('/auth/log-in').set(OF_OWN_PAGE).set('Accept', 'text/html').send(credentials);
+    expect((await json).status).toBe(415);
+  });
+
+  it('shares a path with the API, which asks for its own token there and sets no page', async () => {
+    const member = await registeredVisitor(service);
+    const cookie = [...member.jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const stepUp = { password: member.person.password };
+    const asJson = service.http
+      .post('/auth/step-up')
+      .set({ Cookie: cookie, ...OF_OWN_PAGE })
+      .send(stepUp);
+    expect((await asJson).body.code).toBe('AUTH_TOKEN_MISSING');
+    const { body } = await service.http.post('/auth/login').send(credentialsOf(member)).expect(200);
+    const bearer = { Authorization: `Bearer ${body.data.accessToken}` };
+    await service.http.post('/auth/step-up').set(bearer).send(stepUp).expect(200);
+    // A form has no other user than that of its cookie.
+    const asForm = await visitorOf(service).post('/auth/step-up', stepUp, { ...OF_OWN_PAGE, ...bearer });
+    expect(asForm.headers.location).toBe(pathOfPage('log-in', '/auth/step-up'));
+  });
+});
+
+describe('what a visitor came for', () => {
+  const GOOD = [
+    [`${APP}/notes`, `${APP}/notes?tandem=logged-in`],
+    [`${APP}/notes?a=1#b`, `${APP}/notes?a=1&tandem=logged-in#b`],
+    ['/auth/account/history', '/auth/account/history'],
+    // A URL has no line breaks, and neither has the header.
+    [`${APP}/\r\nSet-Cookie:x`, `${APP}/Set-Cookie:x?tandem=logged-in`],
+  ];
+  const BAD = [
+    ...['https://evil.example/', '//evil.example/', 'https:evil.example', '/\\evil.example', '\\\\evil.example'],
+    ...[`${APP}.evil.example/`, `${APP}@evil.example/`, 'https://ada:x@app.example.org/', `blob:${APP}/notes`],
+    ...['javascript:alert(1)', 'data:text/html,x', `${ORIGIN}/auth/clear-cookie`, '/auth/clear-cookie', '/notes'],
+    ...['http://app.example.org/', `${APP}:8443/`, '/auth/account/../clear-cookie', '/auth/account?x', ' '],
+    ...[`${APP}/${'x'.repeat(2_000)}`, '/auth/account/history/', '/AUTH/ACCOUNT'],
+  ];
+
+  it.each(GOOD)('is %s, after a log-in and for who is logged in', async (to, location) => {
+    const credentials = credentialsOf(await registeredVisitor(service));
+    const visitor = visitorOf(service);
+    await visitor.open(pathOfPage('log-in', to));
+    await visitor.submit('log-in.log-in', { ...credentials, password: 'wrong' });
+    expect(visitor.answers.at(-1)?.headers.location).toBe(pathOfPage('log-in', to));
+    await visitor.follow();
+    await visitor.submit('log-in.log-in', credentials);
+    expect(visitor.answers.at(-1)?.headers.location).toBe(location);
+    await visitor.open(pathOfPage('log-out', to));
+    await visitor.submit('log-out.log-out');
+    expect(visitor.answers.at(-1)?.headers.location).toBe(location?.replace('logged-in', 'logged-out'));
+  });
+
+  it.each(BAD)('is not %s: in the address, in the field, or in both', async (to) => {
+    const credentials = credentialsOf(await registeredVisitor(service));
+    const visitor = visitorOf(service);
+    const page = await visitor.open(pathOfPage('log-in', to));
+    expect([page.status, page.headers.location]).toEqual([400, undefined]);
+    // The field was changed after the page was made.
+    await visitor.open('/auth/log-in');
+    for (const [path, fields] of [
+      ['/auth/log-in', { ...credentials, to }],
+      [pathOfPage('log-in', to), credentials],
+      [pathOfPage('log-in', to), { ...credentials, to: `${APP}/notes` }],
+    ] as const) {
+      const { status, headers } = await visitor.post(path, fields);
+      expect([200, 303, 400]).toContain(status);
+      const location = new URL(headers.location ?? '/', ORIGIN);
+      expect([ORIGIN, APP]).toContain(location.origin);
+      expect(unescaped(location.searchParams.get('to') ?? '')).not.toBe(to);
+      expect(location.href).not.toContain('evil.example');
+      if (to.trim() !== '' && 'to' in fields && fields.to === to)
+        expect([...visitor.jar.keys()]).not.toContain('refresh_token');
+    }
+  });
+
+  it('is kept over a registration, a second attempt and the pages in between', async () => {
+    const to = `${APP}/notes`;
+    const visitor = visitorOf(service);
+    const { text } = await visitor.open(pathOfPage('log-in', to));
+    const [, link = ''] = /href="(\/auth\/register[^"]*)"/.exec(text) ?? [];
+    await visitor.open(unescaped(link));
+    await visitor.submit('register.register', { ...aPerson(), password: 'short' });
+    await visitor.follow();
+    await visitor.submit('register.register', aPerson());
+    expect(visitor.answers.at(-1)?.headers.location).toBe(`${to}?tandem=logged-in`);
+  });
+});

@@ -1,0 +1,240 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { repeatedClicks } from '../../../src/adapters/http/forms/repeated-clicks.ts';
+import { MINUTE } from '../../support/application.ts';
+import { codeAt } from '../../support/authenticator-app.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
+import { cookieAttributes, servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+import { joseDeviceKey } from '../../support/jose-proofs.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock }));
+});
+
+const WRONG = 'role="alert"';
+
+/** Somebody whose log-in has failed, with what that says in a cookie. */
+const refusedVisitor = async () => {
+  const visitor = visitorOf(service);
+  await visitor.open('/auth/log-in');
+  await visitor.submit('log-in.log-in', { account: 'nobody', password: 'wrong' });
+  return { ...visitor, state: visitor.jar.get('page_state') ?? expect.unreachable() };
+};
+
+describe('what a form hands to the next page', () => {
+  it('is in a cookie for the paths of the service, for a minute, which no script reads', async () => {
+    const { answers, state } = await refusedVisitor();
+    const [line] =
+      answers
+        .at(-1)
+        ?.get('Set-Cookie')
+        ?.filter((each) => each.startsWith('page_state=')) ?? [];
+    const { Expires, ...attributes } = cookieAttributes(line);
+    expect(attributes).toEqual({ 'Max-Age': '60', Path: '/auth', HttpOnly: true, SameSite: 'Lax' });
+    expect(Buffer.from(state, 'base64url').toString('latin1')).not.toContain('nobody');
+  });
+
+  const changedAt = (text: string, at: number) =>
+    text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
+  const FORGED: readonly (readonly [string, (state: string) => string])[] = [
+    ['changed at its end', (state) => changedAt(state, state.length - 2)],
+    ['changed at its beginning', (state) => changedAt(state, 14)],
+    ['of another key', (state) => changedAt(state, 0)],
+    ['cut', (state) => state.slice(0, 40)],
+    ['empty', () => ''],
+    ['plain', () => encodeURIComponent(JSON.stringify({ page: 'log-in', notice: 'saved' }))],
+    ['too large', (state) => state + 'A'.repeat(6_000)],
+    [
+      'of a proof',
+      () =>
+        service.ports.secrets.sign({
+          purpose: 'page-visitor',
+          userId: 'a',
+          sessionId: 'b',
+          value: '',
+          expiresAt: clock.now() + MINUTE,
+        }),
+    ],
+  ];
+  it.each(FORGED)('is nothing when it is %s', async (_, forged) => {
+    const { state, jar, open } = await refusedVisitor();
+    jar.set('page_state', forged(state));
+    const { status, text } = await open('/auth/log-in');
+    expect([status, text.includes(WRONG)]).toEqual([200, false]);
+  });
+
+  it('is forgotten after a minute, is for one page, and is shown once', async () => {
+    const early = await refusedVisitor();
+    clock.advance(MINUTE);
+    expect((await early.open('/auth/log-in')).text).not.toContain(WRONG);
+    const visitor = await refusedVisitor();
+    expect((await visitor.open('/auth/forgot')).text).not.toContain(WRONG);
+    expect((await visitor.open('/auth/log-in')).text).toContain(WRONG);
+    expect((await visitor.open('/auth/log-in')).text).not.toContain(WRONG);
+  });
+
+  it('is found beside another one, which another host of the domain has set', async () => {
+    const { state, open } = await refusedVisitor();
+    const page = await open('/auth/log-in', { Cookie: `page_state=x; page_state=${state}` });
+    expect([page.status, page.text.includes(WRONG)]).toEqual([401, true]);
+  });
+
+  it('fits into a cookie, whatever was typed', async () => {
+    const visitor = visitorOf(service);
+    const long = '€'.repeat(400);
+    await visitor.post('/auth/register', { username: long, email: long, password: long });
+    const { headers } = visitor.answers.at(-1) ?? expect.unreachable();
+    expect(headers.location).toBe('/auth/register');
+    // RFC 6265 §6.1.
+    for (const line of [headers['set-cookie'] ?? []].flat()) expect(line.length).toBeLessThan(4_096);
+    expect((await visitor.follow()).text).toContain(WRONG);
+  });
+});
+
+describe('a session with the key of a device', () => {
+  /** Somebody whose session has the key of the device, as the script of the pages makes it. */
+  const boundVisitor = async () => {
+    const [key, visitor] = [await joseDeviceKey(), visitorOf(service)];
+    const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+    return { ...visitor, proofFor, proven: visitor.jar.get('page_visitor') ?? expect.unreachable() };
+  };
+  const PROVE = pathOfPage('prove', '/auth/account');
+  const leadsTo = async ({ open }: Pick<Awaited<ReturnType<typeof boundVisitor>>, 'open'>) => {
+    const { status, headers } = await open('/auth/account');
+    return headers.location ?? status;
+  };
+
+  it('has its pages for ten minutes after a proof', async () => {
+    const visitor = await boundVisitor();
+    const [line] =
+      visitor.answers
+        .at(-1)
+        ?.get('Set-Cookie')
+        ?.filter((each) => each.startsWith('page_visitor=')) ?? [];
+    const { Expires, ...attributes } = cookieAttributes(line);
+    expect(attributes).toEqual({ 'Max-Age': '600', Path: '/auth', HttpOnly: true, SameSite: 'Lax' });
+    clock.advance(10 * MINUTE - 1);
+    expect(await leadsTo(visitor)).toBe(200);
+    clock.advance(1);
+    expect(await leadsTo(visitor)).toBe(PROVE);
+    await visitor.follow();
+    await visitor.submit('prove.prove', { proof: await visitor.proofFor('/auth/prove') });
+    expect(await leadsTo(visitor)).toBe(200);
+  });
+
+  it.each<[string, (own: string, others: string) => string]>([
+    ['none', () => ''],
+    ['of another session', (_own, others) => others],
+    ['changed', (own) => own.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+    ['of another time', (own) => own.replace(/^(\w+\.\w+\.)\w+/, '$1zzzzzzzzz')],
+    [
+      'for another use',
+      () =>
+        service.ports.secrets.sign({
+          purpose: 'bound-session' as never,
+          userId: '',
+          sessionId: '',
+          value: '',
+          expiresAt: clock.now() + MINUTE,
+        }),
+    ],
+  ])('shows no page to a thief of the cookie with a proof that is %s', async (_, forged) => {
+    const [visitor, other] = [await boundVisitor(), await boundVisitor()];
+    const thief = visitorOf(service);
+    thief.jar.set('refresh_token', visitor.jar.get('refresh_token') ?? '');
+    thief.jar.set('page_visitor', forged(visitor.proven, other.proven));
+    expect(await leadsTo(thief)).toBe(PROVE);
+    const { headers } = await thief.post('/auth/account/username', { username: aPerson().username });
+    expect(headers.location).toBe(PROVE);
+  });
+
+  it('shows no page once it has ended', async () => {
+    const visitor = await boundVisitor();
+    const copy = visitorOf(service);
+    for (const [name, value] of visitor.jar) copy.jar.set(name, value);
+    await visitor.open('/auth/log-out');
+    await visitor.submit('log-out.log-out');
+    expect(await leadsTo(copy)).toBe(pathOfPage('log-in', '/auth/account'));
+  });
+});
+
+describe('a second click', () => {
+  const sessionsOf = async (username: string) => {
+    const user = (await service.ports.users.findByUsername(username)) ?? expect.unreachable();
+    return (await service.ports.sessions.listByUser(user.id, clock.now())).length;
+  };
+
+  it.each(['while the first one is in progress', 'after it'])('%s gets its answer and its cookies', async (when) => {
+    const { person } = await registeredVisitor(service);
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/log-in');
+    const [form] = visitor.shown('log-in.log-in');
+    const click = () =>
+      visitorOf(service).post('/auth/log-in', { ...form?.fields, account: person.username, password: person.password });
+    const [first, second] =
+      when === 'after it' ? [await click(), await click()] : await Promise.all([click(), click()]);
+    expect(second?.headers.location).toBe('/auth/account');
+    expect(second?.get('Set-Cookie')).toEqual(first?.get('Set-Cookie'));
+    expect(await sessionsOf(person.username)).toBe(2);
+    // Other fields, or the form of a page that was loaded again, are another attempt.
+    for (const fields of [{ ...form?.fields, once: 'y'.repeat(43) }, {}, { ...form?.fields, to: '/auth/account' }])
+      await visitorOf(service).post('/auth/log-in', { ...fields, account: person.username, password: person.password });
+    expect(await sessionsOf(person.username)).toBe(5);
+  });
+
+  it('on a code that is used by then opens the session, and on a password leads to the second step', async () => {
+    const member = await registeredVisitor(service);
+    await member.open('/auth/account/factors');
+    await member.submit('factors.start-app');
+    const [, shown = ''] = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/.exec((await member.follow()).text) ?? [];
+    const secret = shown.replaceAll(' ', '');
+    await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
+    clock.advance(30_000);
+    const { username, password } = member.person;
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/log-in');
+    const [login] = visitor.shown('log-in.log-in');
+    const fields = { ...login?.fields, account: username, password };
+    await visitorOf(service).post('/auth/log-in', fields);
+    await visitor.post('/auth/log-in', fields);
+    await visitor.follow();
+    const [step] = visitor.shown('second-factor.second-factor');
+    const code = { ...step?.fields, code: codeAt(secret, clock.now()) };
+    const first = await visitor.post('/auth/second-factor', code);
+    const second = await visitor.post('/auth/second-factor', code);
+    expect([first, second].map(({ headers }) => headers.location)).toEqual(['/auth/account', '/auth/account']);
+    expect(second.get('Set-Cookie')).toEqual(first.get('Set-Cookie'));
+  });
+
+  it('of somebody else is their own', async () => {
+    const [ada, bob] = [await registeredVisitor(service), await registeredVisitor(service)];
+    const form = { once: 'z'.repeat(43), locale: 'de' };
+    for (const { post } of [ada, bob]) expect((await post('/auth/account/language', form)).status).toBe(303);
+    for (const { user } of [ada, bob]) expect((await service.ports.users.findById(user.id))?.locale).toBe('de');
+  });
+
+  it('runs once in ten seconds, and the last 5,000 are remembered', async () => {
+    let now = 0;
+    let runs = 0;
+    const once = repeatedClicks<number>(
+      () => true,
+      () => now,
+    );
+    const click = (form: string | null) => once(form, async () => ++runs);
+    expect([await click('a'), await click('a'), await click('b'), await click(null), await click(null)]).toEqual([
+      1, 1, 2, 3, 4,
+    ]);
+    now = 9_999;
+    expect(await click('a')).toBe(1);
+    now = 10_000;
+    expect(await click('a')).toBe(5);
+    for (let index = 0; index <= 5_000; index += 1) await click(`${index}`);
+    expect(await click('a')).toBe(runs);
+  });
+});

@@ -128,6 +128,13 @@ for (const input of all<HTMLInputElement>('input[type=password]')) {
   input.after(button);
 }
 
+/** What the page was told by who has led there (`MARK` of the service): no part of its address. */
+const here = new URL(location.href);
+if (here.searchParams.has('tandem')) {
+  here.searchParams.delete('tandem');
+  history.replaceState(null, '', here);
+}
+
 /** The service writes times in UTC. */
 for (const time of all<HTMLTimeElement>('time'))
   time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {

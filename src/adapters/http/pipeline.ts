@@ -26,7 +26,7 @@ export const pipeline = (
     requestScope(d), //                  4
     crossOrigin(d), //                   5
     dispatch(routes, (r) => {
-      const { ofClient, ofUser } = limits(r.form?.submits ?? r);
+      const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
       if (r.form !== undefined)
         return compose([
           ownOrigin(d),

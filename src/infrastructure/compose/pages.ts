@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
-import { formRoutes, visitorProofs } from '../../adapters/http/forms/page-routes.ts';
+import { formRoutes } from '../../adapters/http/forms/page-routes.ts';
 import { pageStates } from '../../adapters/http/forms/page-state.ts';
+import { visitorProofs } from '../../adapters/http/forms/visitor-proofs.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import { pathIn } from '../../adapters/http/pages/layout.ts';
 import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';

@@ -12,6 +12,7 @@ import { fixedClock } from '../../support/fixed-clock.ts';
 import { sentLink } from '../../support/http/account.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
+  locationIn,
   ORIGIN,
   pathOfPage,
   registeredVisitor,
@@ -100,6 +101,18 @@ const withPasskey = async (path: string) => {
   const key = await addPasskey(member);
   await member.open(path);
   return { ...member, key };
+};
+
+/** Somebody whose device has a key, and who has to prove it. */
+const unproven = async () => {
+  const key = await joseDeviceKey();
+  const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
+  const visitor = await at('/auth/register');
+  await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+  clock.advance(11 * MINUTE);
+  await visitor.open('/auth/account');
+  expect((await visitor.follow()).text).toContain(titles.prove?.title);
+  return { ...visitor, proofFor };
 };
 
 /** What a browser without cookies, where somebody has shown the password, is asked next. */
@@ -277,15 +290,15 @@ const RESULTS: Readonly<Record<string, Results>> = {
   },
   'prove.prove': {
     success: async () => {
-      const key = await joseDeviceKey();
-      const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
-      const visitor = await at('/auth/register');
-      await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
-      clock.advance(11 * MINUTE);
-      await visitor.open('/auth/account');
-      expect((await visitor.follow()).text).toContain(titles.prove?.title);
+      const { proofFor, ...visitor } = await unproven();
       return sending(visitor, 'prove.prove', { proof: await proofFor('/auth/prove') });
     },
+    AUTH_DEVICE_UNPROVEN: async () => {
+      const visitor = await unproven();
+      await visitor.open('/auth/prove');
+      return sending(visitor, 'prove.prove');
+    },
+    AUTH_FAILED: async () => sending(await at('/auth/prove'), 'prove.prove'),
   },
   'account.username': {
     success: async () => sending(await memberAt('/auth/account'), 'account.username', { username: aPerson().username }),
@@ -391,7 +404,8 @@ const stepOf = ({ page, form }: Named, of: string): PageName => {
 
 /** What the page says then, once. */
 const saidOf = ({ form }: Named, of: string): string | RegExp | undefined => {
-  if (of in CATALOG) return form.on?.[of as ErrorCode] === undefined ? (errors[of] ?? errors.other) : undefined;
+  if (of in CATALOG)
+    return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of] ? undefined : (errors[of] ?? errors.other);
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
   return isSilent ? undefined : notices[form.notice ?? ''];
@@ -409,7 +423,7 @@ describe('each result of a form', () => {
   it.each(EVERY_RESULT)('$key: $of leads to $step', async ({ send, step, says, status }) => {
     const visitor = await send();
     const answer = visitor.answers.at(-1) ?? expect.unreachable();
-    expect([answer.status, answer.headers.location, answer.text]).toEqual([303, PAGES[step].path, '']);
+    expect([answer.status, locationIn(answer), answer.text]).toEqual([303, PAGES[step].path, '']);
     expect(answer.headers['cache-control']).toBe('no-store');
     const page = await visitor.follow();
     expect(page.status).toBe(status);
@@ -457,8 +471,8 @@ describe('what all forms have in common', () => {
     expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
     const { person } = await memberAt('/auth/account');
     await visitor.follow();
-    await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
-    expect(visitor.answers.at(-1)?.headers.location).toBe(PAGES[page].path);
+    const answer = await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+    expect(locationIn(answer)).toBe(PAGES[page].path);
   });
 
   it.each(OF_VISITORS)('$key does nothing for somebody who is not logged in', async ({ page, name }) => {

@@ -132,7 +132,12 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     await lead();
     await loaded;
   };
-  const at = (): string => page.url().replace(address(), '');
+  // Without what the address says of a log-in or a proof: the script removes it.
+  const at = (): string =>
+    page
+      .url()
+      .replace(address(), '')
+      .replace(/[?&]tandem=logged-in$/, '');
   return {
     ...{ page, faults, requests, form, at },
     posts: () => requests.filter((sent) => sent.method() === 'POST' && sent.isNavigationRequest()),

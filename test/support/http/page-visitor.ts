@@ -83,12 +83,15 @@ export const visitorOf = ({ http }: TestService, headers: Headers = {}) => {
   };
 };
 
+/** Where an answer leads, without what it tells a page that is the first one after a log-in or a proof. */
+export const locationIn = ({ headers }: Response): string => `${headers.location}`.replace(/\?tandem=logged-in$/, '');
+
 /** Somebody who has registered at the page. */
 export const registeredVisitor = async (service: TestService, headers: Headers = {}) => {
   const [visitor, person] = [visitorOf(service, headers), aPerson()];
   await visitor.open('/auth/register');
   const response = await visitor.submit('register.register', person);
-  expect([response.status, response.headers.location]).toEqual([303, '/auth/account']);
+  expect([response.status, response.headers.location]).toEqual([303, '/auth/account?tandem=logged-in']);
   const user = (await service.ports.users.findByUsername(person.username)) ?? expect.unreachable();
   return { ...visitor, person, user };
 };

@@ -136,7 +136,14 @@ export const PAGES = {
   prove: {
     path: '/auth/prove',
     for: 'anybody',
-    forms: { prove: { submits: 'refresh', fields: [], leadsTo: 'target' } },
+    forms: {
+      prove: {
+        submits: 'refresh',
+        fields: [],
+        leadsTo: 'target',
+        on: { AUTH_DEVICE_UNPROVEN: 'log-in', AUTH_FAILED: 'log-in' },
+      },
+    },
   },
   account: {
     path: '/auth/account',
@@ -180,6 +187,7 @@ export const PAGES = {
   delete: {
     path: '/auth/account/delete',
     for: 'visitor',
+    shows: ['current-user'],
     forms: { delete: { submits: 'delete-account', fields: ['password'], leadsTo: 'log-in', notice: 'deleted' } },
   },
   'log-out': {

@@ -25,6 +25,9 @@ export type PageState = {
   readonly payload?: unknown;
 };
 
+/** Characters. Browsers drop a cookie of more than 4,096 with its name. */
+const MAX_LENGTH = 4_000;
+
 type Deps = {
   readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   readonly clock: { now(): number };
@@ -32,8 +35,12 @@ type Deps = {
 };
 
 export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
-  set: (ctx: Context, state: PageState): void =>
-    cookie.set(ctx, secrets.encrypt(JSON.stringify(state), clock.now() + PAGE_STATE_LIFETIME)),
+  set: (ctx: Context, state: PageState): void => {
+    const sealed = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
+    const text = sealed(state);
+    // Rather a form that is empty than no word about what was wrong.
+    cookie.set(ctx, text.length <= MAX_LENGTH ? text : sealed({ ...state, typed: {} }));
+  },
   /** Takes it: a page that is loaded again shows nothing of it. */
   take: (ctx: Context, page: PageName): PageState | null => {
     const texts = cookie.read(ctx);

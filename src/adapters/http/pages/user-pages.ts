@@ -33,8 +33,8 @@ const alertOf = (shown: Shown): Html => {
   return html`<p role="alert" class="notice" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 
-const linkOf = ({ site, to, pages, application }: Shown, name: string): string => {
-  if (name === 'target') return to ?? pathIn(site, PAGES.account.path);
+const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {
+  if (name === 'target') return target;
   if (name === 'application') return application ?? pathIn(site, '/');
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // Without the pages for log-ins, those of links lead back to the application.

@@ -142,6 +142,8 @@ export type Route = Head & {
     readonly page: string;
     readonly succeeded: (ctx: Context) => Promise<string>;
   };
+  /** The route whose limits it shares. Default: it has its own. */
+  readonly countsAs?: Route;
   /** Where an error sends the browser instead of the error page, if anywhere. */
   readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;

@@ -10,6 +10,11 @@ import { fieldProblems } from '../errors/field-problems.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };
+const MALFORMED_FORM: FieldProblem = {
+  field: 'body',
+  message: 'must have each field once, in UTF-8',
+  code: 'malformed',
+};
 const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percent-encoded UTF-8', code: 'malformed' };
 
 /** Stage 8: params, query and body against the route's schemas; every problem of all three at once. */
@@ -55,8 +60,10 @@ const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
 export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
   async function formValidation(ctx, next) {
     const { request } = form?.submits ?? {};
-    const fields = await readForm(ctx);
+    const sent = await readForm(ctx);
+    const fields = sent ?? new Map<string, string>();
     ctx.state.form = fields;
+    if (sent === null) throw new RequestValidationFailure([MALFORMED_FORM]);
     const problems: FieldProblem[] = [];
     const check = checking(problems);
     const part = (schema: v.GenericSchema | undefined): Members =>
@@ -87,10 +94,16 @@ const fieldValue = (name: string, text: string): unknown => {
   return OBJECTS.includes(name) ? parseObject(text) : text;
 };
 
-/** @throws HttpError 413, 415 */
-export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string>> => {
+/**
+ * @returns `null` for what is no UTF-8, which a decoder would turn into other passwords, and for a field that is there twice.
+ * @throws HttpError 413, 415
+ */
+export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
   const text = await readText(ctx, 'urlencoded');
-  return new Map([...new URLSearchParams(text ?? '')].slice(0, MAX_PARAMETERS));
+  if (text === null || !isPercentEncoded(text)) return null;
+  const pairs = [...new URLSearchParams(text)];
+  const fields = new Map(pairs);
+  return fields.size < pairs.length || fields.size > MAX_PARAMETERS ? null : fields;
 };
 
 /** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */

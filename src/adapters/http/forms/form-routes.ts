@@ -1,0 +1,130 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import type { AppError } from '../../../domain/errors/app-error.ts';
+import type { Route } from '../routing/define-route.ts';
+import { readForm } from '../stages/input-validation.ts';
+import { type Form, PAGES, type PageName, pathOf, type Step } from './flow.ts';
+import { type Locations, MARKS, pageLacking } from './locations.ts';
+import type { PageStates } from './page-state.ts';
+
+export type FormDeps = {
+  readonly states: PageStates;
+  /** Remembers that the visitor of a session that a form has opened or proven has its key. */
+  readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
+};
+
+/** A form of a page, and the route that it submits to. */
+type Submitted = {
+  readonly page: PageName;
+  readonly formName: string;
+  readonly form: Form;
+  readonly submits: Route;
+};
+
+/** The route that a form is posted to. */
+export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): Route => {
+  const { page, formName, submits } = submitted;
+  return {
+    ...submits,
+    name: `${page}-${formName}-form`,
+    tag: 'pages',
+    summary: `Submit a form of ${PAGES[page].path}: as ${submits.method} ${submits.path}`,
+    method: 'POST',
+    path: pathOf(page, formName),
+    visitor: true,
+    request: { query: v.strictObject({ to: at.target }) },
+    errorPages: true,
+    errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
+    httpStatuses: new Set([...submits.httpStatuses, 415]),
+    form: { submits, page: at.pathOf(page), succeeded: whenDone(deps, at, submitted) },
+    failed: whenFailed(deps, at, submitted),
+  };
+};
+
+const targetOf = ({ allowed }: Locations, { state }: Context): string | undefined =>
+  allowed(state.form?.get('to') || undefined);
+
+const whenDone =
+  ({ states, rememberProof }: FormDeps, at: Locations, submitted: Submitted) =>
+  async (ctx: Context): Promise<string> => {
+    const { page, formName, form } = submitted;
+    const payload = membersOf(ctx.state.payload);
+    const { accessToken } = payload;
+    const isProven = typeof accessToken === 'string';
+    if (isProven) await rememberProof(ctx, accessToken);
+    const to = targetOf(at, ctx);
+    const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
+    const ahead = shows?.on ?? successOf(submitted);
+    const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
+    const notice = step === form.accepted?.login ? undefined : form.notice;
+    if (step !== 'target' && (shows !== null || notice !== undefined))
+      states.set(ctx, {
+        page: step,
+        form: formName,
+        // The picture is made again from its address: it does not fit into a cookie.
+        ...(shows !== null && { payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined } }),
+        ...(notice !== undefined && { notice }),
+      });
+    const mark = isProven ? MARKS.loggedIn : undefined;
+    return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark);
+  };
+
+const whenFailed =
+  ({ states }: FormDeps, at: Locations, { page, formName, form }: Submitted) =>
+  async (ctx: Context, error: AppError): Promise<string | null> => {
+    // A form of another site, or one that cannot be read.
+    if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
+    // An error before the form was read must not cost the visitor what was typed.
+    const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
+    if (fields === null) return null;
+    ctx.state.form = fields;
+    const to = targetOf(at, ctx);
+    const elsewhere = form.on?.[error.code];
+    // A step of the log-in, which has not failed.
+    if (elsewhere === 'second-factor') return at.hrefOf(elsewhere, to);
+    const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
+    const lacking = PAGES[page].for === 'visitor' && !isItemGone ? pageLacking(error.code) : null;
+    if (lacking !== null) {
+      states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
+      return at.hrefOf(lacking, at.pathOf(page));
+    }
+    const { code, status, retryAfter } = error;
+    states.set(ctx, {
+      page: elsewhere ?? page,
+      form: elsewhere === undefined ? formName : '',
+      typed: typedIn(fields),
+      error: {
+        ...{ code, status },
+        ...(retryAfter !== undefined && { retryAfter }),
+        fields: (error.details ?? [])
+          .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
+          .filter(({ field }) => form.fields.includes(field)),
+      },
+    });
+    return at.hrefOf(elsewhere ?? page, to);
+  };
+
+const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
+  typeof payload === 'object' && payload !== null ? { ...payload } : {};
+
+/** A registration may have to wait: for the mail that verifies its address, or for the second factor of its log-in. */
+const successOf = ({ form: { leadsTo, accepted }, submits: { response, cookie } }: Submitted): Step => {
+  if (accepted === undefined || response.status !== 202) return leadsTo;
+  return cookie.writes === 'waits' ? accepted.login : accepted.mail;
+};
+
+/** The field that a problem is about. Where a body has to have one of several members, it is the one that the form has. */
+const fieldOf = (field: string, { fields: [first] }: Form): string =>
+  field === 'body' ? (first ?? field) : field.replace(/^body\./, '');
+
+/** Fields whose text is filled in again: neither passwords nor codes. `id`, `secret` and `uri`: of an app that is being added. */
+const FILLED_AGAIN = ['account', 'username', 'email', 'locale', 'token', 'name', 'remember', 'id', 'secret', 'uri'];
+/** Characters. */
+const FILLED_AGAIN_MAX_LENGTH = 500;
+
+const typedIn = (form: ReadonlyMap<string, string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...form]
+      .filter(([name]) => FILLED_AGAIN.includes(name))
+      .map(([name, text]) => [name, text.slice(0, FILLED_AGAIN_MAX_LENGTH)]),
+  );

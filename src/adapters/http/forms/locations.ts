@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { textRule } from '../../json/text-rule.ts';
+import { PAGES, type PageName, type Step } from './flow.ts';
+import { type TargetSettings, targetProblem } from './targets.ts';
+
+/** What a page is told by who leads to it. An application looks whether somebody is there; the client and the script remove it. */
+export const MARK = 'tandem';
+export const MARKS = {
+  loggedIn: 'logged-in',
+  loggedOut: 'logged-out',
+  /** For the log-in: somebody has logged in, and their browser has not sent the cookie. */
+  noCookie: 'no-cookie',
+} as const;
+type Mark = (typeof MARKS)[keyof typeof MARKS];
+
+/** Where the pages are, and what they lead to. */
+export const locations = (settings: TargetSettings) => {
+  const base = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
+  const isOwnPage = (to: string): boolean => Object.values(PAGES).some(({ path }) => to === base + path);
+  /** What the visitor came for: a page of an application, or of the service. */
+  const target = v.optional(
+    v.pipe(
+      v.string(),
+      textRule((text) => (isOwnPage(text) ? null : targetProblem(text, settings))),
+    ),
+  );
+  const pathOf = (page: PageName): string => base + PAGES[page].path;
+  const hrefOf = (page: PageName, to: string | undefined, mark?: Mark): string => {
+    const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(mark !== undefined && { [MARK]: mark }) });
+    return `${pathOf(page)}${query.size === 0 ? '' : `?${query}`}`;
+  };
+  /** @param to what the visitor came for; without it, that is the account. */
+  const locationOf = (step: Step, to: string | undefined, mark?: Mark): string => {
+    if (step !== 'target') return hrefOf(step, to);
+    const at = to ?? pathOf('account');
+    if (mark === undefined) return at;
+    const marked = (search: string) => `${search}${search === '' ? '?' : '&'}${MARK}=${mark}`;
+    if (at.startsWith('/')) return at + marked('');
+    const url = new URL(at);
+    // At the end, and as text: `searchParams` would write the others in another way.
+    url.search = marked(url.search);
+    return url.href;
+  };
+  /** What is allowed of what was sent: also an error leads on. */
+  const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
+  return { target, pathOf, hrefOf, locationOf, allowed };
+};
+
+export type Locations = ReturnType<typeof locations>;
+
+/** Where a visitor goes who lacks something that a page needs. */
+const LACKING: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'>>> = {
+  AUTH_STEP_UP_REQUIRED: 'step-up',
+  AUTH_DEVICE_UNPROVEN: 'prove',
+  AUTH_FAILED: 'log-in',
+  AUTH_TOKEN_MISSING: 'log-in',
+  AUTH_TOKEN_INVALID: 'log-in',
+  DB_RECORD_NOT_FOUND: 'log-in',
+};
+
+/** DB_RECORD_NOT_FOUND is also what a form may say of an item of a list that is gone. */
+export const pageLacking = (code: ErrorCode): 'step-up' | 'prove' | 'log-in' | null => LACKING[code] ?? null;

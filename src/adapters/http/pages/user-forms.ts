@@ -50,8 +50,34 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
   remember: { type: 'checkbox' },
 };
 
+/** Fields into which nobody has to type. */
+const NOT_TYPED = ['token', 'credential', 'remember'];
+
+/**
+ * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
+ * are read first.
+ */
+const nextField = ({ name, state }: Shown, form: string): string | undefined => {
+  const { forms, path } = PAGES[name] as Page;
+  const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
+  if (state?.error === undefined ? !isFirst : state.form !== form) return undefined;
+  const fields = (forms[form] as Form).fields.filter((field) => !NOT_TYPED.includes(field));
+  return (
+    fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
+    fields.find((field) => state?.typed?.[field] === undefined)
+  );
+};
+
+/** The name of the account, beside its password, for password managers. */
+const nameBeside = ({ payloads }: Shown, { fields }: Form): Html => {
+  const { username } = (payloads['current-user'] ?? {}) as { readonly username?: string };
+  if (username === undefined || !fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
+  return html`<input type="text" autocomplete="username" value="${username}" readonly hidden>\n`;
+};
+
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
-const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string, values: Texts): Html => {
+const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
+  const { state, texts, name: page } = shown;
   const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint, ...words } = texts.fields[name] ?? {};
@@ -60,13 +86,19 @@ const fieldOf = ({ state, texts, name: page }: Shown, form: string, name: string
     return html`<p class="check"><label><input type="checkbox" name="${name}"> ${label}</label></p>\n`;
   const problem = state?.form === form ? state.error?.fields.find(({ field }) => field === name) : undefined;
   const said = problem && (words[problem.code] ?? words.other ?? '');
-  const ids = [...(hint === undefined ? [] : [`${id}-hint`]), ...(said === undefined ? [] : [`${id}-problem`])];
+  const isNext = name === nextField(shown, form);
+  // Read out with the field that has the focus.
+  const ids = [
+    ...(isNext && state?.error !== undefined ? ['alert'] : []),
+    ...(hint === undefined ? [] : [`${id}-hint`]),
+    ...(said === undefined ? [] : [`${id}-problem`]),
+  ];
   const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
   const typed = state?.form === form ? state.typed?.[name] : undefined;
   const filled = type === 'password' ? NOTHING : html` value="${typed ?? values[name] ?? ''}"`;
   return html`<p class="field"><label for="${id}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}<input id="${id}" name="${name}" type="${type}" ${new Html(attributes ?? '')} required${described}${invalid}${filled}>
+${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}<input id="${id}" name="${name}" type="${type}" ${new Html(attributes ?? '')} required${isNext ? html` autofocus` : NOTHING}${described}${invalid}${filled}>
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>
 `;
 };
@@ -99,6 +131,6 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
   const label = item === undefined ? NOTHING : html` aria-label="${button}: ${item}"`;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}" ${scriptOf(shown, name, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

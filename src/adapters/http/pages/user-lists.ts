@@ -46,10 +46,12 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
   'second-factor.second-factor': (shown) => method(shown, 'totp') || started(shown).id !== undefined,
   'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
   'second-factor.passkey': (shown) => method(shown, 'passkey'),
-  'second-factor.start-app': (shown) => payload<Pending>(shown, 'pending-login').enrol === true,
+  'second-factor.start-app': (shown) =>
+    payload<Pending>(shown, 'pending-login').enrol === true && started(shown).id === undefined,
   'step-up.code': (shown) => payload<User>(shown, 'current-user').secondFactor === true,
   'step-up.passkey': (shown) => (payload<User>(shown, 'current-user').passkeys ?? 0) > 0,
   'factors.app': (shown) => started(shown).id !== undefined,
+  'factors.start-app': (shown) => started(shown).id === undefined,
 };
 const method = (shown: Shown, name: string): boolean =>
   payload<Pending>(shown, 'pending-login').methods?.includes(name) === true;
@@ -82,6 +84,10 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
   return html`<li><div><strong>${title}</strong> <small>${said}</small></div>${forms}</li>\n`;
 };
 
+/** A list, or a sentence that there is nothing in it. */
+const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
+  items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
+
 export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
@@ -101,24 +107,32 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
     )}</ul>`;
   },
   passkeys: (shown) =>
-    html`<ul class="items">${(payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
-      item(
-        nameOf(shown, name, 'passkey'),
-        [sayTime(shown, 'added', createdAt)],
-        [
-          html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' }, nameOf(shown, name, 'passkey'))}</details>`,
-          formOf(shown, 'remove-passkey', { id }, nameOf(shown, name, 'passkey')),
-        ],
+    itemsOf(
+      shown,
+      (payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
+        item(
+          nameOf(shown, name, 'passkey'),
+          [sayTime(shown, 'added', createdAt)],
+          [
+            html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' }, nameOf(shown, name, 'passkey'))}</details>`,
+            formOf(shown, 'remove-passkey', { id }, nameOf(shown, name, 'passkey')),
+          ],
+        ),
       ),
-    )}</ul>`,
+    ),
   apps: (shown) =>
-    html`<ul class="items">${(payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>
-      item(
-        nameOf(shown, null, 'app'),
-        [sayTime(shown, 'added', createdAt)],
-        [formOf(shown, 'remove-app', { id }, nameOf(shown, null, 'app'))],
+    itemsOf(
+      shown,
+      (payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>
+        item(
+          nameOf(shown, null, 'app'),
+          [sayTime(shown, 'added', createdAt)],
+          [formOf(shown, 'remove-app', { id }, nameOf(shown, null, 'app'))],
+        ),
       ),
-    )}</ul>`,
+    ),
+  'codes-left': (shown) =>
+    html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${payload<Factors>(shown, 'factors').recoveryCodes ?? 0}`)}</p>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
     const { secret } = started(shown);

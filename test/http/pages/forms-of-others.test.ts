@@ -54,7 +54,7 @@ describe('a form of another site', () => {
   ])('is told from one of the service, which sends %j', async (headers) => {
     const credentials = credentialsOf(await registeredVisitor(service));
     const visitor = visitorOf(service);
-    expect((await visitor.post('/auth/log-in', credentials, headers)).headers.location).toBe('/auth/account');
+    expect((await visitor.post('/auth/log-in', credentials, headers)).headers.location).toBe('/auth/account?tandem=logged-in');
     expect([...visitor.jar.keys()]).toContain('refresh_token');
   });
 
@@ -95,7 +95,7 @@ describe('what a visitor came for', () => {
   const GOOD = [
     [`${APP}/notes`, `${APP}/notes?tandem=logged-in`],
     [`${APP}/notes?a=1#b`, `${APP}/notes?a=1&tandem=logged-in#b`],
-    ['/auth/account/history', '/auth/account/history'],
+    ['/auth/account/history', '/auth/account/history?tandem=logged-in'],
     // A URL has no line breaks, and neither has the header.
     [`${APP}/\r\nSet-Cookie:x`, `${APP}/Set-Cookie:x?tandem=logged-in`],
   ];

@@ -4,7 +4,7 @@ import { MINUTE } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { cookieAttributes, servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
+import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
@@ -179,7 +179,7 @@ describe('a second click', () => {
       visitorOf(service).post('/auth/log-in', { ...form?.fields, account: person.username, password: person.password });
     const [first, second] =
       when === 'after it' ? [await click(), await click()] : await Promise.all([click(), click()]);
-    expect(second?.headers.location).toBe('/auth/account');
+    expect(second?.headers.location).toBe('/auth/account?tandem=logged-in');
     expect(second?.get('Set-Cookie')).toEqual(first?.get('Set-Cookie'));
     expect(await sessionsOf(person.username)).toBe(2);
     // Other fields, or the form of a page that was loaded again, are another attempt.
@@ -208,7 +208,7 @@ describe('a second click', () => {
     const code = { ...step?.fields, code: codeAt(secret, clock.now()) };
     const first = await visitor.post('/auth/second-factor', code);
     const second = await visitor.post('/auth/second-factor', code);
-    expect([first, second].map(({ headers }) => headers.location)).toEqual(['/auth/account', '/auth/account']);
+    expect([first, second].map(locationIn)).toEqual(['/auth/account', '/auth/account']);
     expect(second.get('Set-Cookie')).toEqual(first.get('Set-Cookie'));
   });
 

@@ -61,7 +61,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
   const Query = v.strictObject({
     to: at.target,
     before: v.optional(Id),
-    [MARK]: v.optional(v.picklist([MARKS.loggedIn, MARKS.noCookie])),
+    [MARK]: v.optional(v.picklist(Object.values(MARKS))),
   });
   return route(
     {

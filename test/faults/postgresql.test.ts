@@ -9,6 +9,27 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 /** Milliseconds; the time-out only catches hangs. */
 const RECOVERY = { timeout: 60_000, interval: 100 };
 
+const ORIGIN = 'https://auth.example.org';
+
+/** A browser without a script that sends the log-in form, and goes where it is sent. @returns the answer there. */
+const logInByForm = async (url: string, account: string, password: string) => {
+  const body = new URLSearchParams({ account, password });
+  const sent = await fetch(`${url}/auth/log-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { Origin: ORIGIN },
+    body,
+  });
+  expect(sent.status).toBe(303);
+  const cookies = sent.headers.getSetCookie().map((line) => line.split(';')[0]);
+  return pageAt(url + sent.headers.get('Location'), cookies.join('; '));
+};
+
+const pageAt = async (address: string, cookie: string) => {
+  const response = await fetch(address, { headers: { Cookie: cookie, 'Sec-Fetch-Dest': 'document' } });
+  return { status: response.status, path: new URL(response.url).pathname, text: await response.text() };
+};
+
 const FAULTS: Readonly<
   Record<string, { strike: (postgres: TestServer) => Promise<void>; mend: (postgres: TestServer) => Promise<void> }>
 > = {
@@ -28,6 +49,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     service = await runService({
       DATABASE_URL: postgres.url,
       DATA_DIR: directory.path,
+      BASE_URL: ORIGIN,
       // A connection gets a tenth of it, a statement a sixth.
       REQUEST_TIMEOUT_MS: '6000',
       RATE_LIMITS: 'off',
@@ -77,6 +99,15 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     }
   });
 
+  it('a form keeps what was typed, and settings have a page that says what to do', async () => {
+    const form = await logInByForm(service.url, 'ada', 'correct horse battery');
+    expect(form).toMatchObject({ status: 500, path: '/auth/log-in', text: expect.stringContaining('role="alert"') });
+    expect(form.text).toContain('value="ada"');
+    expect(form.text).not.toContain('correct horse');
+    const settings = await pageAt(`${service.url}/auth/account`, holders[0]?.cookies().at(-1) ?? '');
+    expect(settings).toMatchObject({ status: 500, text: expect.stringContaining('<a href="">Try again</a>') });
+  });
+
   it('everything works again when it is back, and nothing that was acknowledged is lost', async () => {
     await mend(postgres);
     await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), RECOVERY);
@@ -86,6 +117,9 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
       // A connection that the outage has cut may fail once more.
       await vi.waitFor(async () => expect((await logIn()).status).toBe(200), RECOVERY);
     }
+    const [{ username = '', password = '' } = {}] = registered;
+    const form = await logInByForm(service.url, username, password);
+    expect(form).toMatchObject({ status: 200, path: '/auth/account' });
   });
 
   it('every refresh that failed has left its token usable', async () => {

@@ -108,7 +108,7 @@ export const expectSettled = async (page: Page, name: string, holds = async (): 
 };
 
 /** Stores a picture of the whole page if TEST_SCREENSHOTS names a directory. */
-const screenshot = async (page: Page, name: string): Promise<void> => {
+export const screenshot = async (page: Page, name: string): Promise<void> => {
   const directory = process.env.TEST_SCREENSHOTS;
   if (directory === undefined) return;
   mkdirSync(directory, { recursive: true });

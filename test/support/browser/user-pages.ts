@@ -104,7 +104,7 @@ export type Tab = {
   /** The form of the name in `forms/flow.ts`, with that of its page: `log-in.passkey`. */
   readonly form: (name: string, where?: string) => Locator;
   readonly open: (path: string) => Promise<void>;
-  /** Does what leads to another page, and waits for it. @param lead a click on the first button of the form, unless given. */
+  /** Does what leads to another page, and waits for it. @param lead a click on the button that sends the form, unless given. */
   readonly submit: (form: string, fields?: Fields, lead?: (button: Locator) => Promise<void>) => Promise<void>;
   readonly follow: (link: string) => Promise<void>;
   /** Where the tab is: the path of the service, or another address. */
@@ -152,7 +152,7 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
         else await input.fill(text);
       }
       // The script waits for the key of the device before it sends the form.
-      await arriving(() => lead(form(name).getByRole('button').first()));
+      await arriving(() => lead(form(name).locator('button:not([type])').first()));
     },
     follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
     isAt: async (path, notice) => {

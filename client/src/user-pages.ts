@@ -22,15 +22,18 @@ const hiddenField = (form: HTMLFormElement, name: string, value: string): void =
 /** The path of a form in the service, which may be below a path. */
 const pathOf = (form: HTMLFormElement): string => `/${new URL(form.action).href.slice(base.href.length)}`;
 
+/** The form says when the service has made it: a proof by a clock that is wrong would be refused. In milliseconds. */
+const CLOCK_TOLERANCE = 20_000;
+const loadedAt = Date.now();
+
 /** Sends a form with what only a script has. A second press does nothing. */
 const send = async (form: HTMLFormElement): Promise<void> => {
   if (form.ariaBusy === 'true') return;
   form.ariaBusy = 'true';
   if (form.hasAttribute('data-proves')) {
     const { prove } = await import(`${base.href}device-key.js`);
-    const proof = await prove({ path: pathOf(form), create: true, again: form.dataset.proves === 'again' }).catch(
-      ignore,
-    );
+    const again = Math.abs(Number(form.dataset.proves) - loadedAt) > CLOCK_TOLERANCE;
+    const proof = await prove({ path: pathOf(form), create: true, again }).catch(ignore);
     if (proof) hiddenField(form, 'proof', proof);
   }
   form.submit();

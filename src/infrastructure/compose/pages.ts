@@ -105,7 +105,7 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
       const files = await read();
       const qr = await qrOf(content.state?.payload);
       const around = { site, application, pages: names, ...textsFor(ctx, files, defaultLocale) };
-      return userPage({ ...content, ...around, qr, once: deps.secrets.random() }, files);
+      return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },
     rememberProof: async (ctx, accessToken) => {
       const verified = await verify(accessToken);

@@ -163,8 +163,9 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
   };
 };
 
-/** Codes of an app: each is another one, and two are accepted at once. */
-export const codesOf = (secret: string) => {
+/** Codes of an app: each is another one, and two are accepted at once. @param secret as the page shows it, in groups. */
+export const codesOf = (shown: string) => {
+  const secret = shown.replaceAll(' ', '');
   let last = 0;
   return (now: number): string => {
     const [present = 0] = acceptedSteps(now);

@@ -21,6 +21,8 @@ type Texts = Readonly<Record<string, string>>;
 export type Shown = PageContent & {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
+  /** The time of the service, in epoch milliseconds. */
+  readonly now: number;
   /** The picture of the secret that an app is to read; `null`: there is none. */
   readonly qr: string | null;
   /** The names of the pages that there are. */
@@ -104,12 +106,11 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state }: Shown, name: string, { fields, submits }: Form): Html => {
+const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, { fields, submits }: Form): Html => {
   const proves = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'].includes(submits);
-  const again = state?.error?.code === 'AUTH_PROOF_EXPIRED' ? 'again' : '';
   const options = page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', pendingPasskey(payloads)];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
-  return html`${proves ? html` data-proves="${again}"` : NOTHING}${
+  return html`${proves ? html` data-proves="${`${now}`}"` : NOTHING}${
     fields.includes('credential') ? html` hidden data-passkey` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { addAuthenticator } from '../support/browser/passkey-page.ts';
+import { CHROMIUM, codesOf, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
+import { aPerson } from '../support/http/service.ts';
+
+const MINUTE = 60_000;
+
+describe.runIf(canBrowse())('the pages for users', () => {
+  const { service, pass, visitor } = openUserPages();
+  const now = () => service().ports.clock.now();
+  /** Somebody who has registered, at the account. */
+  const registered = async () => {
+    const person = aPerson();
+    const own = await visitor(CHROMIUM);
+    await own.open('/auth/register');
+    await own.submit('register.register', person);
+    return { ...person, ...own };
+  };
+
+  it('make a passkey, log in with it by the button and by autofill, and take it as a second factor and at a step-up', async () => {
+    const { username, password, page, form, open, submit, follow, isAt, faults } = await registered();
+    const authenticator = await addAuthenticator(page);
+    await follow('/auth/account/factors');
+    await submit('factors.passkey', { name: 'Laptop' });
+    await isAt('/auth/account/factors', 'saved');
+    expect(await page.locator('main strong').allTextContents()).toContain('Laptop');
+    expect(await authenticator.ids()).toHaveLength(1);
+    const logOut = async () => {
+      await open('/auth/log-out');
+      await submit('log-out.log-out');
+    };
+
+    await authenticator.setPresence(false);
+    await logOut();
+    await authenticator.setPresence(true);
+    // The virtual authenticator answers the request that waits in the field of the name.
+    await page.reload({ waitUntil: 'commit' });
+    await page.waitForURL('**/auth/account');
+    // From here on, it answers the buttons alone.
+    await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+    await logOut();
+    await submit('log-in.passkey');
+    await isAt('/auth/account');
+
+    pass(6 * MINUTE);
+    await open('/auth/account/factors');
+    await isAt('/auth/step-up?to=%2Fauth%2Faccount%2Ffactors');
+    await submit('step-up.passkey');
+    await isAt('/auth/account/factors');
+    await submit('factors.start-app');
+    const code = codesOf((await page.locator('main p > code').textContent()) ?? '');
+    await submit('factors.app', { code: code(now()) });
+    await isAt('/auth/recovery-codes');
+
+    await logOut();
+    await submit('log-in.log-in', { account: username, password });
+    await isAt('/auth/second-factor');
+    expect(await form('second-factor.passkey').isVisible()).toBe(true);
+    await submit('second-factor.passkey');
+    await isAt('/auth/account');
+    expect(faults).toEqual([]);
+  });
+
+  it('know a session that is bound to its device again, once it has proven its key, without a word', async () => {
+    const { page, context, form, open, submit, isAt, faults, requests } = await registered();
+    expect(await page.locator('main').textContent()).toContain(TEXTS.common.bound);
+    await context.clearCookies({ name: 'page_visitor' });
+    await open('/auth/account');
+    await page.waitForURL('**/auth/account');
+    await isAt('/auth/account');
+    expect(requests.filter((sent) => sent.url().includes('/auth/prove?to=%2Fauth%2Faccount'))).toHaveLength(1);
+    await submit('account.language', { locale: 'de' });
+    expect(await form('account.language').locator('[name=locale]').inputValue()).toBe('de');
+    expect(faults).toEqual([]);
+  });
+
+  it('cannot be used with the cookies of another device alone', async () => {
+    const { context } = await registered();
+    const thief = await visitor(CHROMIUM);
+    await context.clearCookies({ name: 'page_visitor' });
+    await thief.context.addCookies(await context.cookies());
+    await thief.open('/auth/account');
+    await thief.page.getByRole('alert').waitFor();
+    expect(thief.at()).toMatch(/^\/auth\/prove/);
+    expect(await thief.page.locator('form[data-form^="account"]').count()).toBe(0);
+  });
+});

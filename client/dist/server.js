@@ -8,11 +8,19 @@ const baseOf = (baseUrl) => {
 };
 
 // src/host.ts
+const browser = () => globalThis.document && globalThis;
 const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
 	const timer = setTimeout(resolve, milliseconds);
 	if (isIdle) timer.unref?.();
 });
 const ignore = () => void 0;
+
+// src/there-and-back.ts
+const MARK$1 = /[?&]tandem=(logged-(?:in|out))(?=#|$)/;
+const userPage = (base, page, { to } = {}, here = browser()?.location.href) => {
+	const back = to ?? here;
+	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href.replace(MARK$1, ""))}` : ""}`;
+};
 
 // src/response.ts
 const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
@@ -154,7 +162,7 @@ const visitors = (base, options) => {
 
 // src/server.ts
 const [TRIES, PAUSE] = [4, 300];
-const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})$/;
+const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 const ADVICE = "Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.";
 const isDocument = ({ method, headers }) => /^(GET|HEAD)$/.test(method) && headers.get("Sec-Fetch-Mode") === "navigate" && headers.get("Sec-Fetch-Dest") === "document";
 const answer = (status, text, headers = {}) => new Response(text, {
@@ -180,16 +188,20 @@ const createServerAuth = (options) => {
 		const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
 		return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
 	};
+	const addressOf = ({ url }) => {
+		const { origin, pathname, search } = new URL(url);
+		return (publicOrigin ?? origin) + pathname + search.replace(MARK, "").replace(/^&/, "?");
+	};
 	return {
+		linkTo: (page, request, options) => userPage(base, page, options, addressOf(request)),
 		getUser: async (request) => (await visitorOf(request)).user,
 		requireUser: async (request, { loginPage } = {}) => {
 			const visitor = await visitorOf(request).catch((error) => error);
 			if (visitor instanceof Error && !visitor.retryable) throw visitor;
 			if (visitor instanceof Error) return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
 			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": "Bearer" });
-			const { origin, pathname, search } = new URL(request.url);
-			const mark = MARK.exec(search);
-			const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, "");
+			const mark = MARK.exec(new URL(request.url).search);
+			const page = addressOf(request);
 			const isFresh = Date.now() < visitor.due;
 			if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;
 			if (visitor.user || !loginPage || !visitor.isNobody) return continued(page, mark, visitor.why);

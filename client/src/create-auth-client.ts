@@ -3,6 +3,7 @@ import { browser, ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
+import { userPage } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
 import type {
   AuthClient,
@@ -14,7 +15,6 @@ import type {
   StepUpReason,
   User,
 } from './types.ts';
-import { userPage } from './there-and-back.ts';
 
 /** What a challenge says is missing (RFC 9470), in the order in which the user is asked. */
 const missingIn = (challenge: string): StepUpReason[] => [

@@ -1,13 +1,17 @@
 import { AuthError } from './auth-error.ts';
 import { baseOf } from './base-url.ts';
 import { sleep } from './host.ts';
+import { userPage } from './there-and-back.ts';
 import type { ServerAuth, ServerAuthOptions } from './types.ts';
 import { visitors } from './visitors.ts';
 
 /** How often a navigation is sent to the service, and for how many milliseconds more each time it waits: the cookie of another one may be on its way. */
 const [TRIES, PAUSE] = [4, 300];
-/** How often it was, at the end of the query of the page to which it comes back, and when, in seconds. It counts for a minute. */
-const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})$/;
+/**
+ * How often it was, at the end of the query of the page to which it comes back, and when, in seconds. It counts for a minute. What the log-in
+ * page of the service has added is for the browser client.
+ */
+const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 
 /** For a visitor who comes back from the service, logged in, and again without a token. */
 const ADVICE =
@@ -39,7 +43,14 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
     return seeOther(`${base}/auth/continue?to=${encodeURIComponent(to)}`);
   };
 
+  /** As the browser has it. Absolute: a path may begin with two slashes. */
+  const addressOf = ({ url }: Request): string => {
+    const { origin, pathname, search } = new URL(url);
+    return (publicOrigin ?? origin) + pathname + search.replace(MARK, '').replace(/^&/, '?');
+  };
+
   return {
+    linkTo: (page, request, options) => userPage(base, page, options, addressOf(request)),
     getUser: async (request) => (await visitorOf(request)).user,
     requireUser: async (request, { loginPage } = {}) => {
       const visitor = await visitorOf(request).catch((error: AuthError) => error);
@@ -48,10 +59,8 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
         return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
       if (!isDocument(request))
         return visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': 'Bearer' });
-      const { origin, pathname, search } = new URL(request.url);
-      const mark = MARK.exec(search);
-      // Absolute: a path may begin with two slashes.
-      const page = (publicOrigin ?? origin) + pathname + search.replace(MARK, '');
+      const mark = MARK.exec(new URL(request.url).search);
+      const page = addressOf(request);
       const isFresh = Date.now() < visitor.due;
       // One who comes back with the same token does not go again.
       if (visitor.user && (isFresh || mark)) return isFresh && mark ? seeOther(page) : visitor.user;

@@ -14,9 +14,13 @@ export const cameBack = (): Back | undefined => {
   return state as Back | undefined;
 };
 
-/** The address of a page of the service, which leads back to this one. */
-export const userPage = (base: string, page: UserPage, { to }: Return = {}): string => {
-  const here = browser()?.location.href;
+/** The address of a page of the service, which leads back to where the visitor is. */
+export const userPage = (
+  base: string,
+  page: UserPage,
+  { to }: Return = {},
+  here = browser()?.location.href,
+): string => {
   const back = to ?? here;
-  return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href)}` : ''}`;
+  return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href.replace(MARK, ''))}` : ''}`;
 };

@@ -618,6 +618,8 @@ export type ServerAuth = {
   readonly getUser: (request: Request) => Promise<User | null>;
   /** The user; or a response that gets the visitor an access token or a log-in, and has to be sent instead of the page. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;
+  /** The address of a page of the service, for a link. It leads back to the page of the request, or to `to`, which may be a path. */
+  readonly linkTo: (page: UserPage, request: Request, options?: Return) => string;
   /** Like the global `fetch`, with the access token of the visitor, if there is one. */
   readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 };

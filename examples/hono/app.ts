@@ -1,10 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { ServerAuth, User } from 'tandem-client';
-import { accountPage, loginPage, welcomePage } from './pages.ts';
+import { accountPage, welcomePage } from './pages.ts';
 
-/** @param service the address of Tandem as browsers know it */
-export const createApp = (auth: ServerAuth, service: string): Hono<{ Variables: { user: User } }> => {
+export const createApp = (auth: ServerAuth): Hono<{ Variables: { user: User } }> => {
   const app = new Hono<{ Variables: { user: User } }>();
 
   // Pages differ from visitor to visitor, so nothing keeps them.
@@ -18,7 +17,6 @@ export const createApp = (auth: ServerAuth, service: string): Hono<{ Variables: 
     const user = await auth.getUser(c.req.raw).catch(() => null);
     return c.html(welcomePage(user));
   });
-  app.get('/login', (c) => c.html(loginPage(service)));
 
   const usersAlone = createMiddleware<{ Variables: { user: User } }>(async (c, next) => {
     const user = await auth.requireUser(c.req.raw);
@@ -27,6 +25,10 @@ export const createApp = (auth: ServerAuth, service: string): Hono<{ Variables: 
     c.set('user', user);
     return next();
   });
-  app.get('/account', usersAlone, (c) => c.html(accountPage(c.get('user'), service)));
+  app.get('/account', usersAlone, (c) => {
+    const settings = auth.linkTo('account', c.req.raw);
+    const logOut = auth.linkTo('log-out', c.req.raw, { to: '/' });
+    return c.html(accountPage(c.get('user'), { settings, logOut }));
+  });
   return app;
 };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { readText } from '../support/checkout/repository.ts';
@@ -33,5 +34,32 @@ describe.runIf(canBrowse()).each(EXAMPLES)('the example in %s', (_page, example)
     expect(seen().filter(({ path, method }) => path === '/auth/login' && method === 'POST').length).toBeLessThanOrEqual(
       1,
     );
+  });
+});
+
+describe.runIf(canBrowse())('the application without a form in docs/browser.md', () => {
+  const { world, visit } = openWorld('localhost', {}, {}, { hasPages: true });
+  const [, example = ''] = /```html\n([\s\S]*?)```/.exec(readText('docs/browser.md')) ?? [];
+
+  it('has 15 lines', () => {
+    expect(example.split('\n').filter((line) => line.trim()).length).toBeLessThanOrEqual(15);
+  });
+
+  it('has users who register, find their settings, log out and log in', async () => {
+    const { open } = await visit();
+    const page = world().app.publish(example.replaceAll('http://localhost:3000', world().service));
+    const tab = await open(page);
+    await tab.click('text="Log in"');
+    const { username, password } = await registerAtService(tab);
+    const settings = (await tab.getByRole('link', { name: 'Settings' }).getAttribute('href')) ?? '';
+    expect(settings).toContain('/auth/account?to=');
+    expect(tab.url()).toBe(page);
+    await tab.goto(settings);
+    expect(await tab.inputValue('[name=username]')).toBe(username);
+    await tab.goto(page);
+    await tab.click('text="Log out"');
+    await tab.click('text="Log in"');
+    await logInAtService(tab, { username, password });
+    await tab.getByRole('link', { name: 'Settings' }).waitFor();
   });
 });

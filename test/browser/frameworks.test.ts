@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { FRAMEWORKS, serveFrameworks } from '../support/browser/frameworks.ts';
 import { openWorld } from '../support/browser/world.ts';
@@ -9,7 +10,7 @@ const port = await freePort();
 const ORIGIN = `http://localhost:${port}`;
 
 describe.runIf(canBrowse())('useAuth', () => {
-  const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN });
+  const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN }, {}, { hasPages: true });
   const directory = temporaryDirectory();
   const cleanups: (() => unknown)[] = [directory.remove];
   beforeAll(async () => {
@@ -22,15 +23,16 @@ describe.runIf(canBrowse())('useAuth', () => {
   describe.each(FRAMEWORKS)('in %s, in the component that is documented', (framework) => {
     const page = `${ORIGIN}/${framework}/`;
 
-    it('follows log-in and log-out, here and in another tab', async () => {
-      const { open, person } = await visit();
+    it('leads to the pages of the service, and follows log-in and log-out, here and in another tab', async () => {
+      const { open } = await visit();
       const [first, second] = [await open(page), await open(page)];
-      for (const tab of [first, second]) await tab.getByRole('link', { name: 'Log in' }).waitFor();
-      await first.evaluate(`auth.register(${JSON.stringify(person)})`);
+      for (const tab of [first, second]) await tab.getByRole('button', { name: 'Log in' }).waitFor();
+      await first.getByRole('button', { name: 'Log in' }).click();
+      const person = await registerAtService(first);
       const logOut = { name: `Log out ${person.username}` };
       for (const tab of [first, second]) await tab.getByRole('button', logOut).waitFor();
       await second.getByRole('button', logOut).click();
-      for (const tab of [first, second]) await tab.getByRole('link', { name: 'Log in' }).waitFor();
+      for (const tab of [first, second]) await tab.getByRole('button', { name: 'Log in' }).waitFor();
     });
 
     it('shows that the user is not known until the session is restored', async () => {
@@ -52,7 +54,7 @@ describe.runIf(canBrowse())('useAuth', () => {
     it('leaves no listener behind when the component is removed', async () => {
       const { open } = await visit();
       const tab = await open(page);
-      await tab.getByRole('link', { name: 'Log in' }).waitFor();
+      await tab.getByRole('button', { name: 'Log in' }).waitFor();
       expect(await tab.evaluate('listeners()')).toBe(1);
       await tab.evaluate('remove()');
       await tab.waitForFunction('listeners() === 0');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
 import { openWorld } from '../support/browser/world.ts';
@@ -48,7 +49,7 @@ const fill = async (tab: Page, entries: Readonly<Record<string, string>>): Promi
 };
 
 describe.runIf(canBrowse())('examples/react', () => {
-  const { world, visit } = openWorld('localhost', { ...PARTIES, ALLOWED_ORIGINS_DEV: ORIGIN });
+  const { world, visit } = openWorld('localhost', { ...PARTIES, ALLOWED_ORIGINS_DEV: ORIGIN }, {}, { hasPages: true });
   const cache = temporaryDirectory();
   const cleanups: (() => unknown)[] = [cache.remove];
   beforeAll(async () => {
@@ -63,7 +64,7 @@ describe.runIf(canBrowse())('examples/react', () => {
   });
 
   /** Opens the application in new tabs without a session. What React or the page complains of fails the test. */
-  const start = async () => {
+  const start = async (page = '/') => {
     const { browser } = await visit();
     const complaints: string[] = [];
     return async (): Promise<Page> => {
@@ -78,22 +79,46 @@ describe.runIf(canBrowse())('examples/react', () => {
         await tab.close();
         expect(complaints).toEqual([]);
       });
-      await tab.goto(ORIGIN);
+      await tab.goto(ORIGIN + page);
       return tab;
     };
   };
   const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true }).waitFor();
-  const registerIn = async (tab: Page) => {
-    const person = aPerson();
-    await press(tab, 'I am new here');
-    await fill(tab, person);
-    await press(tab, 'Register');
+  const registerFrom = async (tab: Page) => {
+    await press(tab, 'Log in');
+    const person = await registerAtService(tab);
     await heading(tab, `Logged in as ${person.username}`);
     return person;
   };
 
-  it('shows what is wrong with a field beside it, keeps what was typed, and then registers', async () => {
+  it('restores the session after a reload with one renewal, although StrictMode renders twice', async () => {
     const tab = await (await start())();
+    const { username } = await registerFrom(tab);
+    expect(tab.url()).toBe(`${ORIGIN}/`);
+    const { seen } = world().witness.watch();
+    await tab.reload();
+    await heading(tab, `Logged in as ${username}`);
+    expect(seen().filter(({ path, method }) => path === '/auth/refresh-token' && method === 'POST')).toHaveLength(1);
+  });
+
+  it('leads to the settings, calls the API, logs out in all tabs, and in again', async () => {
+    const open = await start();
+    const [first, second] = [await open(), await open()];
+    const { username, password } = await registerFrom(first);
+    await heading(second, `Logged in as ${username}`);
+    await press(first, 'Call the API');
+    await first.getByText('200 {"sub":"').waitFor();
+    const settings = await first.getByRole('link', { name: 'Settings' }).getAttribute('href');
+    expect(settings).toBe(`${world().service}/auth/account?to=${encodeURIComponent(`${ORIGIN}/`)}`);
+    await press(first, 'Log out');
+    for (const tab of [first, second]) await tab.getByRole('button', { name: 'Log in' }).waitFor();
+    await press(second, 'Log in');
+    await logInAtService(second, { username, password });
+    for (const tab of [first, second]) await heading(tab, `Logged in as ${username}`);
+  });
+
+  it('with its own form shows what is wrong with a field beside it, keeps what was typed, registers, and logs in', async () => {
+    const tab = await (await start('/own-form.html'))();
     await press(tab, 'I am new here');
     const { username, email, password } = aPerson();
     await fill(tab, { username, email, password: 'short' });
@@ -105,30 +130,12 @@ describe.runIf(canBrowse())('examples/react', () => {
     await fill(tab, { password });
     await press(tab, 'Register');
     await heading(tab, `Logged in as ${username}`);
-  });
-
-  it('restores the session after a reload with one renewal, although StrictMode renders twice', async () => {
-    const tab = await (await start())();
-    const { username } = await registerIn(tab);
-    const { seen } = world().witness.watch();
-    await tab.reload();
+    await press(tab, 'Log out');
+    await fill(tab, { username: email, password: 'wrong password' });
+    await press(tab, 'Log in');
+    await tab.getByRole('alert').filter({ hasText: 'The account or the password is wrong.' }).waitFor();
+    await fill(tab, { password });
+    await press(tab, 'Log in');
     await heading(tab, `Logged in as ${username}`);
-    await tab.getByText('(this one)').waitFor();
-    expect(seen().filter(({ path, method }) => path === '/auth/refresh-token' && method === 'POST')).toHaveLength(1);
-  });
-
-  it('logs out in all tabs, and in again after a wrong password', async () => {
-    const open = await start();
-    const [first, second] = [await open(), await open()];
-    const { email, username, password } = await registerIn(first);
-    await heading(second, `Logged in as ${username}`);
-    await press(first, 'Log out');
-    for (const tab of [first, second]) await heading(tab, 'Log in');
-    await fill(second, { username: email, password: 'wrong password' });
-    await press(second, 'Log in');
-    await second.getByRole('alert').filter({ hasText: 'The account or the password is wrong.' }).waitFor();
-    await fill(second, { password });
-    await press(second, 'Log in');
-    for (const tab of [first, second]) await heading(tab, `Logged in as ${username}`);
   });
 });

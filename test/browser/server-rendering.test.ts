@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { createApp } from '../../examples/hono/app.ts';
+import { logOutAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { HONO, logInAt, openRenderedPages, SVELTEKIT, showsAccount } from '../support/browser/rendered-pages.ts';
 import { openSecureSite, RESOLVING } from '../support/browser/secure-site.ts';
@@ -16,7 +17,7 @@ const rendered = (tab: Page, path: string) =>
   }, path);
 
 describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) => {
-  const { world, openTab, expire, registered, loggedIn } = openRenderedPages(example);
+  const { world, expire, registered, loggedIn } = openRenderedPages(example);
   /** The requests to the service that are not for a file. */
   const watching = () => {
     const { seen } = world().witness.watch();
@@ -28,7 +29,7 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
 
   it('sends a visitor to the log-in page, and back to the page that the visitor wanted', async () => {
     const { tab, username } = await loggedIn();
-    expect(tab.url()).toBe(`${world().pages}/account?from=mail`);
+    expect(tab.url()).toBe(`${world().pages}/account?from=mail&tandem=logged-in`);
     const { status, html } = await rendered(tab, '/account');
     expect([status, html.includes(`Account of ${username}`)]).toEqual([200, true]);
     const cookies = await world().browser.cookies(world().pages);
@@ -78,24 +79,13 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
   it('knows nobody after a log-out', async () => {
     const { tab } = await registered();
     await tab.goto(`${world().pages}/account`);
-    await tab.getByRole('button', { name: 'Log out' }).click();
+    await tab.getByRole('link', { name: 'Log out' }).click();
+    await logOutAtService(tab);
     await tab.getByText('Nobody is logged in.').waitFor();
     expect((await rendered(tab, '/')).html).toContain('Nobody is logged in.');
     expect((await rendered(tab, '/account')).status).toBe(401);
     await tab.goto(`${world().pages}/account`);
-    await tab.getByRole('heading', { name: 'Log in' }).waitFor();
-  });
-
-  it('does not leave the site after a log-in, whatever the address of the form says', async () => {
-    const person = aPerson();
-    const { behind, browser, pages } = world();
-    await behind.http.post('/auth/register').send(person).expect(201);
-    const tab = await openTab();
-    for (const to of ['https://evil.example/', '//evil.example', 'javascript:alert(1)', 'https://']) {
-      await browser.clearCookies();
-      await tab.goto(`${pages}/login?to=${encodeURIComponent(to)}`);
-      await logInAt(tab, person);
-    }
+    await tab.waitForURL('**/auth/log-in?**');
   });
 });
 
@@ -108,7 +98,6 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
         ...site.env,
         ACCESS_COOKIE: 'true',
         ACCESS_COOKIE_DOMAIN: 'example.test',
-        LOGIN_PAGE_URL: `${site.application}/login`,
       },
       { hasher },
     );
@@ -121,7 +110,7 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
       // Node does not know the names of the site.
       fetch: (input, init) => fetch(String(input).replace(site.service, service.url), init),
     });
-    site.run(getRequestListener(createApp(auth, site.service).fetch));
+    site.run(getRequestListener(createApp(auth).fetch));
     const { browser, close } = await openBrowser({ as: 'full', trusted: site.certificate, args: [RESOLVING] });
     onTestFinished(close);
     const person = aPerson();
@@ -140,7 +129,8 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
     await showsAccount(tab, person.username);
     expect((await named())?.value).not.toBe(first?.value);
 
-    await tab.getByRole('button', { name: 'Log out' }).click();
+    await tab.getByRole('link', { name: 'Log out' }).click();
+    await logOutAtService(tab);
     await tab.getByText('Nobody is logged in.').waitFor();
     expect(await named()).toBeUndefined();
   });

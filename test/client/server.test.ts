@@ -295,6 +295,24 @@ describe('requireUser', () => {
     expect(await requireUser(request(accessCookie(), url, {}))).toEqual(ada.user);
   });
 
+  it('takes the count off an address to which the log-in page of the service has led', async () => {
+    const { requireUser, linkTo } = pages({ origin: APP });
+    const url = `http://10.0.0.7:4000/a?b=c&tandem-continued=1.1700000000&tandem=logged-in`;
+    const { headers } = await instead(requireUser(request(accessCookie(), url)));
+    // For the browser client of the page, if it has one.
+    expect(headers.get('Location')).toBe(`${APP}/a?b=c&tandem=logged-in`);
+    const alone = `http://10.0.0.7:4000/a?tandem-continued=1.1700000000&tandem=logged-in`;
+    expect((await instead(requireUser(request(accessCookie(), alone)))).headers.get('Location')).toBe(
+      `${APP}/a?tandem=logged-in`,
+    );
+    expect(linkTo('account', request('', url))).toBe(
+      `${service.url}/auth/account?to=${encodeURIComponent(`${APP}/a?b=c`)}`,
+    );
+    expect(linkTo('log-out', request('', url), { to: '/' })).toBe(
+      `${service.url}/auth/log-out?to=${encodeURIComponent(`${APP}/`)}`,
+    );
+  });
+
   it.each([
     '//evil.example/x',
     '/\\evil.example',

@@ -1,3 +1,4 @@
+import { LogInButton } from './app.tsx';
 import { mount } from './mount.tsx';
 
-mount(document.getElementById('root') as HTMLElement);
+mount(LogInButton);

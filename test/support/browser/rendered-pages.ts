@@ -9,6 +9,7 @@ import { aPerson, hasher, startService, type TestService } from '../http/service
 import { spawnService } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
+import { logInAtService } from './at-service.ts';
 import { openBrowser } from './chromium.ts';
 import { ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
@@ -84,7 +85,6 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
       BASE_URL: service,
       ALLOWED_ORIGINS_DEV: pages,
       ACCESS_COOKIE: 'true',
-      LOGIN_PAGE_URL: `${pages}/login`,
     };
     const behind = await startService(settings, { hasher });
     cleanups.push(behind.close);
@@ -136,10 +136,8 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
 export const showsAccount = (tab: Page, username: string): Promise<void> =>
   tab.getByRole('heading', { name: `Account of ${username}`, exact: true }).waitFor();
 
-/** Fills in the form of the log-in page, and waits for the account. */
+/** Logs in at the service, and waits for the account. */
 export const logInAt = async (tab: Page, person: ReturnType<typeof aPerson>): Promise<void> => {
-  await tab.fill('[name=account]', person.username);
-  await tab.fill('[name=password]', person.password);
-  await tab.getByRole('button', { name: 'Log in' }).click();
+  await logInAtService(tab, person);
   await showsAccount(tab, person.username);
 };

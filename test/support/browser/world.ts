@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { fixedClock } from '../fixed-clock.ts';
 import { aPerson, hasher, startService } from '../http/service.ts';
+import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
@@ -45,8 +46,14 @@ export type Visitor = {
 /**
  * The service, an application, a foreign site and a browser, for a whole `describe`. The clock of the service stands still: however slow
  * the machine is, no replayed token comes after the end of a window.
+ * @param hasPages whether the service knows its address, which the forms of its pages and the key of a device need
  */
-export const openWorld = (host: Host, env: Env, own: Parameters<typeof openBrowser>[0] = {}) => {
+export const openWorld = (
+  host: Host,
+  env: Env,
+  own: Parameters<typeof openBrowser>[0] = {},
+  { hasPages = false } = {},
+) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
   let tab: Page;
@@ -62,9 +69,11 @@ export const openWorld = (host: Host, env: Env, own: Parameters<typeof openBrows
     };
     const [app, foreign] = [await open(host), await open('127.0.0.1')];
     const clock = fixedClock(Date.now());
-    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env }, { hasher, clock });
+    const port = hasPages ? await freePort() : undefined;
+    const address = port === undefined ? {} : { BASE_URL: `http://localhost:${port}` };
+    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...address, ...env }, { hasher, clock });
     cleanups.push(service.close);
-    const between = await witness(service.url);
+    const between = await witness(service.url, port);
     cleanups.push(between.close);
     world = { service: `http://localhost:${between.port}`, witness: between, app, foreign, openSite: open };
     tab = await browser.newPage();

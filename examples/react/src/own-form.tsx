@@ -1,6 +1,23 @@
-import { useActionState } from 'react';
+import { type ComponentProps, useActionState, useState } from 'react';
 import { type AuthClient, AuthError } from 'tandem-client';
-import { Field } from './field.tsx';
+import { mount } from './mount.tsx';
+
+/** The second way: a form of the application's own, which logs in and registers. All else is its own then, too. */
+
+type FieldProps = ComponentProps<'input'> & { name: string; label: string; problem: string | undefined };
+
+/** An input with its label, and what is wrong with its value. */
+const Field = ({ label, problem, ...input }: FieldProps) => {
+  const id = `${input.name}-problem`;
+  return (
+    <p>
+      <label>
+        {label} <input {...input} aria-invalid={problem !== undefined} aria-describedby={id} />
+      </label>{' '}
+      <small id={id}>{problem}</small>
+    </p>
+  );
+};
 
 type Entries = { readonly username: string; readonly email: string; readonly password: string };
 
@@ -8,7 +25,7 @@ type Entries = { readonly username: string; readonly email: string; readonly pas
 type Outcome = { readonly error: AuthError | null; readonly typed: Entries };
 
 /** Logs in, or registers a new user. The rules for the fields are those of Tandem, which names each field that breaks one. */
-export const EntryForm = ({ auth, isNew }: { auth: AuthClient; isNew: boolean }) => {
+const EntryForm = ({ auth, isNew }: { auth: AuthClient; isNew: boolean }) => {
   const [outcome, submit, isPending] = useActionState(async (_last: Outcome | null, form: FormData) => {
     const { username = '', email = '', password = '' } = Object.fromEntries(form) as Partial<Entries>;
     const typed = { username, email, password };
@@ -62,3 +79,19 @@ const wordsOf = ({ error, typed }: Outcome): string => {
     ? `${error.message} Open the link in the email that you got.`
     : error.message;
 };
+
+const OwnForm = ({ auth }: { auth: AuthClient }) => {
+  const [isNew, setIsNew] = useState(false);
+  return (
+    <main>
+      <h1>{isNew ? 'Register' : 'Log in'}</h1>
+      {/* The key makes it another form, without the problems of the first. */}
+      <EntryForm key={String(isNew)} auth={auth} isNew={isNew} />
+      <button type="button" onClick={() => setIsNew(!isNew)}>
+        {isNew ? 'I have an account' : 'I am new here'}
+      </button>
+    </main>
+  );
+};
+
+mount(OwnForm);

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { EVENT_KINDS } from '../../../src/domain/event.ts';
 import { pages as examined } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { builtInFiles, openPageFiles } from '../../../src/infrastructure/pages/page-files.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
@@ -180,6 +181,10 @@ it('the doctor examines PAGE_TEMPLATES as a start does', async () => {
 describe('the texts of the service', () => {
   it('are the same in each language', () => {
     expect(pathsIn(textsOf('de')).toSorted()).toEqual(pathsIn(textsOf('en')).toSorted());
+  });
+
+  it('say what each kind of event is', () => {
+    expect(Object.keys(textsOf('en').events ?? {}).toSorted()).toEqual(EVENT_KINDS.toSorted());
   });
 
   it('can all be in another language and direction', async () => {

@@ -62,7 +62,7 @@ const SERVE: Command = {
       },
     }),
   },
-  notes: 'Other commands: doctor, users, data, mail, keys, migrate. Each has --help.',
+  notes: 'Other commands: doctor, users, data, mail, pages, keys, migrate. Each has --help.',
 };
 
 const MIGRATE: Command = {
@@ -87,6 +87,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   users: async () => (await import('./users.ts')).users(),
   data: async () => (await import('./data.ts')).data,
   mail: async () => (await import('./mail.ts')).mail,
+  pages: async () => (await import('./pages.ts')).pages,
   keys: async () => (await import('./keys.ts')).keys,
 };
 

@@ -1,12 +1,14 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { PAGES } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { EVENT_KINDS } from '../../../src/domain/event.ts';
 import { pages as examined } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { builtInFiles, openPageFiles } from '../../../src/infrastructure/pages/page-files.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { startService } from '../../support/http/service.ts';
+import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const BUILT_IN = await builtInFiles();
@@ -192,3 +194,50 @@ describe('the texts of the service', () => {
     expect(texts.get('ar')).toEqual(ARABIC);
   });
 });
+
+describe('npm run pages', () => {
+  const pages = (args: readonly string[], env = {}) => runHere(['pages', ...args], env);
+
+  it('shows all pages in all states and languages on one sheet, with the files and the product of the environment', async () => {
+    const directory = directoryWith({ 'ar.json': JSON.stringify(ARABIC), 'log-in.html': `<p>own</p>${LOG_IN}` });
+    const to = join(directoryWith({}), 'sheet.html');
+    const env = { PAGE_TEMPLATES: directory, BRAND_NAME: 'Tom & Jerry', BRAND_COLOR: '#123456' };
+    expect((await pages(['--to', to], env)).stdout).toMatch(/ has \d+ pages in de, en, ar\./);
+    const sheet = readFileSync(to, 'utf8');
+    const titles = [...sheet.matchAll(/ title="(.*?)"/g)].map(([, title = '']) => title);
+    expect(new Set(titles).size).toBe(titles.length);
+    for (const locale of ['de', 'en', 'ar'])
+      for (const page of [...Object.keys(PAGES), 'failed'])
+        expect(titles).toContainEqual(expect.stringMatching(`^${locale} · ${page}: `));
+    const shown = [...sheet.matchAll(/ srcdoc="(.*?)"/gs)].map(([, page = '']) => unescaped(page));
+    expect(shown.filter((page) => page.includes('<p>own</p>')).length).toBeGreaterThan(3);
+    for (const page of shown) {
+      expect(page).toContain('--button: #123456');
+      expect(page).toContain('Tom &#38; Jerry');
+      expect(page).not.toMatch(/<script|\{\{|undefined|\[object/);
+    }
+    expect(shown.filter((page) => page.includes('dir="rtl"'))).toHaveLength(titles.length / 3);
+    expect((await pages(['--to', to, '--locale', 'en'], env)).stdout).toContain(' pages in en.');
+  });
+
+  it('writes the files of the service, which are valid, and overwrites nothing', async () => {
+    const directory = join(directoryWith({}), 'own');
+    expect((await pages(['eject', directory])).stdout).toMatch(/^\d+ files were written/);
+    const { templates, texts } = await (await openPageFiles({ pageTemplates: directory }))();
+    expect(templates.size + texts.size).toBe(BUILT_IN.size);
+    expect(await pages(['eject', directory])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^eject: EEXIST/),
+    });
+  });
+
+  it.each([
+    [['eject'], {}, 'Expected: npx tandem pages eject DIR'],
+    [['--to', '/nowhere/x', '--locale', 'fr'], {}, 'There are no texts in fr.'],
+    [[], { PAGE_TEMPLATES: '/nowhere' }, 'PAGE_TEMPLATES: the directory cannot be read'],
+  ])('refuses %j with %j', async (args, env, message) => {
+    expect(await pages(args, env)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+});
+
+const unescaped = (text: string): string => text.replaceAll(/&#(\d+);/g, (_all, code) => String.fromCodePoint(code));

@@ -1,0 +1,84 @@
+import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
+import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
+import type { PageState } from '../../../adapters/http/forms/page-state.ts';
+
+/** A page in one of its states, with made-up content. */
+export type View = Omit<PageContent, 'to' | 'target'> & { readonly state: PageState | null; readonly title: string };
+
+const AT = Date.UTC(2026, 10, 22, 8, 5);
+const user = { username: 'ada', email: 'ada@example.com', locale: null };
+const session = { lastUsedAt: AT, binding: 'none', current: false, remembered: false };
+
+/** Of an account that has nothing yet. The shapes are those of the routes' schemas. */
+const PLAIN = {
+  'current-user': { ...user, secondFactor: false, passkeys: 0 },
+  sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
+  factors: { passkeys: [], totp: [], recoveryCodes: 0 },
+  events: { events: [], next: null },
+  'pending-login': { methods: [], enrol: true },
+};
+const FULL = {
+  'current-user': { ...user, secondFactor: true, passkeys: 2 },
+  sessions: [
+    { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
+    { ...session, id: '2', name: 'Safari 27 on iPhone', remembered: true },
+    { ...session, id: '3', name: null },
+  ],
+  factors: {
+    passkeys: [
+      { id: '1', name: 'Phone', createdAt: AT },
+      { id: '2', name: null, createdAt: AT },
+    ],
+    totp: [{ id: '3', createdAt: AT }],
+    recoveryCodes: 7,
+  },
+  events: {
+    events: ['logged-in', 'password-changed', 'registered'].map((kind, at) => ({
+      ...{ id: `${at}`, kind, at: AT - at * 86_400_000, count: 1, deviceName: 'Firefox 153 on Linux' },
+    })),
+    next: '2',
+  },
+  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false },
+};
+
+const SHOWN_ONCE: Readonly<Record<string, object>> = {
+  recoveryCodes: { recoveryCodes: Array.from({ length: 10 }, (_, at) => `ABCDE-FGH${at}`) },
+  secret: {
+    ...{ id: '4', secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' },
+    uri: 'otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
+  },
+};
+
+type Lead = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
+
+/** What the pages show to which a form leads. */
+const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
+  const { leadsTo, otherwise, accepted, notice, shows, fields } = form;
+  const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
+  const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
+  const steps = [leadsTo, otherwise, accepted?.mail].filter((step) => step !== undefined && step !== 'target');
+  return [
+    ...(failed.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
+    ...(notice === undefined ? [] : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice } }))),
+    ...(shows === undefined
+      ? []
+      : [{ page: shows.on, title: shows.member, state: { form: name, payload: SHOWN_ONCE[shows.member] } }]),
+  ];
+};
+
+/** Every page: plain, with filled lists, and as forms lead there. */
+export const views = (): readonly View[] => {
+  const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
+  const leads = pages.flatMap(([page, { forms }]) =>
+    Object.entries(forms).flatMap(([name, form]) => leadsOf(page, name, form)),
+  );
+  return pages.flatMap(([name, page]) => {
+    const visited = { name, isVisitor: page.for === 'visitor' };
+    const led = new Map(leads.filter((lead) => lead.page === name).map((lead) => [lead.title, lead.state]));
+    return [
+      { ...visited, title: 'plain', state: null, payloads: PLAIN },
+      ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: FULL }]),
+      ...[...led].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
+    ];
+  });
+};

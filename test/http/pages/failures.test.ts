@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { httpFailure } from '../../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson, cookiePair, type TestService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const OWN = 'https://auth.example.org';
@@ -170,6 +170,21 @@ describe('a form that is refused before it was read', () => {
     expect(text).not.toContain(LOG_IN.password);
     expect(text).toMatch(/role="alert"[^>]*>Too many attempts\. Try again in (?:\d+ seconds|1 minute)\./);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  it('is shown by another instance, too', async () => {
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=1/60,public=off' });
+    const another = await start();
+    await post(limited, '/auth/log-in').send(LOG_IN).expect(303);
+    const { headers } = await post(limited, '/auth/log-in').send(LOG_IN).expect(303);
+    const state = [headers['set-cookie'] ?? []].flat().map(cookiePair).join('; ');
+    const { text } = await another.http.get('/auth/log-in').set('Cookie', state).expect(429);
+    expect(text).toContain('value="ada"');
+  });
+
+  it('sets no cookie if it is of an application, and no form of the service', async () => {
+    const { headers } = await post(service, '/auth/log-in', APPLICATION).send(LOG_IN).expect(403);
+    expect(headers).not.toHaveProperty('set-cookie');
   });
 
   it('is counted with the requests of the API', async () => {

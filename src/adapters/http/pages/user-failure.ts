@@ -30,6 +30,7 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
     title,
     isError: true,
     alert: NOTHING,
+    script: NOTHING,
     variable: (name) => lists[name] ?? of[name.replace('text.', '')] ?? '',
   });
 };

@@ -71,6 +71,7 @@ export const userPage = (shown: Shown, files: UserPageFiles): string => {
     title,
     isError: shown.state?.error !== undefined,
     alert: alertOf(shown),
+    script: html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`,
     variable,
   });
 };
@@ -80,6 +81,8 @@ type Content = {
   readonly title: string;
   readonly isError: boolean;
   readonly alert: Html;
+  /** The element of its script, if it has one. */
+  readonly script: Html;
   readonly variable: (name: string) => Html | string;
 };
 
@@ -87,13 +90,13 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: Pick<Shown, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
-  { template, title, isError, alert, variable }: Content,
+  { template, title, isError, alert, script, variable }: Content,
 ): string => {
   const { brand } = site;
   const main = fill(templates.get(template) ?? '', variable);
   const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
-<script type="module" src="${pathIn(site, '/user-pages.js')}"></script>`;
+${script}`;
   const logo = brand.logoUrl === null ? brand.name : html`<img src="${brand.logoUrl}" alt="${brand.name}">`;
   const around: Readonly<Record<string, Html | string>> = {
     // Also the first thing that a screen reader says of the page.

@@ -274,6 +274,7 @@ describe('a page of an error', () => {
 
 describe.each([
   ['/pages.css', 'text/css; charset=utf-8'],
+  ['/user-pages.css', 'text/css; charset=utf-8'],
   ['/icon.svg', 'image/svg+xml'],
 ])('GET %s', (path, type) => {
   it('returns the file, with an ETag', async () => {

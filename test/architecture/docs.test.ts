@@ -7,6 +7,7 @@ import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { alertRules } from '../support/checkout/observed.ts';
+import { flowDrawing } from '../support/checkout/page-flow.ts';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { routesTable } from '../support/checkout/routes.ts';
 import { declaredRoutes } from '../support/http/service.ts';
@@ -69,6 +70,10 @@ it('docs/configuration.md lists the variables', () => {
     plain(meaning),
   ]);
   expect(tableBelow(readText('docs/configuration.md'), 'All variables')).toEqual(rows);
+});
+
+it('docs/mail-and-pages.md draws the flow of the pages', () => {
+  expect(readText('docs/mail-and-pages.md')).toContain(flowDrawing());
 });
 
 it('docs/observe.md lists the alerts', () => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { asText, currentDocument, DOCUMENT } from '../openapi/current-document.ts';
+import { withFlow } from './page-flow.ts';
 import { ROOT, readText } from './repository.ts';
 import { withRoutes } from './routes.ts';
 import { envExample, withVariables } from './variables.ts';
@@ -7,5 +8,6 @@ import { envExample, withVariables } from './variables.ts';
 /** `npm run docs` */
 writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
+writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
 writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

@@ -1,0 +1,30 @@
+import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/flow.ts';
+
+/** Where a form leads, and with which result; not where it leads back to its own page. */
+const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
+  const { leadsTo, otherwise, shows, accepted, on = {} } = form;
+  const steps: (readonly [string | undefined, string])[] = [
+    [leadsTo, name],
+    [otherwise, `${name}, if for nothing else`],
+    [shows?.on, `${name}: ${shows?.member}`],
+    [accepted?.mail, `${name}: address to verify`],
+    [accepted?.login, `${name}: factor to add`],
+    ...Object.entries(on).map(([code, to]) => [to, `${name}: ${code}`] as const),
+  ];
+  return steps.flatMap(([to, label]) => (to === undefined || to === page ? [] : [[to, label] as const]));
+};
+
+/** The flow of the pages, for Mermaid. */
+export const flowDrawing = (): string => {
+  const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, forms }]) => {
+    const steps = Object.entries(forms).flatMap(([name, form]) => stepsOf(page, name, form));
+    const arrows = [...Map.groupBy(steps, ([to]) => to)].map(
+      ([to, those]) => `  ${page} -->|"${those.map(([, label]) => label).join('<br>')}"| ${to}`,
+    );
+    return [`  ${page}["${path}"]`, ...(stepUp ? [`  ${page} -.->|"not shown lately"| step-up`] : []), ...arrows];
+  });
+  return ['```mermaid', 'flowchart LR', '  target(["what the visitor came for"])', ...lines, '```\n'].join('\n');
+};
+
+/** The page `docs/mail-and-pages.md`, with that drawing. */
+export const withFlow = (page: string): string => page.replace(/```mermaid\n.*?```\n/s, () => flowDrawing());

@@ -54,7 +54,9 @@ describe('a form of another site', () => {
   ])('is told from one of the service, which sends %j', async (headers) => {
     const credentials = credentialsOf(await registeredVisitor(service));
     const visitor = visitorOf(service);
-    expect((await visitor.post('/auth/log-in', credentials, headers)).headers.location).toBe('/auth/account?tandem=logged-in');
+    expect((await visitor.post('/auth/log-in', credentials, headers)).headers.location).toBe(
+      '/auth/account?tandem=logged-in',
+    );
     expect([...visitor.jar.keys()]).toContain('refresh_token');
   });
 

@@ -214,7 +214,7 @@ describe('a form and its route', () => {
     const locations = [];
     for (const more of ['&admin=true&__proto__=x', '&account=ada', '&password=%FF', '&x='.repeat(20)]) {
       const { headers } = await visitorOf(service).post('/auth/log-in', login + more);
-      locations.push(headers.location);
+      locations.push(headers.location?.replace(/\?.*/, ''));
     }
     expect(locations).toEqual(['/auth/account', '/auth/log-in', '/auth/log-in', '/auth/log-in']);
   });

@@ -12,7 +12,7 @@ import { builtInFiles, openPageFiles } from '../pages/page-files.ts';
 import { writeTextFiles } from '../text-files.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command } from './command.ts';
-import { views } from './pages/views.ts';
+import { AT, views } from './pages/views.ts';
 
 /** @throws Error when one of the files exists. */
 const eject = async (directory: string): Promise<string> => {
@@ -48,7 +48,10 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
     ...views().map(({ title, ...content }) => {
       const { uri } = (content.state?.payload ?? {}) as { readonly uri?: string };
       const qr = uri === undefined ? null : renderSVG(uri);
-      const page = userPage({ ...content, ...around, to: undefined, target: baseUrl, once: '', pages, qr }, files);
+      const page = userPage(
+        { ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
+        files,
+      );
       return { title: `${content.name}: ${title}`, page };
     }),
     ...FAILURES.map((error) => ({

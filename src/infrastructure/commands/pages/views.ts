@@ -5,7 +5,8 @@ import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 /** A page in one of its states, with made-up content. */
 export type View = Omit<PageContent, 'to' | 'target'> & { readonly state: PageState | null; readonly title: string };
 
-const AT = Date.UTC(2026, 10, 22, 8, 5);
+/** When somebody looks at them. */
+export const AT = Date.UTC(2026, 10, 22, 8, 5);
 const user = { username: 'ada', email: 'ada@example.com', locale: null };
 const session = { lastUsedAt: AT, binding: 'none', current: false, remembered: false };
 

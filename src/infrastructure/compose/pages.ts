@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes } from '../../adapters/http/forms/page-routes.ts';
-import { pageStates } from '../../adapters/http/forms/page-state.ts';
+import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import { visitorProofs } from '../../adapters/http/forms/visitor-proofs.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import { pathIn } from '../../adapters/http/pages/layout.ts';
@@ -12,12 +12,14 @@ import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
 import { localeAmong } from '../../adapters/http/request/language.ts';
 import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
-import type { SessionsDeps } from '../../application/deps.ts';
+import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
+
+type PagesDeps = SessionsDeps & Pick<AccountsDeps, 'mailLocales'>;
 
 type Parts = {
   readonly cookie: SessionCookies;
@@ -82,7 +84,7 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofMail, files: read }: Parts): Route[] => {
+export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail, files: read }: Parts): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
   const { pageState, pageVisitor } = pageCookies(refreshCookie);
@@ -103,8 +105,14 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
       const files = await read();
-      const qr = await qrOf(content.state?.payload);
-      const around = { site, application, pages: names, ...textsFor(ctx, files, defaultLocale) };
+      const qr = await qrOf(content.state);
+      const around = {
+        site,
+        application,
+        pages: names,
+        locales: deps.mailLocales ?? [],
+        ...textsFor(ctx, files, defaultLocale),
+      };
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },
     rememberProof: async (ctx, accessToken) => {
@@ -118,8 +126,8 @@ export const openPages = (deps: SessionsDeps, config: Config, { api, script, ofM
 };
 
 /** The picture of an authenticator app's secret, if the page shows one. */
-const qrOf = async (payload: unknown): Promise<string | null> => {
-  const { uri } = (payload ?? {}) as { readonly uri?: string };
+const qrOf = async (state: PageState | null): Promise<string | null> => {
+  const { uri } = (state?.payload ?? state?.typed ?? {}) as { readonly uri?: string };
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
 

@@ -25,6 +25,8 @@ export type Shown = PageContent & {
   readonly now: number;
   /** The picture of the secret that an app is to read; `null`: there is none. */
   readonly qr: string | null;
+  /** The languages of mails. */
+  readonly locales: readonly string[];
   /** The names of the pages that there are. */
   readonly pages: ReadonlySet<string>;
   /** The origin of the application to which the pages lead back; `null`: not known. */
@@ -47,7 +49,7 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
   code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
   token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
-  locale: { type: 'text', attributes: 'autocomplete="language" autocapitalize="none"' },
+  locale: { type: 'select', attributes: 'autocomplete="language"' },
   name: { type: 'text', attributes: 'autocomplete="off"' },
   remember: { type: 'checkbox' },
 };
@@ -55,14 +57,31 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
 /** Fields into which nobody has to type. */
 const NOT_TYPED = ['token', 'credential', 'remember'];
 
+/** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
+const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state'] =>
+  state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
+
+/** A passkey gets a name by itself. */
+const isOptional = ({ name }: Shown, form: string, field: string): boolean =>
+  name === 'factors' && form === 'passkey' && field === 'name';
+
+/** The languages of mails, each in its own words. */
+const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
+  const offered = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
+  return html`${[...offered].map((each) => {
+    const selected = each === (chosen || locale) ? html` selected` : NOTHING;
+    return html`<option value="${each}" lang="${each}"${selected}>${new Intl.DisplayNames([each], { type: 'language' }).of(each) ?? each}</option>\n`;
+  })}`;
+};
+
 /**
  * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
  * are read first.
  */
-const nextField = ({ name, state }: Shown, form: string): string | undefined => {
+const nextField = ({ name, state }: Shown, form: string, sent: Shown['state']): string | undefined => {
   const { forms, path } = PAGES[name] as Page;
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
-  if (state?.error === undefined ? !isFirst : state.form !== form) return undefined;
+  if (state?.error === undefined ? !isFirst : sent === null) return undefined;
   const fields = (forms[form] as Form).fields.filter((field) => !NOT_TYPED.includes(field));
   return (
     fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
@@ -79,28 +98,35 @@ const nameBeside = ({ payloads }: Shown, { fields }: Form): Html => {
 
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
 const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
-  const { state, texts, name: page } = shown;
+  const { texts, name: page } = shown;
+  const sent = sentBefore(shown, form, values);
   const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint, ...words } = texts.fields[name] ?? {};
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
-    return html`<p class="check"><label><input type="checkbox" name="${name}"> ${label}</label></p>\n`;
-  const problem = state?.form === form ? state.error?.fields.find(({ field }) => field === name) : undefined;
+    return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
+  const problem = sent?.error?.fields.find(({ field }) => field === name);
   const said = problem && (words[problem.code] ?? words.other ?? '');
-  const isNext = name === nextField(shown, form);
+  const isNext = name === nextField(shown, form, sent);
   // Read out with the field that has the focus.
   const ids = [
-    ...(isNext && state?.error !== undefined ? ['alert'] : []),
+    ...(isNext && sent?.error !== undefined ? ['alert'] : []),
     ...(hint === undefined ? [] : [`${id}-hint`]),
     ...(said === undefined ? [] : [`${id}-problem`]),
   ];
   const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
-  const typed = state?.form === form ? state.typed?.[name] : undefined;
-  const filled = type === 'password' ? NOTHING : html` value="${typed ?? values[name] ?? ''}"`;
+  const text = sent?.typed?.[name] ?? values[name] ?? '';
+  const filled = type === 'password' ? NOTHING : html` value="${text}"`;
+  const required = isOptional(shown, form, name) ? NOTHING : html` required`;
+  const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${isNext ? html` autofocus` : NOTHING}${described}${invalid}`;
+  const control =
+    type === 'select'
+      ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
+      : html`<input ${common} type="${type}"${filled}>`;
   return html`<p class="field"><label for="${id}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}<input id="${id}" name="${name}" type="${type}" ${new Html(attributes ?? '')} required${isNext ? html` autofocus` : NOTHING}${described}${invalid}${filled}>
+${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}${control}
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>
 `;
 };

@@ -24,7 +24,7 @@ type User = {
   readonly secondFactor: boolean;
   readonly passkeys: number;
 };
-type StartedApp = { readonly id: string; readonly secret: string };
+type StartedApp = { readonly id: string; readonly secret: string; readonly uri: string };
 type Events = {
   readonly events: readonly {
     readonly id: string;
@@ -39,7 +39,13 @@ type Events = {
 /** The payloads have the shapes of their routes' schemas. */
 const payload = <Payload>({ payloads }: Shown, route: string): Partial<Payload> =>
   (payloads[route] ?? {}) as Partial<Payload>;
-const started = ({ state }: Shown): Partial<StartedApp> => (state?.payload ?? {}) as Partial<StartedApp>;
+/** An app that is being added. Its form has it, so that it is still there after a wrong code. */
+const started = ({ state }: Shown): Partial<StartedApp> =>
+  (state?.payload ?? (state?.typed?.secret === undefined ? {} : state.typed)) as Partial<StartedApp>;
+const startedIn = (shown: Shown): Readonly<Record<string, string>> => {
+  const { id, secret, uri } = started(shown);
+  return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };
+};
 
 /** Which forms of a page are there, of those that are not always. */
 const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
@@ -51,7 +57,9 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
   'step-up.code': (shown) => payload<User>(shown, 'current-user').secondFactor === true,
   'step-up.passkey': (shown) => (payload<User>(shown, 'current-user').passkeys ?? 0) > 0,
   'factors.app': (shown) => started(shown).id !== undefined,
-  'factors.start-app': (shown) => started(shown).id === undefined,
+  'factors.start-app': (shown) =>
+    started(shown).id === undefined && payload<Factors>(shown, 'factors').totp?.length === 0,
+  'factors.recovery-codes': (shown) => (payload<Factors>(shown, 'factors').totp?.length ?? 0) > 0,
 };
 const method = (shown: Shown, name: string): boolean =>
   payload<Pending>(shown, 'pending-login').methods?.includes(name) === true;
@@ -65,7 +73,7 @@ export const withIds = (shown: Shown, form: string): Readonly<Record<string, str
   if (form === 'email') return { email };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
-  return form === 'app' ? { id: started(shown).id ?? '' } : {};
+  return form === 'app' || form === 'second-factor' ? startedIn(shown) : {};
 };
 
 const nameOf = ({ texts }: Shown, name: string | null, unnamed: string): string => name ?? texts.common[unnamed] ?? '';
@@ -102,7 +110,8 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
           ...say('remembered', remembered),
           sayTime(shown, 'last-used', lastUsedAt),
         ],
-        [formOf(shown, 'session', { id }, nameOf(shown, name, 'unknown-device'))],
+        // That is a log-out, which has a page.
+        current ? [] : [formOf(shown, 'session', { id }, nameOf(shown, name, 'unknown-device'))],
       ),
     )}</ul>`;
   },

@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { MINUTE } from '../../support/application.ts';
+import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { ORIGIN, pathOfPage, registeredVisitor, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+import { joseDeviceKey } from '../../support/jose-proofs.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock }));
+});
+const { notices, errors } = (await builtInPages()).texts.get('en') ?? expect.unreachable();
+
+const memberAt = async (path: string) => {
+  const member = await registeredVisitor(service);
+  await member.open(path);
+  return member;
+};
+
+describe('what a form may be', () => {
+  it.each([
+    ['a field twice', 'account=ada&account=ada&password=x'],
+    ['bytes that are no UTF-8', 'account=ada&password=%FF'],
+    ['half an escape', 'account=ada&password=%4'],
+    ['more fields than any form has', Array.from({ length: 17 }, (_, at) => `a${at}=x`).join('&')],
+  ])('is not one with %s', async (_what, form) => {
+    const visitor = visitorOf(service);
+    expect((await visitor.post('/auth/log-in', form)).headers.location).toBe('/auth/log-in');
+    const { status, text } = await visitor.follow();
+    expect([status, unescaped(text)]).toEqual([
+      400,
+      expect.stringContaining(errors.CLIENT_PARAMS_VALIDATION_FAILED ?? ''),
+    ]);
+  });
+
+  it.each([
+    ['of another type', 415, 'multipart/form-data; boundary=x', '--x--'],
+    ['in another encoding', 415, 'application/x-www-form-urlencoded; charset=iso-8859-1', 'account=ada&password=x'],
+    ['too large', 413, 'application/x-www-form-urlencoded', `account=ada&password=${'x'.repeat(17_000)}`],
+  ])('is not one %s', async (_what, status, type, body) => {
+    const { http } = service;
+    await http.post('/auth/log-in').set({ Origin: ORIGIN, 'Content-Type': type }).send(body).expect(status);
+  });
+
+  it('may have texts of any length: the cookie that says what was wrong fits into a browser', async () => {
+    const visitor = visitorOf(service);
+    const long = '€'.repeat(700);
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { username: long, email: long, password: 'x' });
+    expect(`page_state=${visitor.jar.get('page_state')}`.length).toBeLessThan(4_096);
+    expect((await visitor.follow()).text.match(/aria-invalid/g)).toHaveLength(3);
+  });
+});
+
+describe('a form that the visitor has to send again', () => {
+  it('says so after a proof of the device', async () => {
+    const key = await joseDeviceKey();
+    const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+    await visitor.follow();
+    clock.advance(11 * MINUTE);
+    const username = `${aPerson().username}`;
+    await visitor.submit('account.username', { username });
+    expect((await visitor.follow()).text).toContain('data-form="prove.prove"');
+    await visitor.submit('prove.prove', { proof: await proofFor('/auth/prove') });
+    const { text } = await visitor.follow();
+    expect(unescaped(text)).toContain(notices['not-sent']);
+    expect(text).not.toContain(username);
+  });
+
+  it('says so before a step-up', async () => {
+    const member = await memberAt('/auth/account/factors');
+    clock.advance(16 * MINUTE);
+    await member.submit('factors.start-app');
+    expect(unescaped((await member.follow()).text)).toContain(notices['not-sent']);
+    await member.submit('step-up.step-up', { password: member.person.password });
+    expect((await member.follow()).text).toContain('data-form="factors.start-app"');
+  });
+
+  it('does not go round in circles in a browser that keeps no cookies', async () => {
+    const { person } = await registeredVisitor(service);
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/log-in');
+    await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+    visitor.jar.clear();
+    expect((await visitor.follow()).headers.location).toBe(`${pathOfPage('log-in', '/auth/account')}&tandem=no-cookie`);
+    expect(unescaped((await visitor.follow()).text)).toContain(notices['no-cookie']);
+  });
+});
+
+describe('the settings', () => {
+  const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
+
+  it('keep the secret of an app over a wrong code, and offer no second app', async () => {
+    const member = await memberAt('/auth/account/factors');
+    await member.submit('factors.start-app');
+    const [, secret = ''] = SECRET.exec((await member.follow()).text) ?? [];
+    const code = (of: (secret: string, now: number) => string) => of(secret.replaceAll(' ', ''), clock.now());
+    await member.submit('factors.app', { code: code(wrongCodeAt) });
+    const again = await member.follow();
+    expect(again.text).toContain(secret);
+    expect(again.text).toContain('<svg');
+    await member.submit('factors.app', { code: code(codeAt) });
+    expect((await member.follow()).text.match(/<li><code>/g)).toHaveLength(10);
+    const { text } = await member.open('/auth/account/factors');
+    expect(text).not.toContain('factors.start-app');
+    expect(text).toContain('10');
+  });
+
+  it('offer the languages of mails, and end other sessions than their own', async () => {
+    const member = await memberAt('/auth/account');
+    const other = visitorOf(service);
+    await other.open('/auth/log-in');
+    await other.submit('log-in.log-in', { account: member.person.username, password: member.person.password });
+    const { text } = await member.open('/auth/account');
+    expect(text.match(/<option value="\w+"/g)).toEqual(expect.arrayContaining(['<option value="de"']));
+    expect(member.shown('account.session')).toHaveLength(1);
+  });
+});
+
+describe('the export', () => {
+  it('is a file for the visitor alone, and is counted with that of the API', async () => {
+    const member = await memberAt('/auth/account');
+    const { status, headers, body } = await member.open('/auth/account/export');
+    expect([status, headers['content-disposition'], headers['cache-control']]).toEqual([
+      200,
+      'attachment; filename="account.json"',
+      'no-store',
+    ]);
+    expect(body.user.username).toBe(member.person.username);
+    const statuses = await Promise.all(
+      Array.from({ length: 5 }, async () => (await member.open('/auth/account/export')).status),
+    );
+    expect(statuses.filter((each) => each === 429)).toHaveLength(1);
+    const nobody = await visitorOf(service).open('/auth/account/export');
+    expect(nobody.headers.location).toBe(pathOfPage('log-in', '/auth/account'));
+  });
+});

@@ -49,7 +49,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const { uri } = (content.state?.payload ?? {}) as { readonly uri?: string };
       const qr = uri === undefined ? null : renderSVG(uri);
       const page = userPage(
-        { ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
+        { ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, locales: [locale], qr },
         files,
       );
       return { title: `${content.name}: ${title}`, page };

@@ -56,7 +56,6 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     'forgot',
     'verify',
     'check-mail',
-
     'link/done',
     ...LINK_PAGES.map((name) => `link/${name}`),
   ])('is right on /auth/%s', async (path) => {

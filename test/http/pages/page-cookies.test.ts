@@ -128,6 +128,15 @@ describe('a session with the key of a device', () => {
     expect(await leadsTo(visitor)).toBe(200);
   });
 
+  it.each(['', 'garbage'])('has them no longer for a form that proves nothing, with the proof "%s"', async (proof) => {
+    const visitor = await boundVisitor();
+    clock.advance(9 * MINUTE);
+    await visitor.open('/auth/account');
+    await visitor.submit('account.sessions', proof === '' ? {} : { proof });
+    clock.advance(MINUTE);
+    expect(await leadsTo(visitor)).toBe(PROVE);
+  });
+
   it.each<[string, (own: string, others: string) => string]>([
     ['none', () => ''],
     ['of another session', (_own, others) => others],

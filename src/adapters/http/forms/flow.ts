@@ -218,6 +218,11 @@ type FormLike = Omit<Form, 'leadsTo' | 'otherwise' | 'shows' | 'accepted' | 'on'
 
 export type PageName = keyof typeof PAGES;
 
+/** Routes of the API that verify a proof of the device's key. The script adds one to their forms. */
+const PROVING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'];
+
+export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
+
 /** The path to which a form is posted. */
 export const pathOf = (page: PageName, form: string): `/${string}` =>
   form === page ? PAGES[page].path : `${PAGES[page].path}/${form}`;

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
 import { readForm } from '../stages/input-validation.ts';
-import { type Form, PAGES, type PageName, pathOf, type Step } from './flow.ts';
+import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { type Locations, MARKS, pageLacking } from './locations.ts';
 import type { PageStates } from './page-state.ts';
 
 export type FormDeps = {
   readonly states: PageStates;
-  /** Remembers that the visitor of a session that a form has opened or proven has its key. */
+  /** Remembers that the visitor has just proven the key of the session. */
   readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
 };
 
@@ -50,8 +50,9 @@ const whenDone =
     const { page, formName, form } = submitted;
     const payload = membersOf(ctx.state.payload);
     const { accessToken } = payload;
-    const isProven = typeof accessToken === 'string';
-    if (isProven) await rememberProof(ctx, accessToken);
+    const isLoggedIn = typeof accessToken === 'string';
+    // Any other form that returns a token was sent with the cookie that an earlier proof has set, which must not outlive its minutes.
+    if (isLoggedIn && takesProof(form) && ctx.state.form?.has('proof')) await rememberProof(ctx, accessToken);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
     const ahead = shows?.on ?? successOf(submitted);
@@ -65,7 +66,7 @@ const whenDone =
         ...(shows !== null && { payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined } }),
         ...(notice !== undefined && { notice }),
       });
-    const mark = isProven ? MARKS.loggedIn : undefined;
+    const mark = isLoggedIn ? MARKS.loggedIn : undefined;
     return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark);
   };
 

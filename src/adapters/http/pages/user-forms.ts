@@ -1,5 +1,5 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
-import { type Form, PAGES, type Page, pathOf } from '../forms/flow.ts';
+import { type Form, PAGES, type Page, pathOf, takesProof } from '../forms/flow.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
 
@@ -132,11 +132,11 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, { fields, submits }: Form): Html => {
-  const proves = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'].includes(submits);
+const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, form: Form): Html => {
+  const { fields } = form;
   const options = page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', pendingPasskey(payloads)];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
-  return html`${proves ? html` data-proves="${`${now}`}"` : NOTHING}${
+  return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
     fields.includes('credential') ? html` hidden data-passkey` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING

@@ -503,9 +503,7 @@ describe('what all forms have in common', () => {
   });
 
   /** Forms with a field that has to be filled in. */
-  const WITH_FIELDS = EVERY_FORM.filter(
-    ({ key, form: { fields } }) => key !== 'factors.app' && fields.some((field) => !OPTIONAL.includes(field)),
-  );
+  const WITH_FIELDS = EVERY_FORM.filter(({ form: { fields } }) => fields.some((field) => !OPTIONAL.includes(field)));
 
   it.each(WITH_FIELDS)('$key leads back with each field marked that is empty', async ({ key, page, form }) => {
     const visitor = await (SHOWN_TO[key]?.() ?? (PAGES[page].for === 'visitor' ? memberAt : at)(PAGES[page].path));

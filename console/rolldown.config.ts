@@ -9,7 +9,7 @@ export default defineConfig({
   input: 'src/main.ts',
   // The paths of modules are of no use to the reader of the page.
   experimental: { attachDebugInfo: 'none' },
-  external: [/client(-account|-passkeys)?\.js$/, AUTH_ERROR],
+  external: [/client\.js$/, AUTH_ERROR],
   output: {
     file: 'page/console.js',
     format: 'esm',

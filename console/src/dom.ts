@@ -17,14 +17,9 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return element;
 };
 
-/**
- * Shows the result of an action in the live region: that of an open dialog, since nothing else is heard or seen then. A new element is
- * announced even if its text is the same.
- */
+/** Shows the result of an action in the live region. A new element is announced even if its text is the same. */
 export const say = (text: string, className = ''): void =>
-  (document.querySelector('dialog[open] [role=status]') ?? byId('status')).replaceChildren(
-    make('span', { className }, text),
-  );
+  byId('status').replaceChildren(make('span', { className }, text));
 
 /** Says whether it worked: browsers offer the clipboard to https and localhost only. */
 export const copy = async (text: string): Promise<void> => {

@@ -1,10 +1,10 @@
 import { byId } from './dom.ts';
 
-/** Whether somebody is logged in. `pending`: a log-in waits for its second factor. */
-type State = 'in' | 'out' | 'pending';
+/** Whether somebody is logged in. */
+type State = 'in' | 'out';
 
 /** What gets the focus. */
-const TITLES: Readonly<Record<State, string>> = { in: 'tokens-title', out: 'login-title', pending: 'pending-title' };
+const TITLES: Readonly<Record<State, string>> = { in: 'tokens-title', out: 'login-title' };
 
 /** Shows what fits, and moves the focus if its place is hidden now. */
 export const showState = (state: State): void => {

@@ -93,8 +93,8 @@ describe('the origin of the service itself', () => {
       await askFrom(service, other).expect(403);
   });
 
-  it('is not allowed while neither the console nor the pages for links in mail are there', async () => {
-    const pages = { ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
+  it('is not allowed while neither the console nor the pages are there', async () => {
+    const pages = { ACCOUNT_PAGES: 'off', ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
     await askFrom(await start(pages, {}, { console: false }), OWN).expect(403);
   });
 
@@ -108,7 +108,7 @@ describe('the origin of the service itself', () => {
   });
 
   it('is not allowed without mail, which has no links then', async () => {
-    await askFrom(await start({}, { mailer: null }, { console: false }), OWN).expect(403);
+    await askFrom(await start({ ACCOUNT_PAGES: 'off' }, { mailer: null }, { console: false }), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {

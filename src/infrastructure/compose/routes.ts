@@ -110,7 +110,7 @@ export const declareRoutes = (
       isOn: hasDeviceKeys(config),
     }),
     ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
-    ...(config.console ? consoleRoutes(consoleFiles(config, deps.mailer !== null)) : []),
+    ...(config.console ? consoleRoutes(consoleFiles(config)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
     ...openApiRoutes(described, settings),
     ...pageRoutes(described, {
@@ -142,11 +142,12 @@ const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
 /** The files of the console, read for each request (ADR 0024). The page cannot read from the HttpOnly cookie how long it can be used. */
-const consoleFiles = ({ refreshLifetime, refreshCookie }: Config, sendsMail: boolean): ConsoleFiles => ({
+const consoleFiles = ({ refreshLifetime, refreshCookie }: Config): ConsoleFiles => ({
   page: async () =>
-    (await readConsole('console.html'))
-      .replace('{refreshLifetime}', `${Math.min(refreshLifetime, refreshCookie.maxAge)}`)
-      .replace('{offers}', sendsMail ? 'mail' : ''),
+    (await readConsole('console.html')).replace(
+      '{refreshLifetime}',
+      `${Math.min(refreshLifetime, refreshCookie.maxAge)}`,
+    ),
   style: () => readConsole('console.css'),
   script: () => readConsole('console.js'),
 });

@@ -68,14 +68,6 @@ const partsOf = (page: Page) => {
       .first();
   return {
     form,
-    /** Fills in the form of that title and sends it. */
-    send: async (title: string, fields: Readonly<Record<string, string>>): Promise<void> => {
-      for (const [label, value] of Object.entries(fields))
-        await form(title).getByLabel(label, { exact: true }).fill(value);
-      await form(title).getByRole('button', { name: title, exact: true }).click();
-    },
-    /** Opens the part under that summary. */
-    unfold: (summary: string): Promise<void> => page.locator('summary').getByText(summary, { exact: true }).click(),
     press: (name: string | RegExp): Promise<void> => page.getByRole('button', { name, exact: true }).click(),
     /** Waits for the text of the live region. */
     hears: (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor(),

@@ -23,7 +23,7 @@ const attribute = (tag: string, name: string): string | undefined => {
 };
 
 /** The forms of a page that have this name, such as `log-in.passkey`. */
-export const formsIn = (html: string, name: string): ShownForm[] =>
+const formsIn = (html: string, name: string): ShownForm[] =>
   [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)]
     .filter(([, tag = '']) => attribute(tag, 'data-form') === name)
     .map(([, tag = '', content = '']) => {

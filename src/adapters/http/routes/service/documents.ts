@@ -84,7 +84,7 @@ const POLICY = scriptedPagePolicy({ images: 'data:', frames: "'self'" });
 /** Browsers ask each time whether a stored file is up to date. */
 const COMMON = { cacheControl: 'no-cache' };
 
-/** A page that uses every part of the service: `console/`, ADR 0024. */
+/** A page that shows tokens, sessions and requests to developers: `console/`, ADR 0024. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   documentRoute(
     {
@@ -92,6 +92,8 @@ export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] =>
       tag: 'pages',
       summary: 'Return the console, a page for developers',
       path: '/console',
+      // The pages for users lead back to it with a mark, which the client removes.
+      request: { query: v.unknown() },
       data: textLike('<!doctype html>…'),
       unwrapped: { ...COMMON, type: HTML_TYPE, contentSecurityPolicy: POLICY },
     },

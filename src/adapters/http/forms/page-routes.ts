@@ -5,6 +5,7 @@ import type { AppError } from '../../../domain/errors/app-error.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/fields.ts';
+import { readQuery } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
 import { type Locations, locations, MARK, MARKS, pageLacking } from './locations.ts';
@@ -123,16 +124,17 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
 const withoutPage =
   ({ states }: PagesDeps, at: Locations, name: PageName) =>
   (ctx: Context, error: AppError): string | null => {
+    const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
     // No log-in waits any more: it begins again, for what the visitor came for.
     if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
       const { code, status } = error;
       states.set(ctx, { page: 'log-in', form: '', error: { code, status, fields: [] } });
-      return at.hrefOf('log-in', at.allowed(ctx.query.to));
+      return at.hrefOf('log-in', at.allowed(to));
     }
     const lacking = pageLacking(error.code);
     if (lacking === null) return null;
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
-    const isBack = lacking !== 'step-up' && ctx.query[MARK] === MARKS.loggedIn;
+    const isBack = lacking !== 'step-up' && mark === MARKS.loggedIn;
     return at.hrefOf(isBack ? 'log-in' : lacking, at.pathOf(name), isBack ? MARKS.noCookie : undefined);
   };
 

@@ -113,7 +113,7 @@ const MAX_PARAMETERS = 16;
  * The first parameters of a query, without empty ones; `null` for a query that is not UTF-8. A repeated parameter becomes an array, which no
  * schema accepts. Koa's parser would take time quadratic in the length.
  */
-const readQuery = (target: string): ParsedUrlQuery | null => {
+export const readQuery = (target: string): ParsedUrlQuery | null => {
   if (!target.includes('?')) return {};
   const [, query = ''] = /\?(.*)/s.exec(target) ?? [];
   if (!isPercentEncoded(query)) return null;

@@ -57,6 +57,19 @@ describe('what a form may be', () => {
   });
 });
 
+describe('a page for those who are logged in', () => {
+  it('sends others to the log-in in linear time, whatever its address has', async () => {
+    const cost = async (query: string) => {
+      const before = process.cpuUsage();
+      expect((await visitorOf(service).open(`/auth/account?${query}`)).status).toBe(303);
+      return process.cpuUsage(before).user;
+    };
+    await cost('');
+    // Microseconds. In quadratic time, each of these takes several times as long.
+    expect(await cost('a&'.repeat(7_000))).toBeLessThan(250_000);
+  });
+});
+
 describe('a form that the visitor has to send again', () => {
   it('says so after a proof of the device', async () => {
     const key = await joseDeviceKey();
@@ -122,6 +135,14 @@ describe('the settings', () => {
     const { text } = await member.open('/auth/account');
     expect(text.match(/<option value="\w+"/g)).toEqual(expect.arrayContaining(['<option value="de"']));
     expect(member.shown('account.session')).toHaveLength(1);
+  });
+
+  it.each(['en-u-ca-gregory', '!!'])('are there for a language without a name: %s', async (locale) => {
+    const member = await memberAt('/auth/account');
+    const isTag = locale !== '!!';
+    await member.submit('account.language', { locale });
+    expect((await member.follow()).status).toBe(isTag ? 200 : 400);
+    expect((await service.ports.users.findById(member.user.id))?.locale === locale).toBe(isTag);
   });
 });
 

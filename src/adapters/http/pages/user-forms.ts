@@ -65,12 +65,21 @@ const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state
 const isOptional = ({ name }: Shown, form: string, field: string): boolean =>
   name === 'factors' && form === 'passkey' && field === 'name';
 
+/** In its own words; the tag itself where it has no name, such as one with an extension. */
+const languageName = (tag: string): string => {
+  try {
+    return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+};
+
 /** The languages of mails, each in its own words. */
 const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
   const offered = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
   return html`${[...offered].map((each) => {
     const selected = each === (chosen || locale) ? html` selected` : NOTHING;
-    return html`<option value="${each}" lang="${each}"${selected}>${new Intl.DisplayNames([each], { type: 'language' }).of(each) ?? each}</option>\n`;
+    return html`<option value="${each}" lang="${each}"${selected}>${languageName(each)}</option>\n`;
   })}`;
 };
 

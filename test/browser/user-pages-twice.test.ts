@@ -64,7 +64,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       await page.waitForURL('**/auth/second-factor');
       const before = await sessionsOf(user.id);
       await submit('second-factor.second-factor', { code: code() }, (it) => it.dblclick());
-      await page.waitForURL('**/auth/account');
+      await page.waitForURL('**/auth/account*');
       await isAt('/auth/account');
       expect(await sessionsOf(user.id)).toBe(before + 1);
     });

@@ -18,7 +18,12 @@ import { openSite, type Site } from './site.ts';
 export const TEXTS = EN;
 
 /** A browser, and whether scripts run in it. */
-export type Kind = { readonly browser: 'chromium' | 'firefox'; readonly script: boolean };
+export type Kind = {
+  readonly browser: 'chromium' | 'firefox';
+  readonly script: boolean;
+  /** Of Chromium. */
+  readonly own?: Parameters<typeof openBrowser>[0];
+};
 
 export const CHROMIUM: Kind = { browser: 'chromium', script: true };
 const PLAIN: Kind = { browser: 'chromium', script: false };
@@ -87,8 +92,8 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
   };
 };
 
-const windowOf = async ({ browser, script }: Kind, options: BrowserContextOptions): Promise<BrowserContext> => {
-  if (browser === 'chromium') return (await openBrowser({}, { javaScriptEnabled: script, ...options })).browser;
+const windowOf = async ({ browser, script, own }: Kind, options: BrowserContextOptions): Promise<BrowserContext> => {
+  if (browser === 'chromium') return (await openBrowser(own, { javaScriptEnabled: script, ...options })).browser;
   const context = await openFirefox(options);
   // Playwright cannot type into a Firefox whose scripts are off: it gets none instead.
   if (!script) await context.route('**/*.js', (route) => route.abort());

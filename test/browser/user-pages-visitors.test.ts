@@ -1,0 +1,60 @@
+import type { Locator } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import DE from '../../src/adapters/http/pages/texts/user-de.json' with { type: 'json' };
+import { canBrowse } from '../support/browser/chromium.ts';
+import { CHROMIUM, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
+import { signUp } from '../support/http/auth-http.ts';
+
+/** What a password manager fills in and saves, in this order. HTML standard, "Autofill". */
+const FIELDS = {
+  '/auth/log-in': { 'log-in.log-in': ['text username webauthn', 'password current-password'] },
+  '/auth/register': { 'register.register': ['text username', 'email email', 'password new-password'] },
+  '/auth/link/password-reset': { 'password-reset.password-reset': ['password new-password'] },
+  '/auth/account': {
+    'account.password': ['text username', 'password current-password', 'password new-password'],
+    'account.email': ['text username', 'email email', 'password current-password'],
+  },
+  '/auth/account/delete': { 'delete.delete': ['text username', 'password current-password'] },
+};
+
+const fieldsOf = (form: Locator): Promise<readonly string[]> =>
+  form
+    .locator('input[autocomplete]:not([autocomplete=off])')
+    .evaluateAll((all) => all.map((input) => `${input.getAttribute('type')} ${input.getAttribute('autocomplete')}`));
+
+describe.runIf(canBrowse())('the pages for users', () => {
+  const { service, visitor } = openUserPages();
+  const logIn = async ({ submit }: Awaited<ReturnType<typeof visitor>>) => {
+    const { person } = await signUp(service());
+    await submit('log-in.log-in', { account: person.username, password: person.password });
+  };
+
+  it('have the fields that password managers look for, in forms that navigate', async () => {
+    const own = await visitor(CHROMIUM);
+    for (const [path, forms] of Object.entries(FIELDS)) {
+      if (path === '/auth/account') {
+        await own.open('/auth/log-in');
+        await logIn(own);
+      }
+      await own.open(path);
+      for (const [name, fields] of Object.entries(forms))
+        expect([name, ...(await fieldsOf(own.form(name)))]).toEqual([name, ...fields]);
+    }
+  });
+
+  it('are in the language of the browser', async () => {
+    const { page, open } = await visitor(CHROMIUM, { locale: 'de-AT' });
+    await open('/auth/log-in');
+    expect(await page.locator('html').getAttribute('lang')).toBe('de');
+    expect(await page.locator('h1').textContent()).toBe(DE.pages['log-in'].title);
+  });
+
+  it('tell somebody whose browser refuses cookies', async () => {
+    const own = await visitor({ ...CHROMIUM, own: { as: 'full', cookies: 'blocked' } });
+    await own.open('/auth/log-in');
+    await logIn(own);
+    expect(own.at()).toMatch(/^\/auth\/log-in/);
+    expect(await own.page.getByRole('status').textContent()).toContain(TEXTS.notices['no-cookie']);
+    expect(await own.context.cookies()).toEqual([]);
+  });
+});

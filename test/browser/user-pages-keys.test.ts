@@ -31,11 +31,8 @@ describe.runIf(canBrowse())('the pages for users', () => {
       await submit('log-out.log-out');
     };
 
-    await authenticator.setPresence(false);
+    // The authenticator answers the request that waits in the field of the name.
     await logOut();
-    await authenticator.setPresence(true);
-    // The virtual authenticator answers the request that waits in the field of the name.
-    await page.reload({ waitUntil: 'commit' });
     await page.waitForURL('**/auth/account');
     // From here on, it answers the buttons alone.
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
@@ -82,7 +79,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
     await thief.context.addCookies(await context.cookies());
     await thief.open('/auth/account');
     await thief.page.getByRole('alert').waitFor();
-    expect(thief.at()).toMatch(/^\/auth\/prove/);
+    expect(thief.at()).toMatch(/^\/auth\/log-in/);
     expect(await thief.page.locator('form[data-form^="account"]').count()).toBe(0);
   });
 });

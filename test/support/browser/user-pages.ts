@@ -154,7 +154,11 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
         const input = form(name).locator(`[name="${field}"]`);
         if (text === true) await input.check();
         else if ((await input.evaluate(({ tagName }) => tagName)) === 'SELECT') await input.selectOption(text);
-        else await input.fill(text);
+        else {
+          // Playwright appends to an email that is there, in Firefox.
+          await input.evaluate((given) => Object.assign(given, { value: '' }));
+          await input.fill(text);
+        }
       }
       // The script waits for the key of the device before it sends the form.
       await arriving(() => lead(form(name).locator('button:not([type])').first()));

@@ -37,12 +37,19 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join(';');
 
+type Scripted = {
+  readonly images: string;
+  readonly frames?: string;
+  /** Where forms are sent, and may lead: browsers check the redirects as well. */
+  readonly forms?: string;
+};
+
 /** For pages with scripts of the service, which may call it, and make no markup from text. */
-export const scriptedPagePolicy = ({ images, frames }: { readonly images: string; readonly frames?: string }): string =>
+export const scriptedPagePolicy = ({ images, frames, forms = "'none'" }: Scripted): string =>
   [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src ${images}`, "connect-src 'self'"],
     ...(frames === undefined ? [] : [`frame-src ${frames}`]),
-    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ...["base-uri 'none'", `form-action ${forms}`, "frame-ancestors 'none'"],
     ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
   ].join('; ');
 

@@ -1,5 +1,11 @@
 import type { Context } from 'koa';
-import { documentRoute, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../adapters/http/documents.ts';
+import {
+  documentRoute,
+  PAGE_CACHE_CONTROL,
+  SCRIPT_TYPE,
+  scriptedPagePolicy,
+  textLike,
+} from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import { formRoutes } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
@@ -144,17 +150,8 @@ const scriptRoute = (script: string): Route =>
     () => script,
   );
 
-/** Browsers also check the redirects after a form: it may lead to the applications. */
 const policyFor = (logoUrl: string | null, targets: readonly string[]): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self'${logoUrl === null ? '' : ` ${new URL(logoUrl).origin}`}`,
-    "connect-src 'self'",
-    ["form-action 'self'", ...targets].join(' '),
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; ');
+  scriptedPagePolicy({
+    images: ["'self'", ...(logoUrl === null ? [] : [new URL(logoUrl).origin])].join(' '),
+    forms: ["'self'", ...targets].join(' '),
+  });

@@ -27,7 +27,7 @@ describe('each page', () => {
     expect(headers['content-security-policy']).toBe(
       [
         ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' https://cdn.example.com"],
-        ...["connect-src 'self'", `form-action 'self' ${APPS.join(' ')}`, "base-uri 'none'", "frame-ancestors 'none'"],
+        ...["connect-src 'self'", "base-uri 'none'", `form-action 'self' ${APPS.join(' ')}`, "frame-ancestors 'none'"],
         ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
       ].join('; '),
     );

@@ -9,26 +9,27 @@ import type { LinkPurpose } from '../../../domain/link.ts';
 /** Where a result leads: a page, or what the visitor came for. */
 export type Step = PageName | 'target';
 
-export type Form = {
+/** @template Name those of the pages. The table itself is written without, since its names make them. */
+export type Form<Name extends string = PageName> = {
   /** The name of the route that the form submits to. */
   readonly submits: string;
   /** What is filled in or chosen: members of the body, the query and the params of that route. */
   readonly fields: readonly string[];
   /** Where a success leads. */
-  readonly leadsTo: Step;
+  readonly leadsTo: Name | 'target';
   /** Where it leads if the visitor came for nothing else; the account, unless given. */
-  readonly otherwise?: PageName;
+  readonly otherwise?: Name;
   /** Where a success leads whose payload has this member, which the page shows once. */
-  readonly shows?: { readonly member: string; readonly on: PageName };
+  readonly shows?: { readonly member: string; readonly on: Name };
   /** Where a success leads that the API accepts without a session: it waits for a mail, or for the second half of a log-in. */
-  readonly accepted?: { readonly mail: PageName; readonly login: PageName };
+  readonly accepted?: { readonly mail: Name; readonly login: Name };
   /** Errors that lead to another page. All others lead back to the form. */
-  readonly on?: Readonly<Partial<Record<ErrorCode, PageName>>>;
+  readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
 };
 
-export type Page = {
+export type Page<Name extends string = PageName> = {
   readonly path: `/auth/${string}`;
   /** `visitor`: for those who are logged in; the others are asked to log in first. */
   readonly for: 'anybody' | 'visitor';
@@ -39,7 +40,7 @@ export type Page = {
   /** Whether links in mail lead there, or from there: then the page is there whenever the service has the pages for them. */
   readonly ofMail?: true;
   /** By name. The one that is called as its page has the path of the page, the others one below it. */
-  readonly forms: Readonly<Record<string, Form>>;
+  readonly forms: Readonly<Record<string, Form<Name>>>;
 };
 
 /** Recovery codes are shown once. */
@@ -203,18 +204,7 @@ export const PAGES = {
       },
     },
   },
-} as const satisfies Readonly<
-  Record<string, Omit<Page, 'forms'> & { readonly forms: Readonly<Record<string, FormLike>> }>
->;
-
-/** A form as the table writes it: its pages are checked by the tests, since their names are those of the table itself. */
-type FormLike = Omit<Form, 'leadsTo' | 'otherwise' | 'shows' | 'accepted' | 'on'> & {
-  readonly leadsTo: string;
-  readonly otherwise?: string;
-  readonly shows?: { readonly member: string; readonly on: string };
-  readonly accepted?: { readonly mail: string; readonly login: string };
-  readonly on?: Readonly<Partial<Record<ErrorCode, string>>>;
-};
+} as const satisfies Readonly<Record<string, Page<string>>>;
 
 export type PageName = keyof typeof PAGES;
 

@@ -4,7 +4,7 @@ import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
 import { readForm } from '../stages/input-validation.ts';
 import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
-import { type Locations, MARKS, pageLacking } from './locations.ts';
+import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import type { PageStates } from './page-state.ts';
 
 export type FormDeps = {
@@ -34,7 +34,7 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
     visitor: true,
     request: { query: v.strictObject({ to: at.target }) },
     errorPages: true,
-    errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
+    errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
     httpStatuses: new Set([...submits.httpStatuses, 415]),
     form: { submits, page: at.pathOf(page), succeeded: whenDone(deps, at, submitted) },
     failed: whenFailed(deps, at, submitted),

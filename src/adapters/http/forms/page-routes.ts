@@ -2,21 +2,36 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import type { CurrentUserJson } from '../../json/public-user.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
+import type { EventsPage } from '../routes/accounts/events.ts';
+import type { FactorsJson } from '../routes/factors/factors.ts';
+import type { CreationOptionsJson } from '../routes/factors/passkey-options.ts';
+import type { PendingLoginJson } from '../routes/factors/second-factor.ts';
+import type { SessionJson } from '../routes/sessions/sessions.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/fields.ts';
 import { readQuery } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
-import { type Locations, locations, MARK, MARKS, pageLacking } from './locations.ts';
+import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import type { PageState } from './page-state.ts';
 import type { TargetSettings } from './targets.ts';
+
+/** The payloads of the routes that pages show, by their names. */
+export type Payloads = {
+  readonly 'current-user': v.InferInput<typeof CurrentUserJson>;
+  readonly sessions: readonly v.InferInput<typeof SessionJson>[];
+  readonly factors: v.InferInput<typeof FactorsJson>;
+  readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;
+  readonly 'pending-login': v.InferInput<typeof PendingLoginJson>;
+  readonly events: v.InferInput<typeof EventsPage>;
+};
 
 export type PageContent = {
   readonly name: PageName;
   readonly state: PageState | null;
-  /** The payloads of the routes that the page shows, by their names. */
-  readonly payloads: Readonly<Record<string, unknown>>;
+  readonly payloads: Partial<Payloads>;
   /** Whether somebody is logged in. */
   readonly isVisitor: boolean;
   /** What the visitor came for, as it is in the address of the page. */
@@ -86,9 +101,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         redirects: true,
       },
       errorPages: true,
-      errors: [
-        ...new Set(['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', ...shown.flatMap(({ errors }) => [...errors])] as const),
-      ],
+      errors: [...new Set([...VISITOR_ERRORS, ...shown.flatMap(({ errors }) => [...errors])])],
       failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
     },
     async (input, ctx) => {
@@ -148,7 +161,7 @@ const exportRoute = (at: Locations, submits: Route): Route => ({
   visitor: true,
   countsAs: submits,
   errorPages: true,
-  errors: new Set([...submits.errors, 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN']),
+  errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
   response: { ...submits.response, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
   failed: async (_ctx, error) => {
     const lacking = pageLacking(error.code);

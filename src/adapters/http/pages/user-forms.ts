@@ -100,7 +100,7 @@ const nextField = ({ name, state }: Shown, form: string, sent: Shown['state']): 
 
 /** The name of the account, beside its password, for password managers. */
 const nameBeside = ({ payloads }: Shown, { fields }: Form): Html => {
-  const { username } = (payloads['current-user'] ?? {}) as { readonly username?: string };
+  const { username } = payloads['current-user'] ?? {};
   if (username === undefined || !fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
   return html`<input type="text" autocomplete="username" value="${username}" readonly hidden>\n`;
 };
@@ -143,7 +143,8 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 /** What the script does for a form. Without it, a form for a passkey is not there. */
 const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, form: Form): Html => {
   const { fields } = form;
-  const options = page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', pendingPasskey(payloads)];
+  const options =
+    page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', payloads['pending-login']?.passkey];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
   return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
     fields.includes('credential') ? html` hidden data-passkey` : NOTHING
@@ -151,9 +152,6 @@ const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, for
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
   }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}`;
 };
-
-const pendingPasskey = (payloads: Shown['payloads']): unknown =>
-  (payloads['pending-login'] as { readonly passkey?: unknown } | undefined)?.passkey;
 
 /** A visitor who is logged in need not type the password. */
 const isNeedless = ({ name, isVisitor }: Shown, field: string): boolean =>

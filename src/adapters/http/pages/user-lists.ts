@@ -1,44 +1,12 @@
+import type * as v from 'valibot';
 import { Html, html, NOTHING } from '../../../application/html.ts';
+import type { StartedAppJson } from '../routes/factors/factors.ts';
 import { formOf, type Shown } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 
-type Session = {
-  readonly id: string;
-  readonly name: string | null;
-  readonly lastUsedAt: number;
-  readonly binding: 'none' | 'device' | 'browser';
-  readonly current: boolean;
-  readonly remembered: boolean;
-};
-type Factors = {
-  readonly passkeys: readonly { readonly id: string; readonly name: string | null; readonly createdAt: number }[];
-  readonly totp: readonly { readonly id: string; readonly createdAt: number }[];
-  readonly recoveryCodes: number;
-};
-type Pending = { readonly methods: readonly string[]; readonly enrol: boolean };
-type User = {
-  readonly username: string;
-  readonly email: string;
-  readonly locale: string | null;
-  readonly secondFactor: boolean;
-  readonly passkeys: number;
-};
-type StartedApp = { readonly id: string; readonly secret: string; readonly uri: string };
-type Events = {
-  readonly events: readonly {
-    readonly id: string;
-    readonly kind: string;
-    readonly at: number;
-    readonly count: number;
-    readonly deviceName: string | null;
-  }[];
-  readonly next: string | null;
-};
+type StartedApp = v.InferOutput<typeof StartedAppJson>;
 
-/** The payloads have the shapes of their routes' schemas. */
-const payload = <Payload>({ payloads }: Shown, route: string): Partial<Payload> =>
-  (payloads[route] ?? {}) as Partial<Payload>;
 /** An app that is being added. Its form has it, so that it is still there after a wrong code. */
 const started = ({ state }: Shown): Partial<StartedApp> =>
   (state?.payload ?? (state?.typed?.secret === undefined ? {} : state.typed)) as Partial<StartedApp>;
@@ -53,30 +21,27 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
   'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
   'second-factor.passkey': (shown) => method(shown, 'passkey'),
   'second-factor.start-app': (shown) =>
-    payload<Pending>(shown, 'pending-login').enrol === true && started(shown).id === undefined,
-  'step-up.code': (shown) => payload<User>(shown, 'current-user').secondFactor === true,
-  'step-up.passkey': (shown) => (payload<User>(shown, 'current-user').passkeys ?? 0) > 0,
+    shown.payloads['pending-login']?.enrol === true && started(shown).id === undefined,
+  'step-up.code': (shown) => shown.payloads['current-user']?.secondFactor === true,
+  'step-up.passkey': (shown) => (shown.payloads['current-user']?.passkeys ?? 0) > 0,
   'factors.app': (shown) => started(shown).id !== undefined,
-  'factors.start-app': (shown) =>
-    started(shown).id === undefined && payload<Factors>(shown, 'factors').totp?.length === 0,
-  'factors.recovery-codes': (shown) => (payload<Factors>(shown, 'factors').totp?.length ?? 0) > 0,
+  'factors.start-app': (shown) => started(shown).id === undefined && shown.payloads.factors?.totp.length === 0,
+  'factors.recovery-codes': (shown) => (shown.payloads.factors?.totp.length ?? 0) > 0,
 };
-const method = (shown: Shown, name: string): boolean =>
-  payload<Pending>(shown, 'pending-login').methods?.includes(name) === true;
+const method = ({ payloads }: Shown, name: string): boolean =>
+  payloads['pending-login']?.methods.some((each) => each === name) === true;
 
 export const isOffered = (shown: Shown, form: string): boolean => OFFERED[`${shown.name}.${form}`]?.(shown) ?? true;
 
 /** What a form begins with. */
 export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {
-  const { username = '', email = '', locale } = payload<User>(shown, 'current-user');
+  const { username = '', email = '', locale } = shown.payloads['current-user'] ?? {};
   if (form === 'username') return { username };
   if (form === 'email') return { email };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
   return form === 'app' || form === 'second-factor' ? startedIn(shown) : {};
 };
-
-const nameOf = ({ texts }: Shown, name: string | null, unnamed: string): string => name ?? texts.common[unnamed] ?? '';
 
 const timeOf = ({ locale }: Shown, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -100,48 +65,42 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
     const say = (name: string, isSo: boolean) => (isSo ? [common[name] ?? ''] : []);
-    const sessions = (shown.payloads.sessions ?? []) as readonly Session[];
-    return html`<ul class="items">${sessions.map(({ id, name, lastUsedAt, binding, current, remembered }) =>
-      item(
-        nameOf(shown, name, 'unknown-device'),
-        [
-          ...say('this-device', current),
-          ...say('bound', binding !== 'none'),
-          ...say('remembered', remembered),
-          sayTime(shown, 'last-used', lastUsedAt),
-        ],
-        // That is a log-out, which has a page.
-        current ? [] : [formOf(shown, 'session', { id }, nameOf(shown, name, 'unknown-device'))],
-      ),
-    )}</ul>`;
+    const items = (shown.payloads.sessions ?? []).map(({ id, name, lastUsedAt, binding, current, remembered }) => {
+      const device = name ?? common['unknown-device'] ?? '';
+      const details = [
+        ...say('this-device', current),
+        ...say('bound', binding !== 'none'),
+        ...say('remembered', remembered),
+        sayTime(shown, 'last-used', lastUsedAt),
+      ];
+      // That of this device is ended by a log-out, which has a page.
+      return item(device, details, current ? [] : [formOf(shown, 'session', { id }, device)]);
+    });
+    return itemsOf(shown, items);
   },
   passkeys: (shown) =>
     itemsOf(
       shown,
-      (payload<Factors>(shown, 'factors').passkeys ?? []).map(({ id, name, createdAt }) =>
+      (shown.payloads.factors?.passkeys ?? []).map(({ id, name, createdAt }) =>
         item(
-          nameOf(shown, name, 'passkey'),
+          name,
           [sayTime(shown, 'added', createdAt)],
           [
-            html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name: name ?? '' }, nameOf(shown, name, 'passkey'))}</details>`,
-            formOf(shown, 'remove-passkey', { id }, nameOf(shown, name, 'passkey')),
+            html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name }, name)}</details>`,
+            formOf(shown, 'remove-passkey', { id }, name),
           ],
         ),
       ),
     ),
-  apps: (shown) =>
-    itemsOf(
-      shown,
-      (payload<Factors>(shown, 'factors').totp ?? []).map(({ id, createdAt }) =>
-        item(
-          nameOf(shown, null, 'app'),
-          [sayTime(shown, 'added', createdAt)],
-          [formOf(shown, 'remove-app', { id }, nameOf(shown, null, 'app'))],
-        ),
-      ),
-    ),
+  apps: (shown) => {
+    const { app = '' } = shown.texts.common;
+    const items = (shown.payloads.factors?.totp ?? []).map(({ id, createdAt }) =>
+      item(app, [sayTime(shown, 'added', createdAt)], [formOf(shown, 'remove-app', { id }, app)]),
+    );
+    return itemsOf(shown, items);
+  },
   'codes-left': (shown) =>
-    html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${payload<Factors>(shown, 'factors').recoveryCodes ?? 0}`)}</p>`,
+    html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
     const { secret } = started(shown);
@@ -154,12 +113,12 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   'recovery-codes': (shown) => {
     const { recoveryCodes = [] } = (shown.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
     // A sheet of paper says whose they are.
-    const { username = '' } = payload<User>(shown, 'current-user');
+    const { username = '' } = shown.payloads['current-user'] ?? {};
     return html`<p class="owner">${shown.site.brand.name} · ${username}</p>
 <ol class="codes">${recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)}</ol>`;
   },
   events: (shown) => {
-    const { events = [], next } = payload<Events>(shown, 'events');
+    const { events = [], next = null } = shown.payloads.events ?? {};
     const { common } = shown.texts;
     return html`<ol class="items">${events.map(({ kind, count, at, deviceName }) =>
       item(`${shown.texts.events[kind] ?? kind}${count > 1 ? ` × ${count}` : ''}`, [
@@ -167,6 +126,6 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
         timeOf(shown, at),
       ]),
     )}</ol>
-${typeof next === 'string' ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NOTHING}`;
+${next !== null ? html`<p><a href="?before=${next}">${common.older ?? ''}</a></p>` : NOTHING}`;
   },
 };

@@ -35,10 +35,9 @@ const alertOf = (shown: Shown): Html => {
 
 const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {
   if (name === 'target') return target;
-  if (name === 'application') return application ?? pathIn(site, '/');
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // Without the pages for log-ins, those of links lead back to the application.
-  if (!pages.has(name)) return application ?? pathIn(site, '/');
+  if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
   return pathIn(site, PAGES[name as PageName].path) + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
 };
 

@@ -1,5 +1,5 @@
 import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
-import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
+import type { PageContent, Payloads } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 
 /** A page in one of its states, with made-up content. */
@@ -7,18 +7,29 @@ export type View = Omit<PageContent, 'to' | 'target'> & { readonly state: PageSt
 
 /** When somebody looks at them. */
 export const AT = Date.UTC(2026, 10, 22, 8, 5);
-const user = { username: 'ada', email: 'ada@example.com', locale: null };
-const session = { lastUsedAt: AT, binding: 'none', current: false, remembered: false };
+const user = {
+  ...{ id: '1', username: 'ada', email: 'ada@example.com', emailVerified: true },
+  ...{ createdAt: AT, updatedAt: AT, attributes: {}, locale: null },
+};
+const session = {
+  ...{ createdAt: AT, lastUsedAt: AT, userAgent: null, address: null },
+  ...{ binding: 'none' as const, current: false, remembered: false },
+};
+const passkey = { credentialId: '', aaguid: '', synced: false, backedUp: false, createdAt: AT, lastUsedAt: null };
+const event = {
+  ...{ count: 1, deviceName: 'Firefox 153 on Linux', userAgent: null, address: null },
+  ...{ sessionId: null, reason: null, requestId: null, actor: null },
+};
 
-/** Of an account that has nothing yet. The shapes are those of the routes' schemas. */
-const PLAIN = {
+/** Of an account that has nothing yet. */
+const PLAIN: Partial<Payloads> = {
   'current-user': { ...user, secondFactor: false, passkeys: 0 },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
-  'pending-login': { methods: [], enrol: true },
+  'pending-login': { methods: [], enrol: true, expiresAt: AT, passkey: null },
 };
-const FULL = {
+const FULL: Partial<Payloads> = {
   'current-user': { ...user, secondFactor: true, passkeys: 2 },
   sessions: [
     { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
@@ -26,20 +37,20 @@ const FULL = {
     { ...session, id: '3', name: null },
   ],
   factors: {
-    passkeys: [
-      { id: '1', name: 'Phone', createdAt: AT },
-      { id: '2', name: null, createdAt: AT },
-    ],
+    passkeys: ['Phone', 'Key ring'].map((name, at) => ({ ...passkey, id: `${at}`, name })),
     totp: [{ id: '3', createdAt: AT }],
     recoveryCodes: 7,
   },
   events: {
-    events: ['logged-in', 'password-changed', 'registered'].map((kind, at) => ({
-      ...{ id: `${at}`, kind, at: AT - at * 86_400_000, count: 1, deviceName: 'Firefox 153 on Linux' },
+    events: (['logged-in', 'password-changed', 'registered'] as const).map((kind, at) => ({
+      ...event,
+      id: `${at}`,
+      kind,
+      at: AT - at * 86_400_000,
     })),
     next: '2',
   },
-  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false },
+  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false, expiresAt: AT, passkey: null },
 };
 
 const SHOWN_ONCE: Readonly<Record<string, object>> = {

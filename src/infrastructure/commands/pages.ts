@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { renderSVG } from 'uqr';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
+import { continuePage } from '../../adapters/http/pages/continue.ts';
 import { brandStyle } from '../../adapters/http/pages/layout.ts';
 import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
 import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
@@ -54,6 +55,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       );
       return { title: `${content.name}: ${title}`, page };
     }),
+    { title: 'continue: plain', page: continuePage(around, { to: baseUrl, login: baseUrl }, files) },
     ...FAILURES.map((error) => ({
       title: `failed: ${error.status}`,
       page: userFailurePage({ ...around, error, requestId: '0', again: '', logIn: baseUrl }, files),

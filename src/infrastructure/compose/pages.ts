@@ -11,12 +11,13 @@ import { formRoutes } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import { visitorProofs } from '../../adapters/http/forms/visitor-proofs.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import { pathIn } from '../../adapters/http/pages/layout.ts';
+import { continuePage, type Targets } from '../../adapters/http/pages/continue.ts';
+import { type Brand, pathIn } from '../../adapters/http/pages/layout.ts';
 import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
 import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
 import type { presentedDevice } from '../../adapters/http/request/client.ts';
 import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
-import { localeAmong } from '../../adapters/http/request/language.ts';
+import { pageLocale } from '../../adapters/http/request/language.ts';
 import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
@@ -61,7 +62,7 @@ export const visitorTokens = (
 };
 
 const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string) => {
-  const locale = localeAmong(ctx, defaultLocale, [...texts.keys()]);
+  const locale = pageLocale(ctx, defaultLocale, [...texts.keys()]);
   const ofLocale = texts.get(locale) ?? texts.get('en');
   if (ofLocale === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: ofLocale };
@@ -71,7 +72,7 @@ const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string)
 export const userFailures = (config: Config, read: Parts['files']): HttpDeps['userFailure'] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
   const site = { baseUrl, brand, version: VERSION };
-  const contentSecurityPolicy = policyFor(brand.logoUrl, allowedOrigins);
+  const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
     const files = await read();
     const failure = {
@@ -82,6 +83,16 @@ export const userFailures = (config: Config, read: Parts['files']): HttpDeps['us
     return { text: userFailurePage(failure, files), contentSecurityPolicy };
   };
 };
+
+/** The page that renews the session of a navigation. It loads the frame with the key. */
+export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: Parts['files']) => ({
+  contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(brand), frames: "'self'" }),
+  page: async (ctx: Context, targets: Targets): Promise<string> => {
+    const files = await read();
+    const site = { baseUrl, brand, version: VERSION };
+    return continuePage({ site, ...textsFor(ctx, files, defaultLocale) }, targets, files);
+  },
+});
 
 /** A form that cannot be sent again is at its page. Another address may work later, if the error is not its own. */
 const againAt = ({ method, state }: Context, { status }: AppError): string | null => {
@@ -107,7 +118,7 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
     // Also an application, or the console, at the origin of the service.
     targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
     states: pageStates({ secrets: deps.secrets, clock: deps.clock, cookie: pageState }),
-    contentSecurityPolicy: policyFor(brand.logoUrl, allowedOrigins),
+    contentSecurityPolicy: policyFor(brand, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
       const files = await read();
@@ -150,8 +161,7 @@ const scriptRoute = (script: string): Route =>
     () => script,
   );
 
-const policyFor = (logoUrl: string | null, targets: readonly string[]): string =>
-  scriptedPagePolicy({
-    images: ["'self'", ...(logoUrl === null ? [] : [new URL(logoUrl).origin])].join(' '),
-    forms: ["'self'", ...targets].join(' '),
-  });
+const imagesOf = ({ logoUrl }: Brand): string => (logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`);
+
+const policyFor = (brand: Brand, targets: readonly string[]): string =>
+  scriptedPagePolicy({ images: imagesOf(brand), forms: ["'self'", ...targets].join(' ') });

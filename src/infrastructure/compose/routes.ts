@@ -39,7 +39,7 @@ import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
-import { openPages, visitorTokens } from './pages.ts';
+import { continuation, openPages, visitorTokens } from './pages.ts';
 
 export type UseCaseDeps = SessionsDeps & LoginDeps & FactorsDeps & AccountsDeps;
 
@@ -58,7 +58,7 @@ export const declareRoutes = (
   config: Config,
   { checks, isStopping, keySet, hasAccountPages, pageFiles }: Parts,
 ) => {
-  const { brand, defaultLocale, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
+  const { brand, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
@@ -75,7 +75,12 @@ export const declareRoutes = (
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []
-      : continueRoutes(deps, access, { ...settings, ...navigation, defaultLocale }, readClient('continue-page.js'))),
+      : continueRoutes(
+          deps,
+          access,
+          { baseUrl, ...navigation, ...continuation(config, pageFiles) },
+          readClient('continue-page.js'),
+        )),
     ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access, settings),

@@ -207,7 +207,7 @@ describe('npm run pages', () => {
     const titles = [...sheet.matchAll(/ title="(.*?)"/g)].map(([, title = '']) => title);
     expect(new Set(titles).size).toBe(titles.length);
     for (const locale of ['de', 'en', 'ar'])
-      for (const page of [...Object.keys(PAGES), 'failed'])
+      for (const page of [...Object.keys(PAGES), 'continue', 'failed'])
         expect(titles).toContainEqual(expect.stringMatching(`^${locale} · ${page}: `));
     const shown = [...sheet.matchAll(/ srcdoc="(.*?)"/gs)].map(([, page = '']) => unescaped(page));
     expect(shown.filter((page) => page.includes('<p>own</p>')).length).toBeGreaterThan(3);

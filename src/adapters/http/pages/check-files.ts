@@ -27,7 +27,7 @@ const problemsOfTemplate = (name: string, text: string, builtIn: Files): string[
   if (own === undefined) return ['there is no page of this name: npx tandem pages eject DIR writes all'];
   const { pages, common } = englishOf(builtIn) as { readonly pages: TextTree; readonly common: TextTree };
   const page = name.replace(/\.html$/, '');
-  // The layout and the page of an error have no others.
+  // The layout and pages without forms of their own have no others.
   if (!(page in PAGES)) return templateProblems(text, own, []);
   const texts = Object.keys({ ...common, ...Object(pages[page]) }).map((each) => `text.${each}`);
   return templateProblems(text, own, ['title', ...texts, ...LINKS]);

@@ -33,8 +33,6 @@ type Content = {
   readonly path?: string;
   /** The element of its script; by default it has none. */
   readonly script?: Html;
-  /** For end users, who know the product, and do not need the navigation of the service. */
-  readonly forUsers?: { readonly brand: Brand; readonly locale: string };
 };
 
 const NAVIGATION = [
@@ -42,28 +40,26 @@ const NAVIGATION = [
   ['/errors', 'Errors'],
 ] as const;
 
-export const layout = (site: Site, { title, main, path, script = NOTHING, forUsers }: Content): string => {
+export const layout = (site: Site, { title, main, path, script = NOTHING }: Content): string => {
   return html`<!doctype html>
-<html lang="${forUsers?.locale ?? 'en'}">
+<html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${forUsers === undefined ? title : `${title} · ${forUsers.brand.name}`}</title>
+<title>${title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${pathIn(site, forUsers === undefined ? '/pages.css' : '/user-pages.css')}">
+<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
 ${script}</head>
 <body>
-${forUsers === undefined ? navigation(site, path) : brandOf(forUsers.brand)}<main id="content" tabindex="-1">
+${navigation(site, path)}<main id="content" tabindex="-1">
 ${main}
 </main>
-${forUsers !== undefined ? NOTHING : html`<footer><p>Tandem ${site.version}</p></footer>\n`}</body>
+<footer><p>Tandem ${site.version}</p></footer>
+</body>
 </html>
 `.text;
 };
-
-const brandOf = ({ name, logoUrl }: Brand): Html =>
-  html`<header class="product">${logoUrl === null ? name : html`<img src="${logoUrl}" alt="${name}">`}</header>\n`;
 
 /**
  * The end of the stylesheet, with the look of the product. The text on its colours is black or white: one of them always has a contrast of at

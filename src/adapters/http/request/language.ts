@@ -1,11 +1,5 @@
 import type { Context } from 'koa';
-import {
-  BUILT_IN_LOCALES,
-  canonicalLocale,
-  fallbacksOf,
-  LAST_LOCALE,
-  preferredLocale,
-} from '../../../domain/locale.ts';
+import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
 
 /** Characters. Browsers send less than 200. */
 const MAX_LENGTH = 1_000;
@@ -16,20 +10,7 @@ export const acceptedLocales = (ctx: Context): string[] =>
     ? []
     : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
 
-export type PageLocale = (typeof BUILT_IN_LOCALES)[number];
-
-const PAGE_LOCALES: readonly PageLocale[] = BUILT_IN_LOCALES;
-
-/** The language of a page for a user: one that the browser asks for, or else the default one of the service. */
-export const pageLocale = (ctx: Context, defaultLocale: string): PageLocale =>
-  localeAmong(ctx, defaultLocale, PAGE_LOCALES);
-
-/** The same among others. */
-export const localeAmong = <Locale extends string>(
-  ctx: Context,
-  defaultLocale: string,
-  offered: readonly Locale[],
-): Locale | typeof LAST_LOCALE => {
-  const isOffered = (locale: string): locale is Locale => offered.some((each) => each === locale);
-  return fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find(isOffered) ?? LAST_LOCALE;
-};
+/** The language of a page for a user: one of those offered that the browser asks for, or else the default one of the service. */
+export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
+  fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
+  LAST_LOCALE;

@@ -3,36 +3,23 @@ import * as v from 'valibot';
 import type { SessionsDeps } from '../../../../application/deps.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import {
-  documentRoute,
-  HTML_TYPE,
-  PAGE_CACHE_CONTROL,
-  SCRIPT_TYPE,
-  scriptedPagePolicy,
-  textLike,
-} from '../../documents.ts';
+import { documentRoute, HTML_TYPE, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
-import { Target } from '../../forms/targets.ts';
-import type { UserSite } from '../../pages/layout.ts';
+import { Target, type TargetSettings } from '../../forms/targets.ts';
+import type { Targets } from '../../pages/continue.ts';
 import { originOf } from '../../request/client.ts';
-import { pageLocale } from '../../request/language.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 import { type DeviceAccess, RefreshResult } from './refresh.ts';
 
 /** Routes for pages that a server renders. ADR 0023. */
 
-export type NavigationSettings = UserSite & {
-  readonly defaultLocale: string;
+export type NavigationSettings = TargetSettings & {
   readonly loginPageUrl: string;
-  /** The origins to which a navigation may go on. */
-  readonly targetOrigins: readonly string[];
+  /** The page for devices with a key. */
+  readonly page: (ctx: Context, targets: Targets) => Promise<string>;
+  readonly contentSecurityPolicy: string;
 };
-
-/** The page loads the frame with the key. It shows the name of the product, and no logo. */
-const CONTINUE_POLICY = scriptedPagePolicy({ images: "'self'", frames: "'self'" });
-
-const queryFor = (settings: NavigationSettings) => v.strictObject({ to: Target(settings) });
 
 /** Whether a person goes to the page: a script, a frame or an image cannot have these headers (W3C Fetch Metadata). */
 const isNavigation = (ctx: Context): boolean =>
@@ -62,10 +49,10 @@ export const continueRoutes = (
         path: '/auth/continue',
         cookie: { reads: 'optional', writes: 'may-set' },
         auth: 'public',
-        request: { query: queryFor(settings) },
+        request: { query: v.strictObject({ to: Target(settings) }) },
         response: {
           data: textLike('<!doctype html>…'),
-          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: CONTINUE_POLICY },
+          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
           redirects: true,
         },
         errorPages: true,
@@ -78,10 +65,7 @@ export const continueRoutes = (
         const continuation = await run(tokens, { cancellation: signal, origin: originOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
-        if (continuation.next === 'proof') {
-          const { continuePage } = await import('../../pages/continue.ts');
-          return continuePage(settings, pageLocale(ctx, settings.defaultLocale), { to, login });
-        }
+        if (continuation.next === 'proof') return settings.page(ctx, { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') {
           // The session has ended. A cookie that another site's link did not bring would say nothing.

@@ -138,6 +138,10 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
       const { claims, sessionId } = verified.token;
       pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
     },
+    sessionOf: async (accessToken) => {
+      const verified = await verify(accessToken);
+      return verified.ok ? verified.token.sessionId : undefined;
+    },
   });
   return [...pages, scriptRoute(script)];
 };

@@ -95,6 +95,33 @@ describe('what a form hands to the next page', () => {
   });
 });
 
+describe('a secret that a form hands to the next page', () => {
+  const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
+  const started = async () => {
+    const member = await registeredVisitor(service);
+    await member.open('/auth/account/factors');
+    await member.submit('factors.start-app');
+    return member;
+  };
+  /** Whether another visitor, and then the one whose it is, see it. */
+  const seenBy = async (owner: Awaited<ReturnType<typeof started>>, path: string, secret: RegExp) => {
+    const other = await registeredVisitor(service);
+    other.jar.set('page_state', owner.jar.get('page_state') ?? expect.unreachable());
+    return [secret.test((await other.open(path)).text), secret.test((await owner.open(path)).text)];
+  };
+
+  it('is not shown to the session of another visitor, whose cookie somebody has replaced', async () => {
+    const path = '/auth/account/factors';
+    expect(await seenBy(await started(), path, SECRET)).toEqual([false, true]);
+    const member = await started();
+    const [, shown = ''] = SECRET.exec((await member.follow()).text) ?? [];
+    await member.submit('factors.app', { code: 'wrong!' });
+    expect(await seenBy(member, path, SECRET)).toEqual([false, true]);
+    await member.submit('factors.app', { code: codeAt(shown.replaceAll(' ', ''), clock.now()) });
+    expect(await seenBy(member, '/auth/recovery-codes', /<li><code>/)).toEqual([false, true]);
+  });
+});
+
 describe('a session with the key of a device', () => {
   /** Somebody whose session has the key of the device, as the script of the pages makes it. */
   const boundVisitor = async () => {

@@ -11,6 +11,8 @@ export type FormDeps = {
   readonly states: PageStates;
   /** Remembers that the visitor has just proven the key of the session. */
   readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
+  /** The id of the session of an access token that was just issued. */
+  readonly sessionOf: (accessToken: string) => Promise<string | undefined>;
 };
 
 /** A form of a page, and the route that it submits to. */
@@ -45,7 +47,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const whenDone =
-  ({ states, rememberProof }: FormDeps, at: Locations, submitted: Submitted) =>
+  ({ states, rememberProof, sessionOf }: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
     const { page, formName, form } = submitted;
     const payload = membersOf(ctx.state.payload);
@@ -63,7 +65,10 @@ const whenDone =
         page: step,
         form: formName,
         // The picture is made again from its address: it does not fit into a cookie.
-        ...(shows !== null && { payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined } }),
+        ...(shows !== null && {
+          session: isLoggedIn ? await sessionOf(accessToken) : ctx.request.caller?.sessionId,
+          payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
+        }),
         ...(notice !== undefined && { notice }),
       });
     const mark = isLoggedIn ? MARKS.loggedIn : undefined;
@@ -94,6 +99,7 @@ const whenFailed =
       page: elsewhere ?? page,
       form: elsewhere === undefined ? formName : '',
       typed: typedIn(fields),
+      ...(elsewhere === undefined && { session: ctx.request.caller?.sessionId }),
       error: {
         ...{ code, status },
         ...(retryAfter !== undefined && { retryAfter }),

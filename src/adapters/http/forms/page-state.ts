@@ -5,7 +5,7 @@ import type { PageName } from './flow.ts';
 
 /**
  * What a form hands to the page that the browser is sent to: what was wrong, or what is shown once. It is in a cookie, encrypted: another host
- * of the domain can replace it with one of another visitor, but not write one.
+ * of the domain cannot write one, and secrets of another visitor that it may set are not shown.
  */
 export type PageState = {
   readonly page: PageName;
@@ -23,6 +23,8 @@ export type PageState = {
   readonly notice?: string;
   /** The payload that the page shows once. */
   readonly payload?: unknown;
+  /** The session that alone is shown it, as it may be a secret; without it, nobody was logged in. */
+  readonly session?: string | undefined;
 };
 
 /** Characters. Browsers drop a cookie of more than 4,096 with its name. */
@@ -48,7 +50,8 @@ export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
       const plain = secrets.decrypt(text, clock.now());
       return plain === null ? [] : [JSON.parse(plain)];
     });
-    const own = states.find((state) => state.page === page) ?? null;
+    const isOwn = ({ session }: PageState) => session === undefined || session === ctx.request.caller?.sessionId;
+    const own = states.find((state) => state.page === page && isOwn(state)) ?? null;
     if (own !== null) cookie.clear(ctx);
     return own;
   },

@@ -54,7 +54,7 @@ const whenDone =
     const { accessToken } = payload;
     const isLoggedIn = typeof accessToken === 'string';
     // Any other form that returns a token was sent with the cookie that an earlier proof has set, which must not outlive its minutes.
-    if (isLoggedIn && takesProof(form) && ctx.state.form?.has('proof')) await rememberProof(ctx, accessToken);
+    if (isLoggedIn && takesProof(form) && ctx.state.form?.get('proof')) await rememberProof(ctx, accessToken);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
     const ahead = shows?.on ?? successOf(submitted);

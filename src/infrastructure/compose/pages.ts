@@ -7,7 +7,7 @@ import {
   textLike,
 } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
-import { formRoutes } from '../../adapters/http/forms/page-routes.ts';
+import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import { visitorProofs } from '../../adapters/http/forms/visitor-proofs.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
@@ -23,6 +23,7 @@ import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
 import { authenticate } from '../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
@@ -66,6 +67,12 @@ const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string)
   const ofLocale = texts.get(locale) ?? texts.get('en');
   if (ofLocale === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: ofLocale };
+};
+
+/** The language that the visitor has chosen, if there are texts in it: for a browser that asks for no language of the pages. */
+const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string | undefined => {
+  const { locale = null } = (payloads['current-user'] ?? {}) as { readonly locale?: string | null };
+  return fallbacksOf(locale, '').find((each) => texts.has(each));
 };
 
 /** The page of an error below `/auth`. */
@@ -128,7 +135,7 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
         application,
         pages: names,
         locales: deps.mailLocales ?? [],
-        ...textsFor(ctx, files, defaultLocale),
+        ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
       };
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },

@@ -3,6 +3,7 @@ import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { registeredVisitor } from '../../support/http/page-visitor.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 
 const APPLICATION = 'https://app.example.org';
@@ -43,6 +44,16 @@ describe('the language of the pages for links', () => {
     const { text, headers } = await pageOf(plain, 'password-reset', accepted);
     expect(text).toContain(`<html lang="${locale}" `);
     expect(headers.vary).toMatch(/\bAccept-Language\b/);
+  });
+
+  it('is that of the user for a browser that asks for none of the pages, once somebody is logged in', async () => {
+    const visitor = await registeredVisitor(plain);
+    const languages = async (accepted: string) =>
+      /<html lang="(.*?)"/.exec((await visitor.open('/auth/account', { 'Accept-Language': accepted })).text)?.[1];
+    await visitor.open('/auth/account');
+    await visitor.submit('account.language', { locale: 'de' });
+    expect(await languages('fr')).toBe('de');
+    expect(await languages('en')).toBe('en');
   });
 
   it('is by default that of DEFAULT_LOCALE', async () => {

@@ -59,7 +59,13 @@ export const visitorOf = ({ http }: TestService, headers: Headers = {}) => {
     request
       .redirects(0)
       .ok(() => true)
-      .set({ Accept: 'text/html,*/*;q=0.8', ...headers, ...(jar.size > 0 && { Cookie: cookies() }), ...more });
+      .set({
+        Accept: 'text/html,*/*;q=0.8',
+        'Accept-Language': 'en',
+        ...headers,
+        ...(jar.size > 0 && { Cookie: cookies() }),
+        ...more,
+      });
   const open = async (path: string, more: Headers = {}): Promise<Response> => keep(await sending(http.get(path), more));
   const post = async (path: string, fields: Fields | string, more: Headers = OF_OWN_PAGE): Promise<Response> =>
     keep(await sending(http.post(path), more).type('form').send(fields));

@@ -168,7 +168,7 @@ export const PAGES = {
     path: '/auth/account/factors',
     for: 'visitor',
     stepUp: true,
-    shows: ['factors', 'passkey-options'],
+    shows: ['current-user', 'factors', 'passkey-options'],
     forms: {
       passkey: { submits: 'add-passkey', fields: ['name', 'credential'], leadsTo: 'factors', notice: 'saved' },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], leadsTo: 'factors', notice: 'saved' },
@@ -184,7 +184,7 @@ export const PAGES = {
       'recovery-codes': { submits: 'make-recovery-codes', fields: [], leadsTo: 'factors', shows: CODES },
     },
   },
-  history: { path: '/auth/account/history', for: 'visitor', shows: ['events'], forms: {} },
+  history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },
   delete: {
     path: '/auth/account/delete',
     for: 'visitor',

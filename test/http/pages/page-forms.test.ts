@@ -109,6 +109,20 @@ describe('a form that the visitor has to send again', () => {
 });
 
 describe('the settings', () => {
+  const APPLICATION = 'http://localhost:5173';
+
+  it.each(['account', 'factors', 'history'] as const)('lead back from %s to where the visitor was', async (page) => {
+    const member = await registeredVisitor(await start({ ALLOWED_ORIGINS_DEV: APPLICATION }, () => ({ clock })));
+    const backAt = async (to?: string): Promise<string | undefined> => {
+      const { text } = await member.open(pathOfPage(page, to));
+      return /<a href="([^"]*)">Back<\/a>/.exec(text)?.[1];
+    };
+    expect(unescaped((await backAt(`${APPLICATION}/notes?a=1`)) ?? '')).toBe(
+      `${APPLICATION}/notes?a=1&tandem=logged-in`,
+    );
+    expect(await backAt()).toBe(APPLICATION);
+  });
+
   const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
 
   it('keep the secret of an app over a wrong code, and offer no second app', async () => {

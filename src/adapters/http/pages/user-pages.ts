@@ -35,6 +35,7 @@ const alertOf = (shown: Shown): Html => {
 
 const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {
   if (name === 'target') return target;
+  if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // Without the pages for log-ins, those of links lead back to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');

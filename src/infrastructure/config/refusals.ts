@@ -96,6 +96,8 @@ export const REFUSALS: Rules = {
     isProduction(of) && of.MAIL_URL !== undefined && of.MAIL_FROM === undefined,
   'BASE_URL: required in production when MAIL_URL is set, for the links in mail': (of) =>
     isProduction(of) && of.MAIL_URL !== undefined && of.BASE_URL === undefined,
+  'BASE_URL: required in production with ACCOUNT_PAGES=on, whose forms are accepted from its origin alone': (of) =>
+    isProduction(of) && of.ACCOUNT_PAGES === 'on' && of.BASE_URL === undefined,
   'EMAIL_VERIFICATION: must be off or unset without MAIL_URL': (of) =>
     isProduction(of) && of.MAIL_URL === undefined && (of.EMAIL_VERIFICATION ?? 'off') !== 'off',
 };

@@ -59,6 +59,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],
   [{ MAIL_FROM: '' }, { MAIL_FROM: '', MAIL_URL: '' }, 'MAIL_FROM'],
   [{ BASE_URL: '' }, { BASE_URL: '', MAIL_URL: '' }, 'BASE_URL'],
+  [{ BASE_URL: '', MAIL_URL: '', ACCOUNT_PAGES: 'on' }, { BASE_URL: '', MAIL_URL: '', ACCOUNT_PAGES: '' }, 'BASE_URL'],
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'optional' }, { EMAIL_VERIFICATION: 'optional' }, 'EMAIL_VERIFICATION'],
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'required' }, { MAIL_URL: '', EMAIL_VERIFICATION: 'off' }, 'EMAIL_VERIFICATION'],
   [

@@ -403,9 +403,11 @@ const stepOf = ({ page, form }: Named, of: string): PageName => {
 };
 
 /** What the page says then, once. */
-const saidOf = ({ form }: Named, of: string): string | RegExp | undefined => {
+const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined => {
   if (of in CATALOG)
-    return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of] ? undefined : (errors[of] ?? errors.other);
+    return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of]
+      ? undefined
+      : (titles[page]?.[of] ?? errors[of] ?? errors.other);
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
   return isSilent ? undefined : notices[form.notice ?? ''];

@@ -29,7 +29,7 @@ const alertOf = (shown: Shown): Html => {
   const { error, notice } = state ?? {};
   if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
-  const text = texts.errors[error.code] ?? texts.errors.other ?? '';
+  const text = texts.pages[shown.name]?.[error.code] ?? texts.errors[error.code] ?? texts.errors.other ?? '';
   return html`<p role="alert" class="notice" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { failureOf, invalidArguments, type Status } from '../command-error.ts';
+import { type CommandError, failureOf, invalidArguments, type Status } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { Terminal } from './terminal.ts';
@@ -54,12 +54,20 @@ const helpOf = (name: string, { actions, notes }: Command): string => {
   return `${lines.join('')}\n${notes}\n`;
 };
 
+/** The action without a name is the command alone. */
+const unknownAction = (name: string, actions: Command['actions']): CommandError =>
+  invalidArguments(
+    `The commands are ${Object.keys(actions)
+      .map((of) => of || `npx tandem ${name}`)
+      .join(', ')}.`,
+  );
+
 /** @throws CommandError that says what is wrong with the arguments. */
 const read = (name: string, { actions }: Command, args: readonly string[]) => {
   const [first = ''] = args;
   const of = first.startsWith('-') ? '' : first;
   const found = Object.hasOwn(actions, of) ? actions[of] : undefined;
-  if (found === undefined) throw invalidArguments(`The commands are ${Object.keys(actions).join(', ')}.`);
+  if (found === undefined) throw unknownAction(name, actions);
   const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
   const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
   if (positionals.length !== (found.args?.length ?? 0))

@@ -233,6 +233,7 @@ describe('npm run pages', () => {
 
   it.each([
     [['eject'], {}, 'Expected: npx tandem pages eject DIR'],
+    [['other'], {}, 'The commands are npx tandem pages, eject.'],
     [['--to', '/nowhere/x', '--locale', 'fr'], {}, 'There are no texts in fr.'],
     [[], { PAGE_TEMPLATES: '/nowhere' }, 'PAGE_TEMPLATES: the directory cannot be read'],
   ])('refuses %j with %j', async (args, env, message) => {

@@ -101,19 +101,17 @@ export const ACCOUNT_VARIABLES = {
   BRAND_NAME: {
     form: brandName,
     unset: 'the host of BASE_URL',
-    meaning:
-      'The name of the product, in mails, on the pages for their links, in authenticator apps and in questions for passkeys.',
+    meaning: 'The name of the product, in mails, on the pages, in authenticator apps and in questions for passkeys.',
   },
   BRAND_LOGO_URL: {
     form: url.logoUrl,
     unset: 'no logo',
-    meaning: 'The logo on the pages for links in mail. Browsers load it from its own host.',
+    meaning: 'The logo on the pages. Browsers load it from its own host.',
   },
   BRAND_COLOR: {
     form: color,
     unset: 'green',
-    meaning:
-      'The colour of the buttons on the pages for links in mail. Their text is black or white, which can be read better on it.',
+    meaning: 'The colour of the buttons on the pages. Their text is black or white, which can be read better on it.',
   },
   BRAND_FONT: {
     form: fontNames,

@@ -7,22 +7,18 @@ import {
   textLike,
 } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
+import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
 import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
-import { visitorProofs } from '../../adapters/http/forms/visitor-proofs.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import { continuePage, type Targets } from '../../adapters/http/pages/continue.ts';
-import { type Brand, pathIn } from '../../adapters/http/pages/layout.ts';
-import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
-import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
-import type { presentedDevice } from '../../adapters/http/request/client.ts';
-import { PAGE_VISITOR_LIFETIME, pageCookies, type SessionCookies } from '../../adapters/http/request/cookies.ts';
+import type { Targets } from '../../adapters/http/pages/continue.ts';
+import type { Brand } from '../../adapters/http/pages/layout.ts';
+import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
+import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
-import type { Route, Strategy } from '../../adapters/http/routing/define-route.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
-import { authenticate } from '../../application/sessions/current-user.ts';
-import { identifyVisitor } from '../../application/sessions/rendered-pages.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
+import type { AppError } from '../../domain/errors/app-error.ts';
 import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
@@ -30,36 +26,13 @@ import { VERSION } from '../version.ts';
 type PagesDeps = SessionsDeps & Pick<AccountsDeps, 'mailLocales'>;
 
 type Parts = {
-  readonly cookie: SessionCookies;
-  readonly device: ReturnType<typeof presentedDevice>;
   readonly api: readonly Route[];
+  readonly visits: Omit<FormDeps, 'states'>;
   /** Whether links in mail lead to pages of the service. */
   readonly ofMail: boolean;
   /** The script of the pages. */
   readonly script: string;
   readonly files: () => Promise<UserPageFiles>;
-};
-
-/** Errors that say that nobody is there: where a visitor is optional, they are none. */
-const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
-
-export const visitorTokens = (
-  deps: SessionsDeps,
-  config: Config,
-  { cookie, device }: Omit<Parts, 'api' | 'script' | 'ofMail' | 'files'>,
-) => {
-  const identify = identifyVisitor(deps);
-  const { pageVisitor } = pageCookies(config.refreshCookie);
-  const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
-  return async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
-    const provenBy = { presented: device(ctx, undefined), provenSessions: proofs.sessionsIn(pageVisitor.read(ctx)) };
-    try {
-      return await identify(cookie.read(ctx), provenBy);
-    } catch (error) {
-      if (auth === 'optional' && error instanceof AppError && NOBODY.includes(error.code)) return undefined;
-      throw error;
-    }
-  };
 };
 
 const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string) => {
@@ -70,10 +43,8 @@ const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string)
 };
 
 /** The language that the visitor has chosen, if there are texts in it: for a browser that asks for no language of the pages. */
-const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string | undefined => {
-  const { locale = null } = (payloads['current-user'] ?? {}) as { readonly locale?: string | null };
-  return fallbacksOf(locale, '').find((each) => texts.has(each));
-};
+const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string | undefined =>
+  fallbacksOf(payloads['current-user']?.locale ?? null, '').find((each) => texts.has(each));
 
 /** The page of an error below `/auth`. */
 export const userFailures = (config: Config, read: Parts['files']): HttpDeps['userFailure'] => {
@@ -85,8 +56,9 @@ export const userFailures = (config: Config, read: Parts['files']): HttpDeps['us
     const failure = {
       ...{ site, application, error, requestId: ctx.request.id, ...textsFor(ctx, files, defaultLocale) },
       again: againAt(ctx, error),
-      logIn: userPages ? pathIn(site, PAGES['log-in'].path) : null,
+      logIn: userPages ? PAGES['log-in'].path : null,
     };
+    const { userFailurePage } = await import('../../adapters/http/pages/user-failure.ts');
     return { text: userFailurePage(failure, files), contentSecurityPolicy };
   };
 };
@@ -97,6 +69,7 @@ export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: Pa
   page: async (ctx: Context, targets: Targets): Promise<string> => {
     const files = await read();
     const site = { baseUrl, brand, version: VERSION };
+    const { continuePage } = await import('../../adapters/http/pages/continue.ts');
     return continuePage({ site, ...textsFor(ctx, files, defaultLocale) }, targets, files);
   },
 });
@@ -108,12 +81,14 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
 };
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail, files: read }: Parts): Route[] => {
+export const openPages = (
+  deps: PagesDeps,
+  config: Config,
+  { api, script, ofMail, visits, files: read }: Parts,
+): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
-  const { pageState, pageVisitor } = pageCookies(refreshCookie);
-  const proofs = visitorProofs(deps.secrets, deps.clock.now, PAGE_VISITOR_LIFETIME);
-  const verify = authenticate(deps);
+  const { pageState } = pageCookies(refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const names: ReadonlySet<string> = new Set(
     Object.entries<Page>(PAGES).flatMap(([name, page]) => (has(page) ? [name] : [])),
@@ -137,18 +112,10 @@ export const openPages = (deps: PagesDeps, config: Config, { api, script, ofMail
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
       };
+      const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },
-    rememberProof: async (ctx, accessToken) => {
-      const verified = await verify(accessToken);
-      if (!verified.ok) return;
-      const { claims, sessionId } = verified.token;
-      pageVisitor.set(ctx, proofs.of({ userId: claims.sub, sessionId }));
-    },
-    sessionOf: async (accessToken) => {
-      const verified = await verify(accessToken);
-      return verified.ok ? verified.token.sessionId : undefined;
-    },
+    ...visits,
   });
   return [...pages, scriptRoute(script)];
 };

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import { loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
+import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
 import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
@@ -39,7 +40,7 @@ import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
-import { continuation, openPages, visitorTokens } from './pages.ts';
+import { continuation, openPages } from './pages.ts';
 
 export type UseCaseDeps = SessionsDeps & LoginDeps & FactorsDeps & AccountsDeps;
 
@@ -68,6 +69,8 @@ export const declareRoutes = (
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
+  const proof = pageCookies(config.refreshCookie).pageVisitor;
+  const { tokenOf, ...visits } = visitors(deps, { cookie, device, proof });
   const api: Route[] = [
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
@@ -98,7 +101,7 @@ export const declareRoutes = (
     ...api,
     ...(config.userPages || hasAccountPages
       ? openPages(deps, config, {
-          ...{ api, cookie, device, ofMail: hasAccountPages, files: pageFiles },
+          ...{ api, visits, ofMail: hasAccountPages, files: pageFiles },
           script: readClient('user-pages.js'),
         })
       : []),
@@ -125,7 +128,7 @@ export const declareRoutes = (
       has: (path) => routes.some((each) => each.path === path && each.method === 'GET'),
     }),
   ];
-  return { routes, visitorToken: visitorTokens(deps, config, { cookie, device }) };
+  return { routes, visitorToken: tokenOf };
 };
 
 /**

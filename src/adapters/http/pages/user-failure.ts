@@ -1,5 +1,6 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { pathIn } from './layout.ts';
 import type { Shown } from './user-forms.ts';
 import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
@@ -9,7 +10,7 @@ export type UserFailure = Pick<Shown, 'site' | 'texts' | 'locale' | 'application
   readonly requestId: string;
   /** What may work if it is opened again; `null`: nothing. */
   readonly again: string | null;
-  /** The page that logs in; `null`: there is none. */
+  /** The path of the page that logs in; `null`: there is none. */
   readonly logIn: string | null;
 };
 
@@ -35,8 +36,8 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
   });
 };
 
-const waysOf = ({ again, logIn, application }: UserFailure): readonly (readonly [text: string, to: string])[] => {
-  const start = logIn ?? application;
+const waysOf = ({ site, again, logIn, application }: UserFailure): readonly (readonly [text: string, to: string])[] => {
+  const start = logIn === null ? application : pathIn(site, logIn);
   return [
     ...(again === null ? [] : [['again', again] as const]),
     ...(start === null ? [] : [[logIn === null ? 'application' : 'log-in', start] as const]),

@@ -1,0 +1,47 @@
+import type { Context } from 'koa';
+import type { SessionsDeps } from '../../../application/deps.ts';
+import { authenticate } from '../../../application/sessions/current-user.ts';
+import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
+import type { DeviceAccess } from '../routes/sessions/refresh.ts';
+import type { Strategy } from '../routing/define-route.ts';
+
+/** Errors that say that nobody is there: where a visitor is optional, they are none. */
+const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
+
+type Cookies = Pick<DeviceAccess, 'cookie' | 'device'> & {
+  /** Shows for minutes that a visitor has proven the key of the session. */
+  readonly proof: HttpOnlyCookie;
+};
+
+/** Visitors of the service's own pages: known by the refresh cookie, which is not renewed. ADR 0024. */
+export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies) => {
+  const { secrets, clock } = deps;
+  const identify = identifyVisitor(deps);
+  const verify = authenticate(deps);
+  return {
+    /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional. */
+    tokenOf: async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
+      const proofs = proof.read(ctx).map((text) => secrets.unsign(text, 'page-visitor', clock.now()));
+      const provenSessions = proofs.flatMap((each) => each?.sessionId ?? []);
+      try {
+        return await identify(cookie.read(ctx), { presented: device(ctx, undefined), provenSessions });
+      } catch (error) {
+        if (auth === 'optional' && error instanceof AppError && NOBODY.includes(error.code)) return undefined;
+        throw error;
+      }
+    },
+    sessionOf: async (accessToken: string): Promise<string | undefined> => {
+      const verified = await verify(accessToken);
+      return verified.ok ? verified.token.sessionId : undefined;
+    },
+    rememberProof: async (ctx: Context, accessToken: string): Promise<void> => {
+      const verified = await verify(accessToken);
+      if (!verified.ok) return;
+      const { claims, sessionId } = verified.token;
+      const expiresAt = clock.now() + PAGE_VISITOR_LIFETIME;
+      proof.set(ctx, secrets.sign({ purpose: 'page-visitor', userId: claims.sub, sessionId, value: '', expiresAt }));
+    },
+  };
+};

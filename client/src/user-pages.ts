@@ -82,6 +82,35 @@ for (const form of all<HTMLFormElement>('form')) {
   if (form.hasAttribute('data-at-once')) void send(form);
 }
 
+/** The service writes times in UTC. */
+const showTime = (time: HTMLTimeElement): void => {
+  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+};
+for (const time of all<HTMLTimeElement>('time[datetime]')) showTime(time);
+
+/** Shows whose link it is and what it would do, which only its token tells. The request changes nothing. */
+const tell = async (form: HTMLFormElement, link: string): Promise<void> => {
+  const [, token] = /(?:^|token=)([\w-]+)$/.exec(link) ?? [];
+  const { preview } = form.dataset;
+  if (!preview || !token) return;
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(preview, { method: 'POST', headers, body: JSON.stringify({ token }) });
+  const { data = {} } = await response.json();
+  for (const place of form.querySelectorAll<HTMLElement>('[data-told]')) {
+    const value: string | null = data[place.dataset.told ?? ''];
+    if (!value) continue;
+    if (place instanceof HTMLInputElement) place.value = value;
+    else (place.parentElement as HTMLElement).hidden = false;
+    place.textContent = value;
+    if (!(place instanceof HTMLTimeElement)) continue;
+    place.dateTime = value;
+    showTime(place);
+  }
+};
+
 /** The token of a link in a mail is in the fragment, which a browser sends to nobody. Taken from there, so that nobody sees or copies it. */
 for (const input of all<HTMLInputElement>('[data-token]')) {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
@@ -90,6 +119,9 @@ for (const input of all<HTMLInputElement>('[data-token]')) {
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
   (input.closest('.field') as HTMLElement).hidden = !!input.value;
+  const tellOf = (): void => void tell(input.form as HTMLFormElement, input.value).catch(ignore);
+  input.addEventListener('change', tellOf);
+  tellOf();
 }
 // Another link to the page that is open changes the fragment alone.
 addEventListener('hashchange', () => location.reload());
@@ -137,13 +169,6 @@ if (here.searchParams.has('tandem')) {
   here.searchParams.delete('tandem');
   history.replaceState(null, '', here);
 }
-
-/** The service writes times in UTC. */
-for (const time of all<HTMLTimeElement>('time'))
-  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  });
 
 for (const button of all<HTMLButtonElement>('[data-print]')) {
   button.hidden = false;

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
 import { linksOf } from '../../support/http/account.ts';
 import { signUp } from '../../support/http/auth-http.ts';
 import { type Own, startService, type TestService } from '../../support/http/service.ts';
@@ -59,6 +60,21 @@ describe('the pages for links in mail', () => {
     expect(field).toContain('type="password"');
     expect(field).toContain('autocomplete="new-password"');
     expect(field + script).not.toMatch(/paste|readonly/i);
+  });
+
+  it.each([
+    ['/auth/link/password-reset', 'password-reset-newPassword'],
+    ['/auth/register', 'register-password'],
+  ])('say the rules of a password before the first try: %s', async (path, id) => {
+    const { text } = await (await start()).http.get(path).expect(200);
+    expect(text).toContain(`aria-describedby="${id}-hint"`);
+    expect(text).toMatch(new RegExp(`id="${id}-hint">At least ${PASSWORD_MIN_CODE_POINTS} characters`));
+  });
+
+  it('lead back to the application once they are done, where there is no page for log-ins', async () => {
+    const application = 'https://app.example.org';
+    const { http } = await start({ ACCOUNT_PAGES: 'off', ALLOWED_ORIGINS_DEV: application });
+    expect((await http.get('/auth/link/done').expect(200)).text).toContain(`href="${application}"`);
   });
 
   it.each(LINK_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {

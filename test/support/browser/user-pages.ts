@@ -1,3 +1,4 @@
+import { createServer, request } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
@@ -12,6 +13,7 @@ import { freePort } from '../servers/free-port.ts';
 import { canBrowse, openBrowser } from './chromium.ts';
 import { watchFaults } from './faults.ts';
 import { hasFirefox, openFirefox } from './firefox.ts';
+import { listenOnLoopback } from './listen.ts';
 import { openSite, type Site } from './site.ts';
 
 /** What the pages say. */
@@ -34,8 +36,12 @@ const FIREFOX: readonly Kind[] = [
 /** Those that are here. */
 export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : []), ...(hasFirefox() ? FIREFOX : [])];
 
-/** A service that sends mail into memory, and an application, for a whole `describe`. @param env variables of its environment. */
-export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
+/**
+ * A service that sends mail into memory, and an application, for a whole `describe`.
+ * @param env variables of its environment
+ * @param path where a proxy puts the service
+ */
+export const openUserPages = (env: Readonly<Record<string, string>> = {}, path = '') => {
   const cleanups: (() => Promise<unknown>)[] = [];
   const mailer = memoryMailer();
   let service: TestService;
@@ -47,7 +53,10 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
     const port = `${await freePort()}`;
     const clock = { now: () => Date.now() + ahead };
     const ports = { storage: memoryStorage(), hasher, mailer, isCommonPassword, clock };
-    const settings = { PORT: port, BASE_URL: `http://localhost:${port}`, ALLOWED_ORIGINS_DEV: application.origin };
+    const proxy = path === '' ? null : await proxyBelow(path, port);
+    if (proxy !== null) cleanups.push(proxy.close);
+    const BASE_URL = `http://localhost:${proxy?.port ?? port}${path}`;
+    const settings = { PORT: port, BASE_URL, ALLOWED_ORIGINS_DEV: application.origin };
     service = await startService({ ...settings, ...env }, ports, { console: false });
     cleanups.push(service.close);
   });
@@ -90,6 +99,21 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}) => {
     /** Another tab of that window. */
     tab: ({ context }: Visitor): Promise<Tab> => tabOf(context, address),
   };
+};
+
+/** A proxy that puts the service below a path: it takes the path off, and answers nothing else. */
+const proxyBelow = async (path: string, port: string) => {
+  const server = createServer((incoming, outgoing) => {
+    const { method, url = '', headers } = incoming;
+    if (!url.startsWith(`${path}/`)) return void outgoing.writeHead(404).end();
+    const ahead = request({ host: '127.0.0.1', port, path: url.slice(path.length), method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    ahead.on('error', () => outgoing.destroy());
+    incoming.pipe(ahead);
+  });
+  return listenOnLoopback(server);
 };
 
 const windowOf = async ({ browser, script, own }: Kind, options: BrowserContextOptions): Promise<BrowserContext> => {

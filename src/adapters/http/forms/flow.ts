@@ -27,6 +27,8 @@ export type Form<Name extends string = PageName> = {
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
+  /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
+  readonly preview?: `/auth/${string}`;
 };
 
 export type Page<Name extends string = PageName> = {
@@ -47,11 +49,16 @@ export type Page<Name extends string = PageName> = {
 const CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
 /** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
-const linkPage = <Name extends LinkPurpose>(name: Name, submits: string, fields: readonly string[] = []) => ({
+const linkPage = <Name extends LinkPurpose>(
+  name: Name,
+  submits: string,
+  fields: readonly string[] = [],
+  more: { readonly preview?: `/auth/${string}` } = {},
+) => ({
   path: `/auth/link/${name}` as const,
   for: 'anybody' as const,
   ofMail: true as const,
-  forms: { [name]: { submits, fields: ['token', ...fields], leadsTo: 'done' as const, notice: name } },
+  forms: { [name]: { submits, fields: ['token', ...fields], leadsTo: 'done' as const, notice: name, ...more } },
 });
 
 export const PAGES = {
@@ -98,10 +105,14 @@ export const PAGES = {
     },
   },
   'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, forms: {} },
-  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['newPassword']),
+  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['newPassword'], {
+    preview: '/auth/password-reset/preview',
+  }),
   'email-verification': linkPage('email-verification', 'confirm-email'),
   'not-me': linkPage('not-me', 'remove-unverified-account'),
-  'email-change': linkPage('email-change', 'confirm-email-change', ['password']),
+  'email-change': linkPage('email-change', 'confirm-email-change', ['password'], {
+    preview: '/auth/email-change/preview',
+  }),
   'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
   'factors-undo': linkPage('factors-undo', 'undo-factors'),
   /** What a link in a mail has done. */

@@ -99,10 +99,26 @@ const nextField = ({ name, state }: Shown, form: string, sent: Shown['state']): 
 };
 
 /** The name of the account, beside its password, for password managers. */
-const nameBeside = ({ payloads }: Shown, { fields }: Form): Html => {
+const nameBeside = ({ payloads }: Shown, { fields, preview }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
-  if (username === undefined || !fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
-  return html`<input type="text" autocomplete="username" value="${username}" readonly hidden>\n`;
+  if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
+  if (username === undefined && preview === undefined) return NOTHING;
+  const told = preview === undefined ? NOTHING : html` data-told="username"`;
+  return html`<input type="text" autocomplete="username" value="${username ?? ''}"${told} readonly hidden>\n`;
+};
+
+/** What only the token of a link tells, before a click: whose account it is, and what can be undone. The script fills it in. */
+const toldOf = ({ texts, name }: Shown, { preview }: Form): Html => {
+  const told = preview === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
+  return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(placeOf)}</p>\n`)}`;
+};
+
+const placeOf = (part: string): Html => {
+  const [, member] = /^\{(\w+)\}$/.exec(part) ?? [];
+  if (member === undefined) return html`${part}`;
+  return member === 'username'
+    ? html`<strong data-told="username"></strong>`
+    : html`<time data-told="${member}"></time>`;
 };
 
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
@@ -111,7 +127,9 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   const sent = sentBefore(shown, form, values);
   const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, hint, ...words } = texts.fields[name] ?? {};
+  const { label = name, hint: own, ...words } = texts.fields[name] ?? {};
+  // The rules of a password that is chosen.
+  const hint = page === 'register' && name === 'password' ? texts.fields.newPassword?.hint : own;
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
@@ -141,8 +159,8 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, form: Form): Html => {
-  const { fields } = form;
+const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: string, form: Form): Html => {
+  const { fields, preview } = form;
   const options =
     page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', payloads['pending-login']?.passkey];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
@@ -150,12 +168,17 @@ const scriptOf = ({ name: page, payloads, state, now }: Shown, name: string, for
     fields.includes('credential') ? html` hidden data-passkey` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
-  }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}`;
+  }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}${
+    preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`
+  }`;
 };
 
-/** A visitor who is logged in need not type the password. */
-const isNeedless = ({ name, isVisitor }: Shown, field: string): boolean =>
-  name === 'email-change' && field === 'password' && isVisitor;
+/** A visitor who is logged in need not type the password, unless it is to another account. */
+const isNeedless = ({ name, isVisitor, state }: Shown, field: string): boolean => {
+  const { code, fields = [] } = state?.error ?? {};
+  const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some((each) => each.field === field);
+  return name === 'email-change' && field === 'password' && isVisitor && !isMissed;
+};
 
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
@@ -165,6 +188,6 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
   const label = item === undefined ? NOTHING : html` aria-label="${button}: ${item}"`;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}" ${scriptOf(shown, name, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

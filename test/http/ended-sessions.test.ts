@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/adapters/http/routing/define-route.ts';
+import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { sampleBody, samplePath } from '../support/http/samples.ts';
 import { declaredRoutes, type TestService } from '../support/http/service.ts';
@@ -23,7 +23,8 @@ const ask = (route: Route, { accessToken, person, user }: SignedUp) => {
   return fields.length === 0 ? request : request.send(Object.fromEntries(fields));
 };
 
-const required = (await declaredRoutes()).filter(({ auth }) => auth === 'required');
+/** Pages know nobody by an access token: `pages/flow.test.ts`, `pages/page-cookies.test.ts`. */
+const required = (await declaredRoutes()).filter((route) => route.auth === 'required' && isDescribed(route));
 const logOut = ({ cookie }: SignedUp) => service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
 /** Without ending the sessions, as an operator's `disable` does. */
 const disable = ({ user }: SignedUp) => service.ports.users.update(user.id, { disabledAt: 1, now: 1 });

@@ -1,13 +1,14 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import { formResult, ownOrigin } from './forms/form-stages.ts';
+import { formValidation } from './forms/form-validation.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Route } from './routing/define-route.ts';
 import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
 import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';
 import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
 import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
-import { formValidation, inputValidation } from './stages/input-validation.ts';
+import { inputValidation } from './stages/input-validation.ts';
 import { rateLimits } from './stages/rate-limit.ts';
 
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */

@@ -2,8 +2,8 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
-import { readForm } from '../stages/input-validation.ts';
 import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
+import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import type { PageStates } from './page-state.ts';
 

@@ -10,11 +10,6 @@ import { fieldProblems } from '../errors/field-problems.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };
-const MALFORMED_FORM: FieldProblem = {
-  field: 'body',
-  message: 'must have each field once, in UTF-8',
-  code: 'malformed',
-};
 const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percent-encoded UTF-8', code: 'malformed' };
 
 /** Stage 8: params, query and body against the route's schemas; every problem of all three at once. */
@@ -35,7 +30,8 @@ export const inputValidation = ({ request }: Route): Middleware =>
     await next();
   };
 
-const checking =
+/** Checks a value against a schema, and adds its problems to a list. */
+export const checking =
   (problems: FieldProblem[]) =>
   (schema: v.GenericSchema | undefined, value: unknown, place: string): unknown => {
     if (schema === undefined) return undefined;
@@ -44,70 +40,8 @@ const checking =
     return result.output;
   };
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** The names of an object schema's members; of one that may be missing, or is in a pipe, too. */
-const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
-  if (schema === undefined) return [];
-  if ('wrapped' in schema) return membersOf(schema.wrapped as v.GenericSchema);
-  return 'entries' in schema ? Object.keys(schema.entries as object) : [];
-};
-
-/**
- * Stage 8 for a form: its fields are the members of the body, the query and the params of the route that it submits to. An empty field is
- * none.
- */
-export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
-  async function formValidation(ctx, next) {
-    const { request } = form?.submits ?? {};
-    const sent = await readForm(ctx);
-    const fields = sent ?? new Map<string, string>();
-    ctx.state.form = fields;
-    if (sent === null) throw new RequestValidationFailure([MALFORMED_FORM]);
-    const problems: FieldProblem[] = [];
-    const check = checking(problems);
-    const part = (schema: v.GenericSchema | undefined): Members =>
-      Object.fromEntries(
-        membersOf(schema).flatMap((name) => {
-          const text = fields.get(name) ?? '';
-          return text === '' ? [] : [[name, fieldValue(name, text)]];
-        }),
-      );
-    const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>
-      check(request?.[place], part(request?.[place]), place),
-    );
-    check(ofPage, part(ofPage), 'query');
-    if (problems.length > 0) throw new RequestValidationFailure(problems);
-    ctx.state.input = { params, query, body };
-    await next();
-  };
-
-const FLAGS = ['remember'];
-const OBJECTS = ['credential'];
-
-/** The token of a link that was pasted as a whole, where no script has read it. */
-const PASTED = /[#?&]token=([\w-]+)/;
-
-const fieldValue = (name: string, text: string): unknown => {
-  if (name === 'token') return PASTED.exec(text)?.[1] ?? text;
-  if (FLAGS.includes(name)) return text === 'on';
-  return OBJECTS.includes(name) ? parseObject(text) : text;
-};
-
-/**
- * @returns `null` for what is no UTF-8, which a decoder would turn into other passwords, and for a field that is there twice.
- * @throws HttpError 413, 415
- */
-export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
-  const text = await readText(ctx, 'urlencoded');
-  if (text === null || !isPercentEncoded(text)) return null;
-  const pairs = [...new URLSearchParams(text)];
-  const fields = new Map(pairs);
-  return fields.size < pairs.length || fields.size > MAX_PARAMETERS ? null : fields;
-};
-
 /** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */
-const MAX_PARAMETERS = 16;
+export const MAX_PARAMETERS = 16;
 
 /**
  * The first parameters of a query, without empty ones; `null` for a query that is not UTF-8. A repeated parameter becomes an array, which no
@@ -125,7 +59,7 @@ export const readQuery = (target: string): ParsedUrlQuery | null => {
   return parse(pairs.join('&'));
 };
 
-const isPercentEncoded = (query: string): boolean => {
+export const isPercentEncoded = (query: string): boolean => {
   try {
     decodeURIComponent(query);
     return true;
@@ -174,7 +108,7 @@ const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Prom
   return parseObject(text ?? '');
 };
 
-const parseObject = (text: string): object | null => {
+export const parseObject = (text: string): object | null => {
   try {
     const value: unknown = JSON.parse(text, withoutPrototypes);
     return typeof value === 'object' && !Array.isArray(value) ? value : null;
@@ -193,7 +127,7 @@ const withoutPrototypes = (name: string, value: unknown): unknown => {
  * The text of JSON, or of a form, that a request carries; empty for none, and `null` for bytes that are no UTF-8 or not compressed as they say.
  * @throws HttpError 413, 415, and 400 for a client that hung up
  */
-const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
+export const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
   // `null`: no body. `false`: a body of another type.
   const type = ctx.request.length === 0 ? null : ctx.request.is(as);
   if (type === null) return '';

@@ -1,0 +1,74 @@
+import type { Context, Middleware } from 'koa';
+import type * as v from 'valibot';
+import type { FieldProblem } from '../../../domain/errors/app-error.ts';
+import { RequestValidationFailure } from '../errors/exceptions.ts';
+import type { Route } from '../routing/define-route.ts';
+import { checking, isPercentEncoded, MAX_PARAMETERS, parseObject, readText } from '../stages/input-validation.ts';
+
+const MALFORMED_FORM: FieldProblem = {
+  field: 'body',
+  message: 'must have each field once, in UTF-8',
+  code: 'malformed',
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The names of an object schema's members; of one that may be missing, or is in a pipe, too. */
+const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
+  if (schema === undefined) return [];
+  if ('wrapped' in schema) return membersOf(schema.wrapped as v.GenericSchema);
+  return 'entries' in schema ? Object.keys(schema.entries as object) : [];
+};
+
+/**
+ * Stage 8 for a form: its fields are the members of the body, the query and the params of the route that it submits to. An empty field is
+ * none.
+ */
+export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
+  async function formValidation(ctx, next) {
+    const { request } = form?.submits ?? {};
+    const sent = await readForm(ctx);
+    const fields = sent ?? new Map<string, string>();
+    ctx.state.form = fields;
+    if (sent === null) throw new RequestValidationFailure([MALFORMED_FORM]);
+    const problems: FieldProblem[] = [];
+    const check = checking(problems);
+    const part = (schema: v.GenericSchema | undefined): Members =>
+      Object.fromEntries(
+        membersOf(schema).flatMap((name) => {
+          const text = fields.get(name) ?? '';
+          return text === '' ? [] : [[name, fieldValue(name, text)]];
+        }),
+      );
+    const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>
+      check(request?.[place], part(request?.[place]), place),
+    );
+    check(ofPage, part(ofPage), 'query');
+    if (problems.length > 0) throw new RequestValidationFailure(problems);
+    ctx.state.input = { params, query, body };
+    await next();
+  };
+
+const FLAGS = ['remember'];
+const OBJECTS = ['credential'];
+
+/** The token of a link that was pasted as a whole, where no script has read it. */
+const PASTED = /[#?&]token=([\w-]+)/;
+
+const fieldValue = (name: string, text: string): unknown => {
+  if (name === 'token') return PASTED.exec(text)?.[1] ?? text;
+  if (FLAGS.includes(name)) return text === 'on';
+  return OBJECTS.includes(name) ? parseObject(text) : text;
+};
+
+/**
+ * @returns `null` for what is no UTF-8, which a decoder would turn into other passwords, and for a field that is there twice.
+ * @throws HttpError 413, 415
+ */
+export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
+  const text = await readText(ctx, 'urlencoded');
+  if (text === null || !isPercentEncoded(text)) return null;
+  const pairs = [...new URLSearchParams(text)];
+  const fields = new Map(pairs);
+  return fields.size < pairs.length || fields.size > MAX_PARAMETERS ? null : fields;
+};

@@ -78,8 +78,16 @@ export const examinePages = async ({ pageTemplates }: PageConfig): Promise<Exami
   // No start without such a directory needs it (ADR 0021).
   const { pageProblems } = await import('../../adapters/http/pages/check-files.ts');
   try {
-    const [own, builtIn] = await Promise.all([filesIn(pageTemplates, /\.(?:html|json)$/), builtInFiles()]);
-    const problems = pageProblems(own, builtIn);
+    const [own, builtIn, names] = await Promise.all([
+      filesIn(pageTemplates, /\.(?:html|json)$/),
+      builtInFiles(),
+      visibleIn(pageTemplates),
+    ]);
+    // Templates of mails are in such directories.
+    const languages = names
+      .filter((name) => !name.includes('.'))
+      .map((name) => `${name}: expected a file ${name}.json`);
+    const problems = [...languages, ...pageProblems(own, builtIn)];
     if (problems.length === 0) return { files: merged(builtIn, own), problems };
     return { files: ofService, problems: problems.map((problem) => `PAGE_TEMPLATES: ${problem}`) };
   } catch (error) {

@@ -129,6 +129,7 @@ describe('PAGE_TEMPLATES', () => {
       { 'layout.html': LAYOUT.replace('{{head}}', '').replace('{{logo}}', '{{head}}') },
       '{{head}} has to be in <head>',
     ],
+    ['a directory of a language, as mails have it', { 'fr/log-in.html': LOG_IN }, 'fr: expected a file fr.json'],
     ['a page of another name', { 'log-on.html': LOG_IN }, 'there is no page of this name'],
     [
       'a text of another name',

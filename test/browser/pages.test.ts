@@ -60,7 +60,7 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
       const scripts = await tab.evaluate('Array.from(document.scripts, ({ src }) => src)');
       expect(scripts).toEqual(path === '/docs' ? [`${service.url}/docs-filter.js`] : []);
       expect(await tab.evaluate('document.styleSheets.length')).toBe(1);
-      expect(await tab.evaluate('getComputedStyle(document.querySelector("nav")).display')).not.toBe('inline');
+      expect(await tab.evaluate('getComputedStyle(document.body).paddingLeft')).not.toBe('0px');
       for (const [colorScheme, width] of LOOKS) {
         await tab.setViewportSize({ width, height: 800 });
         await tab.emulateMedia({ colorScheme });

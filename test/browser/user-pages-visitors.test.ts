@@ -2,14 +2,15 @@ import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import DE from '../../src/adapters/http/pages/texts/user-de.json' with { type: 'json' };
 import { canBrowse } from '../support/browser/chromium.ts';
-import { CHROMIUM, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
+import { CHROMIUM, codesOf, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
 import { signUp } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
 
 /** What a password manager fills in and saves, in this order. HTML standard, "Autofill". */
 const FIELDS = {
   '/auth/log-in': { 'log-in.log-in': ['text username webauthn', 'password current-password'] },
   '/auth/register': { 'register.register': ['text username', 'email email', 'password new-password'] },
-  '/auth/link/password-reset': { 'password-reset.password-reset': ['password new-password'] },
+  '/auth/link/password-reset': { 'password-reset.password-reset': ['text username', 'password new-password'] },
   '/auth/account': {
     'account.password': ['text username', 'password current-password', 'password new-password'],
     'account.email': ['text username', 'email email', 'password current-password'],
@@ -56,5 +57,27 @@ describe.runIf(canBrowse())('the pages for users', () => {
     expect(own.at()).toMatch(/^\/auth\/log-in/);
     expect(await own.page.getByRole('status').textContent()).toContain(TEXTS.notices['no-cookie']);
     expect(await own.context.cookies()).toEqual([]);
+  });
+
+  it('ask for a second factor before an export, and save no page as its file', async () => {
+    const { page, open, submit, follow, at, isAt } = await visitor(CHROMIUM);
+    const { username, email, password } = aPerson();
+    const logInAgain = async () => {
+      await open('/auth/log-out');
+      await submit('log-out.log-out');
+      await submit('log-in.log-in', { account: username, password });
+    };
+    await open('/auth/register');
+    await submit('register.register', { username, email, password });
+    await open('/auth/account/factors');
+    await submit('factors.start-app');
+    const code = codesOf((await page.locator('main code').first().textContent()) ?? '');
+    await submit('factors.app', { code: code(Date.now()) });
+    await logInAgain();
+    await submit('second-factor.second-factor', { code: code(Date.now()), remember: true });
+    await logInAgain();
+    await isAt('/auth/account');
+    await follow('/auth/account/export');
+    expect(at()).toBe('/auth/step-up?to=%2Fauth%2Faccount');
   });
 });

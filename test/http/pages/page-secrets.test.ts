@@ -18,6 +18,11 @@ beforeAll(async () => {
 const NAMES = Object.keys(PAGES) as PageName[];
 
 describe('each page', () => {
+  it('is sent to a client that says to have any version of it: none is stored', async () => {
+    const { status, text } = await visitorOf(service).open('/auth/log-in', { 'If-None-Match': '*' });
+    expect([status, text]).toEqual([200, expect.stringContaining('<form')]);
+  });
+
   it.each(NAMES)('%s loads from the service alone, sends forms to it, is in no frame and in no cache', async (name) => {
     const visitor = await registeredVisitor(service);
     if (PAGES[name].for === 'anybody') visitor.jar.clear();

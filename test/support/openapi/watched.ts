@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandlers } from '../../../src/adapters/http/app.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { type Answer, type AnswerCheck, answerCheckOf } from './answer-check.ts';
@@ -13,9 +13,12 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
   const described = new Set<string>(api.map(({ path }) => path));
   const pages = new Set<string>(routes.filter(({ visitor }) => visitor).map(({ path }) => path));
   const deviations: string[] = [];
-  const see = (method: string, target: string, answer: Answer, destination?: unknown): void => {
-    // A browser that navigates gets any error as a page, which programs do not.
-    if (answer.status >= 400 && destination !== undefined && isHtml(answer)) return;
+  const see = (method: string, target: string, answer: Answer, asked: IncomingHttpHeaders = {}): void => {
+    // A browser that navigates gets any error as a page, which programs do not. One that does not say so is known by what it accepts, before
+    // there is a route.
+    const isNavigation = asked['sec-fetch-dest'] !== undefined;
+    const isRefusedOrigin = answer.status === 403 && asked.origin !== undefined && `${asked.accept}`.includes('html');
+    if (answer.status >= 400 && (isNavigation || isRefusedOrigin) && isHtml(answer)) return;
     // Pages and their forms are not documented. One may have its path in common with a route of the API.
     const path = target.split('?')[0] ?? '';
     if (pages.has(path) && (answer.status === 303 || isHtml(answer) || !described.has(path))) return;
@@ -61,7 +64,7 @@ const problemsOf = (check: AnswerCheck, method: string, target: string, answer: 
 const record = (
   { method = '', url = '', socket, headers }: IncomingMessage,
   outgoing: ServerResponse,
-  see: (method: string, target: string, answer: Answer, destination: unknown) => void,
+  see: (method: string, target: string, answer: Answer, asked: IncomingHttpHeaders) => void,
 ): void => {
   const chunks: Buffer[] = [];
   const note = (chunk: unknown): void => {
@@ -80,7 +83,7 @@ const record = (
     const body = method === 'HEAD' ? '' : Buffer.concat(chunks).toString();
     // A client that hung up gets no answer.
     const answer = { status: outgoing.statusCode, headers: outgoing.getHeaders(), body };
-    if (!socket.destroyed) see(method, url, answer, headers['sec-fetch-dest']);
+    if (!socket.destroyed) see(method, url, answer, headers);
     return ended;
   }) as typeof end;
 };

@@ -130,11 +130,11 @@ const allowCaching = (ctx: Context, cacheControl: string): void => {
 
 /**
  * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Removes `If-Modified-Since`, which Koa would check
- * beside a matching tag, against §13.1.3; no response has a `Last-Modified`.
+ * beside a matching tag, against §13.1.3; no response has a `Last-Modified`. What is not stored has no tag, and `*` matches it all the same.
  */
 const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];
-  if (ctx.fresh) ctx.status = 304;
+  if (ctx.response.get('ETag') && ctx.fresh) ctx.status = 304;
 };
 
 /** Serializes here, since Koa would do so after this stage. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */

@@ -9,8 +9,8 @@ import type { PageStates } from './page-state.ts';
 
 export type FormDeps = {
   readonly states: PageStates;
-  /** Remembers that the visitor has just proven the key of the session. */
-  readonly rememberProof: (ctx: Context, accessToken: string) => Promise<void>;
+  /** Remembers that the visitor has proven the key of the session: in this request (`isNew`), or in the minutes before. */
+  readonly rememberProof: (ctx: Context, accessToken: string, isNew: boolean) => Promise<void>;
   /** The id of the session of an access token that was just issued. */
   readonly sessionOf: (accessToken: string) => Promise<string | undefined>;
 };
@@ -53,8 +53,9 @@ const whenDone =
     const payload = membersOf(ctx.state.payload);
     const { accessToken } = payload;
     const isLoggedIn = typeof accessToken === 'string';
-    // Any other form that returns a token was sent with the cookie that an earlier proof has set, which must not outlive its minutes.
-    if (isLoggedIn && takesProof(form) && ctx.state.form?.get('proof')) await rememberProof(ctx, accessToken);
+    // A form that proves nothing was sent with the cookie of an earlier proof, which must not outlive its minutes.
+    const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
+    if (isLoggedIn) await rememberProof(ctx, accessToken, provesKey);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
     const ahead = shows?.on ?? successOf(submitted);

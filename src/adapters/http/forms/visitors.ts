@@ -20,11 +20,12 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
   const { secrets, clock } = deps;
   const identify = identifyVisitor(deps);
   const verify = authenticate(deps);
+  const proofsOf = (ctx: Context) =>
+    proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
   return {
     /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional. */
     tokenOf: async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
-      const proofs = proof.read(ctx).map((text) => secrets.unsign(text, 'page-visitor', clock.now()));
-      const provenSessions = proofs.flatMap((each) => each?.sessionId ?? []);
+      const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
       try {
         return await identify(cookie.read(ctx), { presented: device(ctx, undefined), provenSessions });
       } catch (error) {
@@ -36,11 +37,14 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
       const verified = await verify(accessToken);
       return verified.ok ? verified.token.sessionId : undefined;
     },
-    rememberProof: async (ctx: Context, accessToken: string): Promise<void> => {
+    /** @param isNew whether this request proves the key; else the session may replace one whose proof still counts, for as long. */
+    rememberProof: async (ctx: Context, accessToken: string, isNew: boolean): Promise<void> => {
       const verified = await verify(accessToken);
       if (!verified.ok) return;
       const { claims, sessionId } = verified.token;
-      const expiresAt = clock.now() + PAGE_VISITOR_LIFETIME;
+      const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
+      const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;
+      if (expiresAt === undefined) return;
       proof.set(ctx, secrets.sign({ purpose: 'page-visitor', userId: claims.sub, sessionId, value: '', expiresAt }));
     },
   };

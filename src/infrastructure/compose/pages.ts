@@ -90,9 +90,6 @@ export const openPages = (
   const site = { baseUrl, brand, version: VERSION };
   const { pageState } = pageCookies(refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
-  const names: ReadonlySet<string> = new Set(
-    Object.entries<Page>(PAGES).flatMap(([name, page]) => (has(page) ? [name] : [])),
-  );
   const pages = formRoutes({
     api,
     has,
@@ -108,7 +105,7 @@ export const openPages = (
       const around = {
         site,
         application,
-        pages: names,
+        pages: there,
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
       };
@@ -117,6 +114,10 @@ export const openPages = (
     },
     ...visits,
   });
+  const paths = new Set(pages.map(({ path }) => path));
+  const there: ReadonlySet<string> = new Set(
+    Object.entries(PAGES).flatMap(([name, { path }]) => (paths.has(path) ? [name] : [])),
+  );
   return [...pages, scriptRoute(script)];
 };
 

@@ -178,3 +178,11 @@ describe('the export', () => {
     expect(nobody.headers.location).toBe(pathOfPage('log-in', '/auth/account'));
   });
 });
+
+it('links to no page that is not there: without mail, nobody can ask for a new password', async () => {
+  const { http } = await start({}, () => ({ mailer: null }));
+  const { text } = await http.get('/auth/log-in').expect(200);
+  const links = [...text.matchAll(/ href="(\/[^"]*)"/g)].map(([, path = '']) => path);
+  expect(links).toContain('/auth/register');
+  for (const path of links) await http.get(path).expect(200);
+});

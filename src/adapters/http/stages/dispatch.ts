@@ -78,19 +78,21 @@ export const FALLBACK = route(
 
 /** Runs stages 6 to 12 of the request's route. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
+  // A router compares a path with each of its routes: the pages have one of their own, so that the API does not pay for them.
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
-  const router = new Router({ exclusive: true, strict: true });
+  const [router, pages] = [0, 1].map(() => new Router({ exclusive: true, strict: true })) as [Router, Router];
   const key = ({ method, path }: Route) => `${method} ${path}`;
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
   for (const each of routes.filter(({ form }) => form === undefined)) {
     const [json, form] = [entering(each, stagesOf), forms.get(key(each))];
     forms.delete(key(each));
-    router.register(each.path, [each.method], form === undefined ? json : byType(json, entering(form, stagesOf)));
+    const to = each.visitor === undefined ? router : pages;
+    to.register(each.path, [each.method], form === undefined ? json : byType(json, entering(form, stagesOf)));
   }
-  for (const each of forms.values()) router.register(each.path, [each.method], entering(each, stagesOf));
+  for (const each of forms.values()) pages.register(each.path, [each.method], entering(each, stagesOf));
   const fallback = entering(FALLBACK, stagesOf);
   // The router sets the members that its own type requires of the context.
-  const dispatched = compose([router.routes() as Middleware, fallback]);
+  const dispatched = compose([...[router, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {
     return (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };

@@ -1,11 +1,5 @@
 import type { Context } from 'koa';
-import {
-  documentRoute,
-  PAGE_CACHE_CONTROL,
-  SCRIPT_TYPE,
-  scriptedPagePolicy,
-  textLike,
-} from '../../adapters/http/documents.ts';
+import { scriptedPagePolicy } from '../../adapters/http/documents.ts';
 import { PAGES, type Page } from '../../adapters/http/forms/flow.ts';
 import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
 import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
@@ -16,6 +10,7 @@ import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
+import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
@@ -118,7 +113,7 @@ export const openPages = (
   const there: ReadonlySet<string> = new Set(
     Object.entries(PAGES).flatMap(([name, { path }]) => (paths.has(path) ? [name] : [])),
   );
-  return [...pages, scriptRoute(script)];
+  return [...pages, userScriptRoute(script)];
 };
 
 /** The picture of an authenticator app's secret, if the page shows one. */
@@ -126,19 +121,6 @@ const qrOf = async (state: PageState | null): Promise<string | null> => {
   const { uri } = (state?.payload ?? state?.typed ?? {}) as { readonly uri?: string };
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
-
-const scriptRoute = (script: string): Route =>
-  documentRoute(
-    {
-      name: 'user-pages-script',
-      tag: 'pages',
-      summary: 'Return the script of the pages for users',
-      path: '/user-pages.js',
-      data: textLike('addEventListener(…);'),
-      unwrapped: { type: SCRIPT_TYPE, cacheControl: PAGE_CACHE_CONTROL },
-    },
-    () => script,
-  );
 
 const imagesOf = ({ logoUrl }: Brand): string => (logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`);
 

@@ -71,6 +71,20 @@ export const clientRoutes = (read: (file: string) => string): Route[] =>
     return documentRoute({ name, tag: 'documents', summary, path, data, unwrapped: UNWRAPPED }, () => text);
   });
 
+/** The script of the pages for users, which only they load. */
+export const userScriptRoute = (script: string): Route =>
+  documentRoute(
+    {
+      name: 'user-pages-script',
+      tag: 'pages',
+      summary: 'Return the script of the pages for users',
+      path: '/user-pages.js',
+      data: textLike('addEventListener(…);'),
+      unwrapped: { type: SCRIPT_TYPE, cacheControl: `public, max-age=${MAX_AGE}` },
+    },
+    () => script,
+  );
+
 /** Reads the files of the page. */
 export type ConsoleFiles = {
   readonly page: () => Promise<string>;

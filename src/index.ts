@@ -9,6 +9,7 @@
  * process.once('SIGTERM', () => stop('SIGTERM'));
  */
 export type { Check } from './adapters/http/request/settings.ts';
+export { type Route, route } from './adapters/http/routing/define-route.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export {
   ConflictError,
@@ -80,7 +81,8 @@ export {
   withProof,
 } from './domain/device-binding.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
-export type { ErrorCode } from './domain/errors/catalog.ts';
+export type { ErrorCode, OwnErrorCode } from './domain/errors/catalog.ts';
+export type { OwnError } from './domain/errors/own-errors.ts';
 export {
   type AccountEvent,
   countingPeriodOf,

@@ -1,29 +1,30 @@
 import { AppError } from '../domain/errors/app-error.ts';
-import { CATALOG, type CatalogEntry, type ErrorCode } from '../domain/errors/catalog.ts';
+import type { CatalogEntry, ErrorCode } from '../domain/errors/catalog.ts';
+import type { Catalog } from '../domain/errors/own-errors.ts';
 
 export type PublishedError = Omit<CatalogEntry, 'published' | 'level'> & { readonly code: string };
 
-const entryOf = (code: ErrorCode): PublishedError => {
-  const { status, retryable, message, description } = CATALOG[code];
+const entryOf = (catalog: Catalog, code: ErrorCode): PublishedError => {
+  const { status, retryable, message, description } = catalog[code];
   return { code, status, retryable, message, description };
 };
 
-const isCode = (code: string): code is ErrorCode => Object.hasOwn(CATALOG, code);
+const isIn = (catalog: Catalog, code: string): code is ErrorCode => Object.hasOwn(catalog, code);
 
 /** Every published error, sorted by code. SPEC `GET /errors`. */
-export const listErrors = (): PublishedError[] =>
-  Object.keys(CATALOG)
-    .filter(isCode)
-    .filter((code) => CATALOG[code].published)
+export const listErrors = (catalog: Catalog): PublishedError[] =>
+  Object.keys(catalog)
+    .filter((code) => isIn(catalog, code))
+    .filter((code) => catalog[code].published)
     .sort()
-    .map(entryOf);
+    .map((code) => entryOf(catalog, code));
 
 /**
  * One error. SPEC `GET /errors/:code`.
  * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0014).
  * @throws AppError EXCEPTION_CATALOG_CODE_NOT_FOUND
  */
-export const describeError = (code: string, reader: 'person' | 'program'): PublishedError => {
-  if (isCode(code) && (CATALOG[code].published || reader === 'person')) return entryOf(code);
+export const describeError = (catalog: Catalog, code: string, reader: 'person' | 'program'): PublishedError => {
+  if (isIn(catalog, code) && (catalog[code].published || reader === 'person')) return entryOf(catalog, code);
   throw new AppError('EXCEPTION_CATALOG_CODE_NOT_FOUND');
 };

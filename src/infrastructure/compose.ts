@@ -93,6 +93,7 @@ const build = async (
     keySet,
     hasAccountPages,
     pageFiles,
+    own: overrides.routes?.(ports) ?? [],
   });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);

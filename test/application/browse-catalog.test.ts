@@ -3,7 +3,7 @@ import { describeError, listErrors } from '../../src/application/browse-catalog.
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 
 const NOT_FOUND = { code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', status: 404 };
-const codes = () => listErrors().map(({ code }) => code);
+const codes = () => listErrors(CATALOG).map(({ code }) => code);
 
 describe('listErrors', () => {
   it('lists every code but AUTH_FAILED, sorted', () => {
@@ -14,19 +14,19 @@ describe('listErrors', () => {
 
   it('returns the public fields of the catalog, without internal ones', () => {
     const { status, retryable, message, description } = CATALOG.DB_QUERY_FAILED;
-    const entry = listErrors().find(({ code }) => code === 'DB_QUERY_FAILED');
+    const entry = listErrors(CATALOG).find(({ code }) => code === 'DB_QUERY_FAILED');
     expect(entry).toEqual({ code: 'DB_QUERY_FAILED', status, retryable, message, description });
   });
 });
 
 describe('describeError', () => {
   it('returns the same entry as the list, for every code', () => {
-    for (const entry of listErrors()) expect(describeError(entry.code, 'program')).toEqual(entry);
+    for (const entry of listErrors(CATALOG)) expect(describeError(CATALOG, entry.code, 'program')).toEqual(entry);
   });
 
   it('explains an error that is not published to a person only', () => {
-    expect(describeError('AUTH_FAILED', 'person')).toMatchObject({ code: 'AUTH_FAILED', status: 401 });
-    expect(() => describeError('toString', 'person')).toThrow(expect.objectContaining(NOT_FOUND));
+    expect(describeError(CATALOG, 'AUTH_FAILED', 'person')).toMatchObject({ code: 'AUTH_FAILED', status: 401 });
+    expect(() => describeError(CATALOG, 'toString', 'person')).toThrow(expect.objectContaining(NOT_FOUND));
   });
 
   it.each(['AUTH_FAILED', 'NO_SUCH_CODE', 'auth_token_invalid', '', 'toString', '__proto__'])(
@@ -34,7 +34,7 @@ describe('describeError', () => {
     (code) => {
       let thrown: unknown;
       try {
-        describeError(code, 'program');
+        describeError(CATALOG, code, 'program');
       } catch (error) {
         thrown = error;
       }

@@ -1,5 +1,5 @@
 import type { MissingStepUp } from '../assurance.ts';
-import { CATALOG, type ErrorCode, type ErrorLevel } from './catalog.ts';
+import { CATALOG, type CatalogEntry, type ErrorCode, type ErrorLevel, type OwnErrorCode } from './catalog.ts';
 
 /**
  * The codes of problems with a field, and the name of the number that a translation of each needs. docs/errors.md explains them. SPEC
@@ -44,32 +44,49 @@ export type AppErrorOptions = {
   readonly cause?: unknown;
 };
 
+type DomainOf<Code> = Code extends `${infer Domain}_${string}` ? Domain : never;
+/** Finds misspelt codes of the catalog, which could otherwise pass for those of an application. */
+type Known<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
+
+/** Of an application's code, until the route that declares it is known. */
+const UNDECLARED = { status: 500, level: 'error', message: '' } as const;
+const entryOf = (code: string): Pick<CatalogEntry, 'status' | 'level' | 'message'> =>
+  Object.hasOwn(CATALOG, code) ? CATALOG[code as ErrorCode] : UNDECLARED;
+
 /**
- * The error that application code throws: a code of the catalog, and details of this case.
+ * The error that application code throws: a code of the catalog, or of the route's own `errors`, and details of this case.
  *
  * @example
  * throw new AppError('DB_QUERY_FAILED', { reason: 'the store does not respond' });
  */
-export class AppError extends Error {
+export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> extends Error {
   override readonly name = 'AppError';
-  readonly code: ErrorCode;
+  readonly code: Code;
   readonly status: number;
   readonly level: ErrorLevel;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
   readonly retryAfter: number | undefined;
   readonly stepUp: MissingStepUp | undefined;
+  readonly #options: AppErrorOptions;
 
-  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+  constructor(code: Code & Known<Code>, options: AppErrorOptions = {}, entry = entryOf(code)) {
     const { details, reason, level, status, message, retryAfter, stepUp, cause } = options;
-    super(message ?? CATALOG[code].message, { cause });
+    super(message ?? entry.message, { cause });
     this.code = code;
-    this.status = status ?? CATALOG[code].status;
-    this.level = level ?? CATALOG[code].level;
+    this.status = status ?? entry.status;
+    this.level = level ?? entry.level;
     this.details = details ?? null;
     this.reason = reason;
     this.retryAfter = retryAfter;
     this.stepUp = stepUp;
+    this.#options = options;
+  }
+
+  /** The same error, with what the route that declares its code says about it. */
+  declaredAs(entry: CatalogEntry): AppError<Code> {
+    const declared = new AppError<Code>(this.code as Code & Known<Code>, this.#options, entry);
+    return Object.assign(declared, { stack: this.stack });
   }
 }
 

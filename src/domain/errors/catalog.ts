@@ -13,12 +13,13 @@ export type CatalogEntry = {
 };
 
 /** An entry as the table has it. Most errors are not retryable, of level `info`, and published. */
-const DEFAULTS = { retryable: false, level: 'info', published: true } as const;
-type Draft = Omit<CatalogEntry, keyof typeof DEFAULTS> & Partial<CatalogEntry>;
+export const DEFAULTS = { retryable: false, level: 'info', published: true } as const;
+export type Draft = Omit<CatalogEntry, keyof typeof DEFAULTS> & Partial<CatalogEntry>;
 
-type Upper = Uppercase<string>;
-/** `{DOMAIN}_{NOUN}_{CONDITION}`; only AUTH_FAILED has no noun, as the specification names it. */
-type Form<Code> = Code extends `${Upper}_${Upper}_${Upper}` | 'AUTH_FAILED' ? Code : never;
+/** A code of an application, whose routes the service has: `{DOMAIN}_{NOUN}_{CONDITION}`, as the codes of the service. */
+export type OwnErrorCode = `${Uppercase<string>}_${Uppercase<string>}_${Uppercase<string>}`;
+/** Only AUTH_FAILED has no noun, as the specification names it. */
+type Form<Code> = Code extends OwnErrorCode | 'AUTH_FAILED' ? Code : never;
 
 const defineCatalog = <const Table extends Record<string, Draft>>(
   table: Table & { [Code in keyof Table]: Form<Code> extends never ? never : Table[Code] },

@@ -7,6 +7,7 @@ import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { Counts } from '../../adapters/limits/counts.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
@@ -58,6 +59,11 @@ export type Overrides = {
     readonly secrets?: Partial<Secrets>;
     readonly proofs?: Partial<Proofs>;
   };
+  /**
+   * Routes of the application's own, made with `route`: they have the guard, the limits, the validation and the envelope of the others, and are
+   * in the OpenAPI document. docs/own-routes.md.
+   */
+  readonly routes?: (service: Ports) => readonly Route[];
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];
   /** Closes the storage. Called once: after the last response, or when the start fails. */

@@ -38,6 +38,7 @@ import { isDescribed, type Route } from '../../adapters/http/routing/define-rout
 import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
 import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
+import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { continuation, openPages } from './pages.ts';
@@ -52,12 +53,15 @@ type Parts = {
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
+  /** Those of the application. */
+  readonly own: readonly Route[];
 };
 
+/** @throws Error when a route of the application has the name, or the method and path, of another one. */
 export const declareRoutes = (
   deps: UseCaseDeps,
   config: Config,
-  { checks, isStopping, keySet, hasAccountPages, pageFiles }: Parts,
+  { checks, isStopping, keySet, hasAccountPages, pageFiles, own }: Parts,
 ) => {
   const { brand, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
@@ -98,6 +102,8 @@ export const declareRoutes = (
   ];
   const described = () => routes.filter(isDescribed);
   const routes: Route[] = [
+    // First, since the router prefers the last one that matches: those of the service.
+    ...own,
     ...api,
     ...(config.userPages || hasAccountPages
       ? openPages(deps, config, {
@@ -105,7 +111,7 @@ export const declareRoutes = (
           script: readClient('user-pages.js'),
         })
       : []),
-    ...errorRoutes(settings),
+    ...errorRoutes(settings, () => catalog),
     ...keySetRoutes(keySet),
     ...wellKnownRoutes({
       passwordPage: deps.mailer === null ? null : passwordPageOf(config),
@@ -128,7 +134,17 @@ export const declareRoutes = (
       has: (path) => routes.some((each) => each.path === path && each.method === 'GET'),
     }),
   ];
+  const catalog = extendCatalog(routes.map(({ ownErrors }) => ownErrors));
+  assertDistinct(own, routes);
   return { routes, visitorToken: tokenOf };
+};
+
+const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void => {
+  for (const { name, method, path } of own) {
+    const same = routes.filter((each) => each.name === name || (each.method === method && each.path === path));
+    if (same.length > 1)
+      throw new Error(`routes: ${name} (${method} ${path}) has the name or the path of another route.`);
+  }
 };
 
 /**

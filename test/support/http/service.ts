@@ -21,8 +21,8 @@ export const hasher = bcryptPasswordHasher({ cost: 4 });
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
-/** A storage and other ports in place of the service's own. */
-export type Own = Pick<Overrides, 'storage'> & Overrides['ports'];
+/** A storage and other ports in place of the service's own, and routes of an application. */
+export type Own = Pick<Overrides, 'storage' | 'routes'> & Overrides['ports'];
 
 export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;
@@ -45,7 +45,7 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
-  { storage, ...ports }: Own = {},
+  { storage, routes, ...ports }: Own = {},
   settings: Partial<Config> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
@@ -67,7 +67,11 @@ export const startService = async (
     },
     () => ({ requestId: currentRequest()?.requestId }),
   );
-  const service = await compose(config, logger, { ...(parts.storage && { storage: parts.storage }), ports });
+  const service = await compose(config, logger, {
+    ...(parts.storage && { storage: parts.storage }),
+    ...(routes && { routes }),
+    ports,
+  });
   if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
   const { handlers, assertDocumented } = watched(service.http, service.routes);
   const server = await listen(handlers, config);

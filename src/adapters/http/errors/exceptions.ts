@@ -3,14 +3,14 @@ import type { Context } from 'koa';
 import type { BaseIssue } from 'valibot';
 import type { MissingStepUp } from '../../../domain/assurance.ts';
 import { AppError, type AppErrorOptions, type FieldProblem } from '../../../domain/errors/app-error.ts';
-import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { reasonOf } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** An error of this adapter, with header fields of the response, such as `Allow`. */
-export class HttpFailure extends AppError {
+export class HttpFailure extends AppError<ErrorCode> {
   readonly headers: Headers;
 
   constructor(code: ErrorCode, { headers, ...options }: AppErrorOptions & { readonly headers: Headers }) {
@@ -85,15 +85,15 @@ export const isDeclared = ({ state: { route } }: Context, { code }: AppError): b
 
 /**
  * An error whose code the route does not declare is a bug in the declaration. Outside production it becomes SYS_UNEXPECTED_ERROR. In
- * production the client gets the error as it is, and the log says that it is undeclared.
+ * production the client gets the error as it is, and the log says that it is undeclared; but of a code that is not in the catalog, only
+ * its route could say what the client gets.
  */
-export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError =>
-  environment === 'production' || isDeclared(ctx, error)
-    ? error
-    : new AppError('SYS_UNEXPECTED_ERROR', {
-        reason: `undeclared error code ${error.code}`,
-        cause: error,
-      });
+export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError => {
+  const own = ctx.state.route?.ownErrors[error.code];
+  if (own !== undefined) return error.declaredAs(own);
+  if (isDeclared(ctx, error) || (environment === 'production' && Object.hasOwn(CATALOG, error.code))) return error;
+  return new AppError('SYS_UNEXPECTED_ERROR', { reason: `undeclared error code ${error.code}`, cause: error });
+};
 
 /** SPEC "Exception mapping": the first filter that matches handles the exception. */
 export const toAppError = (exception: unknown): AppError =>

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError, FIELD_CODES } from '../../../domain/errors/app-error.ts';
-import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
+import { CATALOG, type CatalogEntry, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Route } from '../routing/define-route.ts';
@@ -20,7 +20,7 @@ import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './
 export const responsesOf = (route: Route, site: Site, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
-    errorResponse(status, codes, route.errorPages !== false, site, components),
+    errorResponse(status, codes, route, site, components),
   ]);
   // Integers are in ascending order.
   return Object.fromEntries([...successes(route, site, components), ...errors]);
@@ -56,12 +56,15 @@ const successContent = ({ response }: Route, site: Site, components: Components)
   return { schema, ...(example !== undefined && { example: successExample(example, site) }) };
 };
 
+const entryOf = ({ ownErrors }: Route, code: ErrorCode): CatalogEntry => ownErrors[code] ?? CATALOG[code];
+
 /** The codes of a route's errors, by status. */
-export const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, ErrorCode[]> => {
+export const codesByStatus = (route: Route): Map<number, ErrorCode[]> => {
+  const { errors, httpStatuses } = route;
   const pairs = [...errors].flatMap((code): [number, ErrorCode][] =>
     code === 'SYS_HTTP_UNEXPECTED_ERROR'
       ? [...httpStatuses].map((status) => [status, code])
-      : [[CATALOG[code].status, code]],
+      : [[entryOf(route, code).status, code]],
   );
   const byStatus = new Map<number, ErrorCode[]>();
   for (const [status, code] of pairs) byStatus.set(status, [...(byStatus.get(status) ?? []), code].sort());
@@ -71,12 +74,13 @@ export const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, Erro
 const errorResponse = (
   status: number,
   codes: readonly ErrorCode[],
-  asPage: boolean,
+  route: Route,
   site: Site,
   components: Components,
 ): Json => {
-  const schemas = codes.map((code) => errorSchema(code, components));
-  const examples = codes.map((code) => [code, errorExample(code, status, site, components)]);
+  const asPage = route.errorPages;
+  const schemas = codes.map((code) => errorSchema(code, entryOf(route, code), components));
+  const examples = codes.map((code) => [code, errorExample(code, status, entryOf(route, code), site, components)]);
   // Many routes share it.
   const name = [status, ...codes, ...(asPage ? ['page'] : [])].join('.');
   return components.refer('responses', name, {
@@ -132,7 +136,7 @@ const FIELD_PROBLEM = {
 };
 
 /** SPEC "Error envelope", of one code. */
-const errorSchema = (code: ErrorCode, components: Components): Json => {
+const errorSchema = (code: ErrorCode, { description }: CatalogEntry, components: Components): Json => {
   const details =
     code === 'CLIENT_PARAMS_VALIDATION_FAILED'
       ? { type: 'array', minItems: 1, items: components.refer('schemas', 'FieldProblem', FIELD_PROBLEM) }
@@ -146,21 +150,27 @@ const errorSchema = (code: ErrorCode, components: Components): Json => {
     context: contextSchema(components),
     details,
   });
-  return components.refer('schemas', code, { ...envelope, description: CATALOG[code].description });
+  return components.refer('schemas', code, { ...envelope, description });
 };
 
 /** One code with one status, as the service sends it. */
-const errorExample = (code: ErrorCode, status: number, site: Site, components: Components): Json => {
+const errorExample = (
+  code: ErrorCode,
+  status: number,
+  entry: CatalogEntry,
+  site: Site,
+  components: Components,
+): Json => {
   const clock = { now: () => Date.parse(EXAMPLE_TIME) };
-  const error = exampleErrorOf(code, status);
+  const error = exampleErrorOf(code, status, entry);
   const value = errorEnvelopeOf(error, exampleContext(site), { baseUrl: site.baseUrl, clock });
-  const own = status === CATALOG[code].status;
-  const summary = own ? CATALOG[code].message : `${STATUS_CODES[status]}`;
+  const own = status === entry.status;
+  const summary = own ? entry.message : `${STATUS_CODES[status]}`;
   return components.refer('examples', own ? code : `${code}_${status}`, { summary, value });
 };
 
-const exampleErrorOf = (code: ErrorCode, status: number): AppError => {
+const exampleErrorOf = (code: ErrorCode, status: number, entry: CatalogEntry): AppError => {
   if (code === 'SYS_HTTP_UNEXPECTED_ERROR') return httpFailure(status);
-  if (code !== 'CLIENT_PARAMS_VALIDATION_FAILED') return new AppError(code);
+  if (code !== 'CLIENT_PARAMS_VALIDATION_FAILED') return new AppError(code, {}, entry);
   return new AppError(code, { details: [{ field: 'username', message: 'is required', code: 'required' }] });
 };

@@ -49,10 +49,14 @@ export const errorPage = (site: Site, entry: Entry): string => {
 </dl>
 <h2>What it means</h2>
 <p>${prose(description)}</p>
-<h2>What to do</h2>
-<p>${prose(ADVICE[code as ErrorCode])}</p>
+${
+  ADVICE[code as ErrorCode] === undefined
+    ? NOTHING
+    : html`<h2>What to do</h2>
+<p>${prose(ADVICE[code as ErrorCode])}</p>`
+}
 ${code === WITH_OTHER_STATUSES ? STATUSES : NOTHING}
-${CATALOG[code as ErrorCode].published ? asJson(entry) : NOTHING}`,
+${CATALOG[code as ErrorCode]?.published === false ? NOTHING : asJson(entry)}`,
   });
 };
 

@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { StepUp } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { ErrorCode, OwnErrorCode } from '../../../domain/errors/catalog.ts';
+import { type OwnEntries, type OwnError, ownEntry } from '../../../domain/errors/own-errors.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
 import type { PageServer } from '../request/settings.ts';
 
@@ -18,6 +19,7 @@ export const TAGS = {
   documents: 'Documents for programs, in formats that other standards define.',
   pages: 'Pages for people, and what they load.',
   health: 'Whether the service runs and can serve requests.',
+  application: 'Routes of the application that runs in the same process.',
 } as const;
 
 type Tag = keyof typeof TAGS;
@@ -129,6 +131,8 @@ export type Route = Head & {
   readonly errorPages: boolean;
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
+  /** What is said of those that are not in the catalog. Default: none. */
+  readonly ownErrors: OwnEntries;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route does not use it. */
@@ -164,7 +168,10 @@ type Response<Data> = {
   readonly redirects?: true;
 };
 
-type Declaration<Body, Query, Params, Data, Auth> = Head &
+/** Codes of an application's own, with what the catalog says about them; `true` for a code that the catalog has already. */
+type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
+
+type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
   Partial<
     Pick<
       Route,
@@ -172,15 +179,31 @@ type Declaration<Body, Query, Params, Data, Auth> = Head &
     >
   > & {
     readonly auth?: Auth;
+    /** Default: `application`. */
+    readonly tag?: Tag;
     readonly request?: RequestSchemas<Body, Query, Params>;
     readonly response: Response<Data>;
     /** Error codes beyond those implied by every route, by `auth` and by `stepUp`. */
-    readonly errors?: readonly ErrorCode[];
+    readonly errors?: readonly ErrorCode[] | OwnErrors;
     /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
     readonly httpStatuses?: readonly number[];
   };
 
-/** Declares a route. A handler whose payload does not match the response schema does not compile. */
+/**
+ * Declares a route. A handler whose payload does not match the response schema does not compile.
+ * @throws Error when a code of its own has another form, a status that is none of an error, or a domain of the service.
+ *
+ * @example
+ * route(
+ *   {
+ *     name: 'order', summary: 'Return an order', method: 'GET', path: '/orders/:id',
+ *     request: { params: v.object({ id: v.string() }) },
+ *     response: { data: v.object({ id: v.string() }) },
+ *     errors: { SHOP_ORDER_NOT_FOUND: { status: 404, message: 'There is no such order.', description: 'It was removed.' } },
+ *   },
+ *   ({ params }) => orders.get(params.id) ?? Promise.reject(new AppError('SHOP_ORDER_NOT_FOUND')),
+ * );
+ */
 export const route = <
   Data extends Schema,
   Body extends Schema | undefined = undefined,
@@ -190,6 +213,7 @@ export const route = <
 >(
   {
     auth,
+    tag = 'application',
     throttle = 'global',
     stepUp = null,
     request = {},
@@ -206,8 +230,10 @@ export const route = <
   ) => v.InferInput<Data> | Promise<v.InferInput<Data>>,
 ): Route => {
   const strategy = auth ?? 'required';
+  const { codes, ownErrors } = declaredErrors(errors);
   return {
     ...rest,
+    tag,
     auth: strategy,
     throttle,
     stepUp,
@@ -215,12 +241,24 @@ export const route = <
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, ...response } as Route['response'],
     errorPages,
-    errors: new Set([...impliedErrors(strategy, stepUp), ...errors]),
+    errors: new Set([...impliedErrors(strategy, stepUp), ...codes]),
+    ownErrors,
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,
     // The stages pass the output of this declaration's schemas, which the general type can't express.
     handler: handler as Route['handler'],
   };
+};
+
+const isList = (errors: readonly ErrorCode[] | OwnErrors): errors is readonly ErrorCode[] => Array.isArray(errors);
+
+const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
+  if (isList(errors)) return { codes: errors, ownErrors: {} };
+  const own = Object.entries<OwnError | true>(errors).flatMap(([code, error]) =>
+    error === true ? [] : [[code, ownEntry(code, error)] as const],
+  );
+  // Everything that handles the codes of a route finds an application's own in `ownErrors`.
+  return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(own)) };
 };
 
 /** What a route that requires a token does begins with its session, which is read from the database (ADR 0004). */

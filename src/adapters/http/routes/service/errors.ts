@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../../application/browse-catalog.ts';
+import type { Catalog } from '../../../../domain/errors/own-errors.ts';
 import { prefersHtml } from '../../documents.ts';
 import type { Site } from '../../pages/layout.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -29,7 +30,8 @@ const CatalogEntry = v.pipe(
 
 const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
 
-export const errorRoutes = (site: Site): Route[] => {
+/** @param catalog called for each request: it is known once all routes are declared. */
+export const errorRoutes = (site: Site, catalog: () => Catalog): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,
     statusCode: status,
@@ -50,7 +52,7 @@ export const errorRoutes = (site: Site): Route[] => {
           page: async (entries) => (await import('../../pages/errors.ts')).errorListPage(site, entries),
         },
       },
-      () => listErrors().map(entryOf),
+      () => listErrors(catalog()).map(entryOf),
     ),
     route(
       {
@@ -68,7 +70,7 @@ export const errorRoutes = (site: Site): Route[] => {
         },
         errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
       },
-      ({ params }, ctx) => entryOf(describeError(params.code, prefersHtml(ctx) ? 'person' : 'program')),
+      ({ params }, ctx) => entryOf(describeError(catalog(), params.code, prefersHtml(ctx) ? 'person' : 'program')),
     ),
   ];
 };

@@ -121,4 +121,5 @@ export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/run.ts';
 export type { Overrides, Ports } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
+export { open } from './infrastructure/open.ts';
 export { serve } from './infrastructure/serve.ts';

@@ -29,6 +29,8 @@ export type Service = {
   readonly http: HttpHandlers;
   readonly routes: readonly Route[];
   readonly ports: Ports;
+  /** What use cases need. */
+  readonly deps: UseCaseDeps;
   /** `null` unless METRICS is set. */
   readonly metrics: PrometheusMetrics | null;
   /** `null` without mail. */
@@ -126,7 +128,7 @@ const build = async (
   const announceStop = () => {
     isStopping = true;
   };
-  return { http, routes, ports, metrics, mail, announceStop, close: opened.closeAll };
+  return { http, routes, ports, deps, metrics, mail, announceStop, close: opened.closeAll };
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */

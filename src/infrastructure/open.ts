@@ -1,0 +1,48 @@
+import { register } from '../application/accounts/register.ts';
+import { login } from '../application/login/login.ts';
+import { logout } from '../application/sessions/end-sessions.ts';
+import { refresh } from '../application/sessions/refresh.ts';
+import { closing } from './closing.ts';
+import type { Overrides } from './compose/ports.ts';
+import { compose } from './compose.ts';
+import type { Config } from './config.ts';
+import { openLog } from './logging/log.ts';
+
+/**
+ * The use cases without HTTP, for scripts and tests. Nothing listens, nothing is purged, and mails wait until a service sends them; the log
+ * goes to standard error. `register` opens a session also where the API would ask for a verified address or a second factor first: it is for
+ * code that may decide that. All of them throw an `AppError` with a code of the catalog.
+ * @param overrides as of `serve`; `close` is called by the `close` that this returns, and when nothing could be opened.
+ * @throws Error that names the invalid setting
+ *
+ * @example
+ * const auth = await open(parseConfig({ NODE_ENV: 'test' }), { storage: memoryStorage() });
+ * await auth.register({ username: 'ada', email: 'ada@example.org', password: 'correct horse' });
+ * const session = await auth.logIn({ account: 'ada', password: 'correct horse' });
+ * if ('refreshToken' in session) await auth.refresh(session.refreshToken);
+ * await auth.close();
+ */
+export const open = async (config: Config, { close, ...overrides }: Overrides = {}) => {
+  const opened = closing();
+  if (close !== undefined) opened.add(close);
+  try {
+    const log = await openLog(config, 'stderr');
+    opened.add(log.close);
+    const service = await compose(config, log.logger, overrides);
+    opened.add(service.close);
+    const [renew, end] = [refresh(service.deps), logout(service.deps)];
+    return {
+      register: register(service.deps),
+      /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
+      logIn: login(service.deps),
+      /** @returns another pair of tokens. The given one is used up. */
+      refresh: (refreshToken: string) => renew([refreshToken]),
+      /** Ends the session of the token. */
+      logOut: (refreshToken: string) => end([refreshToken]),
+      close: opened.closeAll,
+    };
+  } catch (error) {
+    await opened.closeAll().catch(() => undefined);
+    throw error;
+  }
+};

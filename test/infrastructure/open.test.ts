@@ -1,9 +1,10 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { open } from '../../src/infrastructure/open.ts';
 import { aPerson, hasher } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const config = { ...parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'fatal' }), keys: testKeys() };
 const REFUSED = { code: 'AUTH_FAILED', status: 401 };
@@ -36,4 +37,37 @@ it('closes what was opened when it cannot start', async () => {
   };
   await expect(open(config, { storage: memoryStorage(), routes, close })).rejects.toThrow('a mistake');
   expect(close).toHaveBeenCalledOnce();
+});
+
+it('changes one repository, and keeps the database, with a function of the storage', async () => {
+  const directory = temporaryDirectory();
+  onTestFinished(directory.remove);
+  const inDirectory = {
+    ...parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'fatal', DATA_DIR: directory.path }),
+    keys: testKeys(),
+  };
+  const [person, asked] = [aPerson(), vi.fn()];
+  const first = await open(inDirectory, { ports: { hasher } });
+  await first.register(person);
+  await first.close();
+  const second = await open(inDirectory, {
+    ports: { hasher },
+    storage: (defaults) => ({
+      ...defaults,
+      users: {
+        ...defaults.users,
+        findByUsername: (name) => {
+          asked(name);
+          return defaults.users.findByUsername(name);
+        },
+      },
+    }),
+  });
+  await second.logIn({ account: person.username, password: person.password });
+  expect(asked).toHaveBeenCalledOnce();
+  await second.close();
+  const mistaken = () => {
+    throw new Error('a mistake of the application');
+  };
+  await expect(open(inDirectory, { storage: mistaken })).rejects.toThrow('a mistake');
 });

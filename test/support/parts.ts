@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import type { Storage } from '../../src/application/ports/transactions.ts';
+import type { Overrides } from '../../src/infrastructure/compose/ports.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
@@ -19,7 +19,7 @@ const real = (find: () => string | undefined): string | null => {
 type Parts = {
   readonly env: Readonly<Record<string, string>>;
   /** In place of the service's own. */
-  readonly storage: Storage | undefined;
+  readonly storage: Overrides['storage'];
   readonly remove: () => Promise<unknown>;
 };
 
@@ -30,7 +30,7 @@ type Parts = {
  */
 export const partsOfService = async (
   given: Readonly<Record<string, string>>,
-  storage: Storage | undefined,
+  storage: Overrides['storage'],
 ): Promise<Parts> => {
   const storesItself = given.DATABASE_URL === undefined && storage === undefined;
   const postgres = storesItself ? realPostgres() : null;

@@ -46,8 +46,10 @@ export type Ports = Storage &
  * const stop = await serve(parseConfig(process.env), { storage, close: () => db.close() });
  */
 export type Overrides = {
-  /** With it, no database is opened. A plain object, since its members are spread. */
-  readonly storage?: Storage;
+  /**
+   * With it, no database is opened; as a function, it is made over the storage of DATABASE_URL. A plain object, since its members are spread.
+   */
+  readonly storage?: Storage | ((defaults: Storage) => Storage);
   /**
    * Adapters of other ports; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the service is empty:
    * publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the

@@ -5,6 +5,7 @@ import { type Listeners, tellingStorage } from '../../adapters/records/storage.t
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
+import type { Overrides } from './ports.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart'>;
 
@@ -18,9 +19,9 @@ export const openStorage = async (
   config: StorageConfig,
   logger: Logger,
   listeners: Listeners,
-  custom?: Storage,
+  custom?: Overrides['storage'],
 ): Promise<Opened> => {
-  const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
+  const opened = typeof custom === 'object' ? alreadyOpen(custom) : await openDatabase(config, logger, custom);
   const { checks, clock, connections, close, ...storage } = opened;
   const sessions = revertingSessions(storage.sessions);
   return { storage: tellingStorage({ ...storage, sessions }, listeners), checks, clock, connections, close };
@@ -35,9 +36,21 @@ const alreadyOpen = (storage: Storage): OpenStorage => ({
   close: async () => undefined,
 });
 
-const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
+const openDatabase = async (
+  config: StorageConfig,
+  logger: Logger,
+  over: (defaults: Storage) => Storage = (defaults) => defaults,
+): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
   // Imported only without a storage of the caller: MikroORM is slow to load.
   const { openSql } = await import('../open-sql.ts');
-  return openSql(config.database, { migrate: config.migrateOnStart });
+  const { checks, clock, connections, close, ...defaults } = await openSql(config.database, {
+    migrate: config.migrateOnStart,
+  });
+  try {
+    return { ...over(defaults), checks, clock, connections, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 };

@@ -64,6 +64,8 @@ describe('routes of an application', () => {
     expect(operation.tags).toEqual(['application']);
     expect(operation.responses[status]).toBeDefined();
     expect(document.components.schemas[error.code]).toBeDefined();
+    const docs = await service.http.get('/docs').set('Accept', 'text/html').expect(200);
+    expect(docs.text).toContain(error.code);
   });
 
   it('log their errors with the level of the status, and say when to try again', async () => {

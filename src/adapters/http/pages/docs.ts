@@ -86,10 +86,12 @@ const curlOf = (
   return [method === 'GET' ? 'curl' : `curl -X ${method}`, ...options, url].join(options.length > 0 ? ' \\\n  ' : ' ');
 };
 
-type ErrorRow = { readonly status: number; readonly code: ErrorCode };
+type ErrorRow = { readonly status: number; readonly code: ErrorCode; readonly advice: string };
 
 const errorsOf = (route: Route): ErrorRow[] =>
-  [...codesByStatus(route)].flatMap(([status, codes]) => codes.map((code) => ({ status, code })));
+  [...codesByStatus(route)].flatMap(([status, codes]) =>
+    codes.map((code) => ({ status, code, advice: route.ownErrors[code]?.description ?? adviceOf(status, code) })),
+  );
 
 const isSame = (a: ErrorRow, b: ErrorRow): boolean => a.code === b.code && a.status === b.status;
 
@@ -108,8 +110,9 @@ ${errors.map(
   ({
     status,
     code,
+    advice,
   }) => html`<dt>${status} <a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dt>
-<dd>${prose(adviceOf(status, code))}</dd>
+<dd>${prose(advice)}</dd>
 `,
 )}</dl>`;
 

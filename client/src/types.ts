@@ -30,6 +30,8 @@ export type Registration = {
   readonly password: string;
   /** The language of the user's mails, such as `de-AT`. By default that of the browser. */
   readonly locale?: string | undefined;
+  /** For a hook of the service, such as the answer of a CAPTCHA. */
+  readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
 export type Credentials = {
@@ -296,10 +298,12 @@ export type ServiceCode =
   | 'DB_RECORD_NOT_FOUND'
   | 'EXCEPTION_CATALOG_CODE_NOT_FOUND'
   | 'AUTH_USER_DUPLICATE'
+  | 'AUTH_REGISTRATION_REFUSED'
   | 'DB_UNIQUE_VIOLATION'
   | 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED'
   | 'DB_QUERY_FAILED'
   | 'SYS_HTTP_UNEXPECTED_ERROR'
+  | 'SYS_HOOK_UNAVAILABLE'
   | 'SYS_SERIALIZATION_ERROR'
   | 'SYS_UNEXPECTED_ERROR';
 

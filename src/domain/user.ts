@@ -77,6 +77,7 @@ export const newUser = (input: {
   passwordHash: string;
   now: number;
   locale?: string | null;
+  attributes?: Attributes;
 }): User => ({
   id: input.id,
   username: input.username,
@@ -88,7 +89,7 @@ export const newUser = (input: {
   emailVerifiedAt: null,
   disabledAt: null,
   secondFactorAt: null,
-  attributes: {},
+  attributes: input.attributes ?? {},
   locale: input.locale ?? null,
 });
 

@@ -12,6 +12,7 @@ import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
+import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
 import { type Overrides, openPorts, type Ports } from './compose/ports.ts';
@@ -66,9 +67,12 @@ const build = async (
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   const wakeUp = createWakeUpSignal();
-  const listeners = { onEvents: auditLog(logger, metrics?.observeEvent), onMessages: wakeUp.wake };
+  const hooks = openHooks(overrides.hooks, logger, metrics?.observeHook);
+  const audit = auditLog(logger, metrics?.observeEvent);
+  const listeners = { onEvents: hooks.heardBy(audit), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides.storage);
   opened.add(database.close);
+  opened.add(hooks.close);
   const limits = await openLimits(config.redisUrls, logger, opened, metrics?.observeFallback);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
@@ -87,7 +91,15 @@ const build = async (
   let isStopping = false;
   const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
   const settings = withoutSecrets(config);
-  const deps: UseCaseDeps = { ...settings, ...ports, ...policiesFor(config, ports), pause, report, mailLocales };
+  const deps: UseCaseDeps = {
+    ...settings,
+    ...ports,
+    ...policiesFor(config, ports),
+    pause,
+    report,
+    mailLocales,
+    beforeRegister: hooks.beforeRegister,
+  };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   const { routes, visitorToken } = declareRoutes(deps, config, {
     checks,

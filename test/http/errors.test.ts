@@ -1,5 +1,6 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Hooks } from '../../src/application/ports/hooks.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
@@ -45,9 +46,11 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_PAGE_SERVER_UNKNOWN: [401, false],
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
+  AUTH_REGISTRATION_REFUSED: [403, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
   AUTH_SECOND_FACTOR_INVALID: [401, false],
   AUTH_STEP_UP_REQUIRED: [401, false],
+  SYS_HOOK_UNAVAILABLE: [503, true],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
 
@@ -118,6 +121,11 @@ const enrolled = async () => {
 };
 
 /** A request that provokes each published code. */
+const registerWith = async (beforeRegister: NonNullable<Hooks['beforeRegister']>) => {
+  const other = await start({ BASE_URL }, () => ({ hooks: { beforeRegister } }));
+  return other.http.post('/auth/register').send(aPerson());
+};
+
 const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
   AUTH_CREDENTIALS_INVALID: async () => logIn(service, { account: 'nobody', password: 'x' }),
@@ -180,6 +188,8 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findByUsername } }));
     return logIn(other, { account: 'ada', password: 'x' });
   },
+  AUTH_REGISTRATION_REFUSED: () => registerWith(() => ({ decision: 'refuse' })),
+  SYS_HOOK_UNAVAILABLE: () => registerWith(() => Promise.reject(new Error('the hook is down'))),
   SYS_HTTP_UNEXPECTED_ERROR: async () => service.http.get('/nowhere'),
   SYS_SERIALIZATION_ERROR: async () => {
     const other = await start({ BASE_URL }, ({ users, sessions }) => ({

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/records.ts';
 
@@ -85,6 +86,13 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   });
   for (const kind of EVENT_KINDS)
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
+  const hooks = new Counter({
+    name: 'tandem_hook_calls_total',
+    help: 'Calls of hooks, by hook and outcome. dropped: not called, since too many calls were running or waiting.',
+    labelNames: ['hook', 'outcome'],
+    registers,
+  });
+  for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const rounds = new Gauge({
     name: 'tandem_purge_done_timestamp_seconds',
     help: 'When a purge last left nothing that was due, by what is purged; at first, the start.',
@@ -117,6 +125,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
       DATABASE_FAILURES,
     ),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
+    observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => watch(readings, registers),
     /** @param lost how many lines of the log were dropped so far. */

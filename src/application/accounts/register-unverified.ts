@@ -23,7 +23,7 @@ type Registration = {
 /**
  * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
  * owner gets a mail (ADR 0010). Every registration computes one hash. The database work differs, so its time is padded.
- * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED
+ * @throws AppError AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const randomPasswordHash = randomPassword(deps);

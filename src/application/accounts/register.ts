@@ -1,10 +1,12 @@
+import type { Attributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
-import { newUser, type User } from '../../domain/user.ts';
+import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
+import type { BeforeRegister } from '../ports/hooks.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -21,6 +23,8 @@ export type RegisterDeps = ChangeDeps &
     readonly users: UserRepository;
     readonly hasher: PasswordHasher;
     readonly mailLocales?: readonly string[] | undefined;
+    /** Decides about registrations that would be accepted otherwise. */
+    readonly beforeRegister?: BeforeRegister | undefined;
   };
 
 export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
@@ -30,6 +34,8 @@ export type RegisterInput = {
   readonly email: string;
   readonly password: string;
   readonly locales?: readonly string[];
+  /** For the hook of registrations. */
+  readonly extra?: Readonly<Record<string, string>> | undefined;
   readonly origin?: Origin;
   readonly presented?: Presented;
 };
@@ -37,7 +43,8 @@ export type RegisterInput = {
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
  * client can repeat the request (ADR 0003).
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED,
+ *   SYS_HOOK_UNAVAILABLE
  */
 export const register =
   (deps: RegisterDeps) =>
@@ -59,7 +66,7 @@ export const register =
 /**
  * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
  * @returns the pending log-in of the user, for the cookie of `finishLogin`.
- * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ * @throws AppError AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerPending =
   (deps: RegisterPendingDeps) =>
@@ -73,14 +80,28 @@ export const registerPending =
     return newPendingLogin(deps, user);
   };
 
-/** Makes the user of a registration. Hashes the password. */
-export const userOf = async (
-  { hasher, clock, ids, mailLocales = [] }: RegisterDeps,
-  { username, email, password, locales = [] }: RegisterInput,
-): Promise<User> => {
-  const passwordHash = await hasher.hash(password);
+/** Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored. */
+export const userOf = async (deps: RegisterDeps, input: RegisterInput): Promise<User> => {
+  const { hasher, clock, ids, mailLocales = [] } = deps;
+  const { username, email, password, locales = [] } = input;
   const locale = preferredLocale(locales, mailLocales);
-  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale });
+  const attributes = await admitted(deps, input, locale);
+  const passwordHash = await hasher.hash(password);
+  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale, attributes });
+};
+
+/** @returns what the hook states about the user. */
+const admitted = async (
+  { beforeRegister }: RegisterDeps,
+  { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
+  locale: string | null,
+): Promise<Attributes> => {
+  if (beforeRegister === undefined) return {};
+  const { address, userAgent } = origin;
+  const answer = await beforeRegister({ username, email: canonicalEmail(email), locale, address, userAgent, extra });
+  if (answer.decision === 'allow') return answer.attributes ?? {};
+  const { message } = answer;
+  throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', ...(message !== undefined && { message }) });
 };
 
 type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };

@@ -105,6 +105,12 @@ export const CATALOG = defineCatalog({
     description:
       'The password is right, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
   },
+  AUTH_REGISTRATION_REFUSED: {
+    status: 403,
+    message: 'The registration was refused.',
+    description:
+      'The operator does not accept this registration, whether or not the address has an account. `message` may say why. Do not send the same request again.',
+  },
   AUTH_LINK_INVALID: {
     status: 400,
     message: 'The link is not valid.',
@@ -159,6 +165,14 @@ export const CATALOG = defineCatalog({
     level: 'error',
     message: 'The request could not be handled.',
     description: 'An HTTP error of the framework. The status of the response is that of the error.',
+  },
+  SYS_HOOK_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    level: 'error',
+    message: 'A check by the operator is not available.',
+    description:
+      'The operator checks such requests with a program of their own, which did not give a valid answer in time. Nothing was changed. Wait for the number of seconds in the Retry-After header.',
   },
   SYS_SERIALIZATION_ERROR: {
     status: 500,

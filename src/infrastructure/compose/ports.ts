@@ -12,6 +12,7 @@ import type { Counts } from '../../adapters/limits/counts.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
+import type { Hooks } from '../../application/ports/hooks.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
@@ -66,6 +67,8 @@ export type Overrides = {
    * in the OpenAPI document. docs/own-routes.md.
    */
   readonly routes?: (service: Ports) => readonly Route[];
+  /** Functions that decide about registrations, and learn of events: docs/hooks.md. */
+  readonly hooks?: Hooks;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];
   /** Closes the storage. Called once: after the last response, or when the start fails. */

@@ -28,10 +28,14 @@ const FURTHER = [
   ['AUTH_PAGE_SERVER_UNKNOWN', 401],
   ['AUTH_PASSKEY_INVALID', 401],
   ['AUTH_PROOF_EXPIRED', 401],
+  ['AUTH_REGISTRATION_REFUSED', 403],
   ['AUTH_SECOND_FACTOR_REQUIRED', 401],
   ['AUTH_SECOND_FACTOR_INVALID', 401],
   ['AUTH_STEP_UP_REQUIRED', 401],
 ] as const;
+
+/** The same, of a cause that is temporary. */
+const FURTHER_RETRYABLE = [['SYS_HOOK_UNAVAILABLE', 503]] as const;
 
 /** SPEC "Exception mapping". */
 const LEVELS = [
@@ -47,10 +51,12 @@ describe('the catalog of errors', () => {
   });
 
   it('has no other code, except for what the specification does not have', () => {
-    const known = [...SPECIFIED, ...FURTHER].map(([code]) => code);
+    const known = [...SPECIFIED, ...FURTHER, ...FURTHER_RETRYABLE].map(([code]) => code);
     expect(Object.keys(CATALOG).sort()).toEqual(known.sort());
     for (const [code, status] of FURTHER)
       expect(CATALOG[code]).toMatchObject({ status, retryable: false, level: 'info' });
+    for (const [code, status] of FURTHER_RETRYABLE)
+      expect(CATALOG[code]).toMatchObject({ status, retryable: true, level: 'error' });
   });
 
   it.each(LEVELS)('logs %s at %s', (code, level) => {

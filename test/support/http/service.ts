@@ -21,8 +21,8 @@ export const hasher = bcryptPasswordHasher({ cost: 4 });
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
-/** A storage and other ports in place of the service's own, and routes of an application. */
-export type Own = Pick<Overrides, 'storage' | 'routes'> & Overrides['ports'];
+/** A storage, hooks and other ports in place of the service's own, and routes of an application. */
+export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes'> & Overrides['ports'];
 
 export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;
@@ -45,7 +45,7 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
-  { storage, routes, ...ports }: Own = {},
+  { storage, hooks, routes, ...ports }: Own = {},
   settings: Partial<Config> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
@@ -69,6 +69,7 @@ export const startService = async (
   );
   const service = await compose(config, logger, {
     ...(parts.storage && { storage: parts.storage }),
+    ...(hooks && { hooks }),
     ...(routes && { routes }),
     ports,
   });

@@ -21,6 +21,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Ask the user for what `WWW-Authenticate` names, send it to `POST /auth/step-up`, and repeat the request once with the new access token.',
   AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',
   AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',
+  AUTH_REGISTRATION_REFUSED: 'Show `message`. Do not send the same request again.',
   AUTH_USER_DUPLICATE:
     'Ask for another username or email. After a registration without a response, try to log in: the user may exist already.',
   CLIENT_PARAMS_VALIDATION_FAILED: 'Show each entry of `details` at its field. Do not send the same request again.',
@@ -32,6 +33,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   DB_UNIQUE_VIOLATION: 'Try again once.',
   EXCEPTION_CATALOG_CODE_NOT_FOUND: 'Correct the code; letter case matters.',
   SYS_HTTP_UNEXPECTED_ERROR: 'Decide by the status of the response.',
+  SYS_HOOK_UNAVAILABLE: 'Wait as many seconds as `Retry-After` says, then try again a few times.',
   SYS_SERIALIZATION_ERROR: 'Show a general message, and report the request id.',
   SYS_UNEXPECTED_ERROR: 'Show a general message, and report the request id.',
 };

@@ -76,6 +76,13 @@ export const NewPassword = v.pipe(
 /** Without the limits of new passwords: the current one may be older than these limits. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
+/** What a client sends for the operator's hook. The answer of a CAPTCHA has some 2,000 characters. */
+export const Extra = v.pipe(
+  v.record(v.pipe(v.string(), v.regex(/^[\w-]{1,50}$/)), v.pipe(v.string(), v.maxLength(4_096))),
+  v.maxEntries(10),
+  v.examples([{ captcha: '0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p…' }]),
+);
+
 /** A proof for a URL of 1,000 characters fits. */
 const PROOF_MAX_LENGTH = 2_048;
 

@@ -6,7 +6,7 @@ import type { AccountsDeps } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Email, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
+import { Email, Extra, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
 import { handOver, LoginResult } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 
@@ -16,6 +16,7 @@ export const RegisterBody = v.pipe(
     email: Email,
     password: NewPassword,
     locale: v.optional(Locale),
+    extra: v.optional(Extra),
     proof: v.optional(Proof),
   }),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
@@ -38,7 +39,11 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
     auth: 'public',
     throttle: 'strict',
     request: { body: RegisterBody },
-    errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED', ...PROOF_ERRORS],
+    errors: [
+      ...(['AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+      ...PROOF_ERRORS,
+    ],
   } as const;
   if (deps.emailVerification === 'required') {
     const run = registerUnverified(deps);

@@ -1,0 +1,48 @@
+import pLimit from 'p-limit';
+import type { Logger } from 'pino';
+import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
+import type { AccountEvent } from '../../domain/event.ts';
+import { withTimeout } from '../limits/response-timeout.ts';
+import { LoggableError } from '../log/redact-error.ts';
+
+const MAX_WAITING = 1_000;
+/** Milliseconds until the next event has its turn. */
+const CALL_TIMEOUT = 10_000;
+/** Milliseconds that the events still have when the service stops. */
+const CLOSE_TIMEOUT = 5_000;
+
+type Options = { readonly logger: Logger; readonly observe: ObserveHook };
+
+/** Calls a hook for events, one after the other. `add` returns at once and never throws. */
+export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, { logger, observe }: Options) => {
+  const oneAtATime = pLimit(1);
+  const late = () => new LoggableError('the hook has not ended in time');
+  const call = async (event: AccountEvent): Promise<void> => {
+    try {
+      await withTimeout(CALL_TIMEOUT, Promise.resolve(event).then(hook), late);
+      observe('after-commit', 'done');
+    } catch (error) {
+      observe('after-commit', 'failed');
+      logger.error({ err: error, kind: event.kind, userId: event.userId }, 'the hook afterCommit has failed');
+    }
+  };
+  let last: Promise<void> = Promise.resolve();
+  let dropped = 0;
+  const add = (event: AccountEvent): void => {
+    if (oneAtATime.pendingCount >= MAX_WAITING) {
+      observe('after-commit', 'dropped');
+      dropped += 1;
+      return;
+    }
+    if (dropped > 0)
+      logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
+    dropped = 0;
+    last = oneAtATime(() => call(event));
+  };
+  return {
+    add: (events: readonly AccountEvent[]): void => events.forEach(add),
+    /** Waits for the events that were added. @throws Error when they take too long: the others are lost. */
+    close: (): Promise<void> =>
+      withTimeout(CLOSE_TIMEOUT, last, () => new Error('The hook afterCommit has not ended in time.')),
+  };
+};

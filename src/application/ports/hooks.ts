@@ -1,0 +1,49 @@
+import type { Attributes } from '../../domain/attributes.ts';
+import type { AccountEvent, Device } from '../../domain/event.ts';
+
+/** A registration that would be accepted otherwise. Nothing of it is stored yet, and it has no password. */
+export type RegistrationRequest = Device & {
+  readonly username: string;
+  /** In canonical form. Whether it has an account is not known here. */
+  readonly email: string;
+  /** The language of the user's mails; `null` for the default. */
+  readonly locale: string | null;
+  /** What the client has sent for the hook, such as the answer of a CAPTCHA. */
+  readonly extra: Readonly<Record<string, string>>;
+};
+
+export type RegistrationAnswer =
+  /** The attributes are in the user's access tokens. Their limits are those of `npx tandem users`. */
+  | { readonly decision: 'allow'; readonly attributes?: Attributes | undefined }
+  /** The message is shown to the user: one line of up to 200 characters. */
+  | { readonly decision: 'refuse'; readonly message?: string | undefined };
+
+/** @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer. */
+export type BeforeRegister = (registration: RegistrationRequest) => Promise<RegistrationAnswer>;
+
+/**
+ * Functions of the program that runs the service. None gets a password, a token or a hash.
+ *
+ * @example
+ * await serve(config, { hooks: { afterCommit: (event) => crm.note(event.userId, event.kind) } });
+ */
+export type Hooks = {
+  /**
+   * Decides about a registration, outside of any transaction. No answer within two seconds, an invalid one, or more than fifty calls at once
+   * refuse the registration with SYS_HOOK_UNAVAILABLE.
+   */
+  readonly beforeRegister?: (registration: RegistrationRequest) => RegistrationAnswer | Promise<RegistrationAnswer>;
+  /**
+   * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. One call
+   * ends before the next begins, ten seconds later at the latest. No response waits for it. Up to 1,000 events wait; further ones are lost, as
+   * are those that wait when the process dies.
+   */
+  readonly afterCommit?: (event: AccountEvent) => unknown;
+};
+
+/** Names of hooks, and outcomes of their calls, for the metrics. */
+export const HOOKS = ['before-register', 'after-commit'] as const;
+/** `dropped`: not called, since too many calls were running or waiting. */
+export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
+
+export type ObserveHook = (hook: (typeof HOOKS)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventsTo } from '../../../src/adapters/hooks/after-commit.ts';
+import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
+import { anEvent } from '../../support/builders.ts';
+import { silentLogger } from '../../support/silent-logger.ts';
+
+const REGISTRATION = {
+  username: 'ada',
+  email: 'ada@example.org',
+  locale: null,
+  address: null,
+  userAgent: null,
+  extra: {},
+};
+const UNAVAILABLE = { code: 'SYS_HOOK_UNAVAILABLE', retryAfter: 5 };
+
+const never = () => new Promise<never>(() => undefined);
+
+describe('an answer of beforeRegister', () => {
+  it.each([
+    ['nothing', undefined],
+    ['another decision', { decision: 'maybe' }],
+    ['a long message', { decision: 'refuse', message: 'x'.repeat(201) }],
+    ['a message of two lines', { decision: 'refuse', message: 'a\nb' }],
+    ['a message that reorders text', { decision: 'refuse', message: 'a\u202eb' }],
+    ['attributes that are a list', { decision: 'allow', attributes: [] }],
+    ['an attribute with the name of a claim', { decision: 'allow', attributes: { sub: 'x' } }],
+    ['attributes that are too large', { decision: 'allow', attributes: { a: 'x'.repeat(1_024) } }],
+    ['attributes that are no JSON', { decision: 'allow', attributes: { a: 1n } }],
+  ])('is refused: %s', async (_what, answer) => {
+    const outcomes = vi.fn();
+    const ask = boundedBeforeRegister(() => answer as never, outcomes);
+    await expect(ask(REGISTRATION)).rejects.toMatchObject(UNAVAILABLE);
+    expect(outcomes.mock.calls).toEqual([['before-register', 'failed']]);
+  });
+});
+
+describe('hooks that do not end', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('refuse a registration after two seconds, and further ones at once while fifty wait', async () => {
+    const outcomes = vi.fn();
+    const ask = boundedBeforeRegister(never, outcomes);
+    const waiting = Array.from({ length: 50 }, () => ask(REGISTRATION).catch((error: unknown) => error));
+    await expect(ask(REGISTRATION)).rejects.toMatchObject(UNAVAILABLE);
+    expect(outcomes.mock.calls).toEqual([['before-register', 'dropped']]);
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await Promise.all(waiting)).toEqual(Array(50).fill(expect.objectContaining(UNAVAILABLE)));
+    const next = ask(REGISTRATION).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await next).toMatchObject(UNAVAILABLE);
+    expect(outcomes).toHaveBeenLastCalledWith('before-register', 'failed');
+  });
+
+  it('hold up the next event for ten seconds, a thousand wait, and a stop waits for five seconds', async () => {
+    const heard: string[] = [];
+    const outcomes = vi.fn();
+    const events = eventsTo(
+      ({ id }) => {
+        heard.push(id);
+        return never();
+      },
+      { logger: silentLogger, observe: outcomes },
+    );
+    const added = Array.from({ length: 1_003 }, () => anEvent());
+    events.add(added);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(heard).toEqual([added[0]?.id]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(heard).toEqual([added[0]?.id, added[1]?.id]);
+    const dropped = outcomes.mock.calls.filter(([, outcome]) => outcome === 'dropped');
+    expect(dropped.length).toBeGreaterThan(0);
+    const closed = events.close().catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await closed).toBeInstanceOf(Error);
+  });
+});

@@ -1,0 +1,122 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it, vi } from 'vitest';
+import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
+import type { AccountEvent } from '../../src/domain/event.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+
+const startWith = (hooks: Hooks, env = {}) => start(env, () => ({ hooks }));
+
+const MODES = [
+  ['with a session at once', {}, 201],
+  ['with a second factor to add', { SECOND_FACTOR: 'required' }, 202],
+  ['with an address to verify', { EMAIL_VERIFICATION: 'required' }, 202],
+] as const;
+
+describe('beforeRegister', () => {
+  it.each(MODES)('decides about a registration %s, and gets no secret', async (_what, env, status) => {
+    const asked: RegistrationRequest[] = [];
+    const decisions = ['allow', 'refuse'] as const;
+    const service = await startWith(
+      { beforeRegister: (registration) => ({ decision: decisions[asked.push(registration) - 1] ?? 'refuse' }) },
+      env,
+    );
+    const [first, second] = [aPerson(), aPerson()];
+    const register = (body: object) => service.http.post('/auth/register').set('User-Agent', 'Browser').send(body);
+    await register({ ...first, email: first.email.toUpperCase(), locale: 'de', extra: { captcha: 'abc' } }).expect(
+      status,
+    );
+    await register(second).expect(403);
+    expect(asked).toEqual([
+      {
+        ...{ username: first.username, email: first.email, locale: 'de', extra: { captcha: 'abc' } },
+        ...{ address: '127.0.0.0/24', userAgent: 'Browser' },
+      },
+      expect.objectContaining({ username: second.username, locale: null, extra: {} }),
+    ]);
+    expect(await service.ports.users.findByEmail(first.email)).toMatchObject({ username: first.username });
+    expect(await service.ports.users.findByEmail(second.email)).toBeNull();
+  });
+
+  it('states attributes, which are in the first access token', async () => {
+    const service = await startWith({ beforeRegister: () => ({ decision: 'allow', attributes: { plan: 'trial' } }) });
+    const { accessToken, user } = await signUp(service);
+    expect(decodeJwt(accessToken)).toMatchObject({ attributes: { plan: 'trial' } });
+    expect(await service.ports.users.findById(user.id)).toMatchObject({ attributes: { plan: 'trial' } });
+  });
+
+  it('is asked alike about an address with an account, and its refusal has its message', async () => {
+    let asked = 0;
+    const service = await startWith({
+      beforeRegister: () => {
+        asked += 1;
+        return asked === 1 ? { decision: 'allow' } : { decision: 'refuse', message: 'Only by invitation.' };
+      },
+    });
+    const { person } = await signUp(service);
+    for (const body of [person, aPerson()]) {
+      const { status, body: answer } = await service.http.post('/auth/register').send(body);
+      expect([status, answer.code, answer.message]).toEqual([403, 'AUTH_REGISTRATION_REFUSED', 'Only by invitation.']);
+    }
+    expect(asked).toBe(3);
+  });
+
+  it('is not asked about what is refused anyway', async () => {
+    const beforeRegister = vi.fn(() => ({ decision: 'allow' }) as const);
+    const service = await startWith({ beforeRegister });
+    const long = 'x'.repeat(4_097);
+    for (const wrong of [{ password: 'short' }, { email: 'x' }, { extra: { a: long } }, { extra: { 'a b': '' } }])
+      await service.http
+        .post('/auth/register')
+        .send({ ...aPerson(), ...wrong })
+        .expect(400);
+    expect(beforeRegister).not.toHaveBeenCalled();
+  });
+
+  it('that fails closes the door for some seconds, and its error is logged without its message', async () => {
+    const service = await startWith({ beforeRegister: () => Promise.reject(new Error('token of the CRM: s3cr3t')) });
+    const response = await service.http.post('/auth/register').send(aPerson());
+    expect([response.status, response.body.code]).toEqual([503, 'SYS_HOOK_UNAVAILABLE']);
+    expect(response.get('Retry-After')).toBe('5');
+    expect(JSON.stringify([service.logs, response.body])).not.toContain('s3cr3t');
+    expect(service.logs).toContainEqual(expect.objectContaining({ level: 'error', code: 'SYS_HOOK_UNAVAILABLE' }));
+  });
+});
+
+describe('afterCommit', () => {
+  it('gets each event once, in order, and what it throws or how long it takes concerns no response', async () => {
+    const events: AccountEvent[] = [];
+    const later = Promise.withResolvers<void>();
+    const service = await startWith({
+      afterCommit: async (event) => {
+        events.push(event);
+        if (events.length === 1) throw new Error('s3cr3t');
+        await later.promise;
+      },
+    });
+    const { person, user } = await signUp(service);
+    await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
+    later.resolve();
+    await vi.waitFor(() => expect(events).toHaveLength(2));
+    expect(events.map(({ kind, userId }) => [kind, userId])).toEqual([
+      ['registered', user.id],
+      ['logged-in', user.id],
+    ]);
+    expect(JSON.stringify(events)).not.toContain(person.password);
+    expect(JSON.stringify(service.logs)).not.toContain('s3cr3t');
+    expect(service.logs).toContainEqual(
+      expect.objectContaining({ msg: 'the hook afterCommit has failed', kind: 'registered' }),
+    );
+  });
+
+  it('hears nothing of a registration that was not stored', async () => {
+    const afterCommit = vi.fn();
+    const service = await startWith({ afterCommit });
+    const { person } = await signUp(service);
+    await service.http.post('/auth/register').send(person).expect(409);
+    await signUp(service);
+    await vi.waitFor(() => expect(afterCommit).toHaveBeenCalledTimes(2));
+  });
+});

@@ -46,6 +46,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_PAGE_SERVER_UNKNOWN: [401, false],
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
+  AUTH_REGISTRATION_CLOSED: [403, false],
   AUTH_REGISTRATION_REFUSED: [403, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
   AUTH_SECOND_FACTOR_INVALID: [401, false],
@@ -154,6 +155,8 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const response = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' };
     return service.http.post('/auth/passkey').send({ credential: { id: 'AA', response } });
   },
+  AUTH_REGISTRATION_CLOSED: async () =>
+    (await start({ BASE_URL, REGISTRATION: 'closed' })).http.post('/auth/register').send(aPerson()),
   AUTH_SECOND_FACTOR_INVALID: () => service.http.post('/auth/login/second-factor').send({ code: '123456' }),
   AUTH_SECOND_FACTOR_REQUIRED: async () => {
     const { person } = await enrolled();

@@ -65,6 +65,7 @@ describe('without any variable', () => {
       mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },
       accountPagesUrl: 'http://localhost:3000/auth/link',
       ownAccountPages: true,
+      registration: { mode: 'open', domains: [] },
       emailVerification: 'optional',
       secondFactor: 'optional',
       eventsRetention: 15_552_000_000,

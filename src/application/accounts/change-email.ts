@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
+import { assertDomainAllowed, type RegistrationPolicy } from '../../domain/registration.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
 import {
@@ -31,7 +32,9 @@ import {
 } from './links.ts';
 import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
-export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
+type DomainDeps = { readonly registration?: RegistrationPolicy };
+
+export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps & DomainDeps;
 
 type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
 
@@ -42,12 +45,14 @@ const PERIOD = 3_600_000;
 /**
  * Sends a link to a new address of a user who knows the password. The address changes when the link is confirmed. Whether the new address
  * has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
+ *   DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
   (deps: RequestEmailChangeDeps) =>
   async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
+    assertDomainAllowed(deps.registration, input.email);
     const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
     const userId = user.id;
@@ -92,7 +97,8 @@ export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
   ChangeDeps &
   FirstProofDeps &
   PrepareSessionDeps &
-  UserWithPasswordDeps;
+  UserWithPasswordDeps &
+  DomainDeps;
 
 type Confirmation = {
   readonly token: string;
@@ -110,8 +116,8 @@ type Confirmation = {
  * have requested a change to somebody else's address, who would then use the attacker's account. If no address of the account was proven
  * before, and the password confirms the change, everything goes that was added to the account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
- * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
- *   CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
+ * @throws AppError AUTH_LINK_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
  */
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
@@ -119,6 +125,8 @@ export const confirmEmailChange =
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const link = await findLink(deps, deps, 'email-change', token);
     const { userId, email } = link;
+    // The rule may be newer than the link.
+    assertDomainAllowed(deps.registration, email);
     const sessionId = await assertOwner(deps, link, confirmation);
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores) => {

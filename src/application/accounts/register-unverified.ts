@@ -1,6 +1,7 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
+import { assertMayRegister } from '../../domain/registration.ts';
 import type { User } from '../../domain/user.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
@@ -23,12 +24,14 @@ type Registration = {
 /**
  * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
  * owner gets a mail (ADR 0010). Every registration computes one hash. The database work differs, so its time is padded.
- * @throws AppError AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
+ * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
+ *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const randomPasswordHash = randomPassword(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
+    assertMayRegister(deps.registration, input.email);
     assertPasswordAllowed(deps, input, 'password');
     const randomHash = await randomPasswordHash();
     const user = await userOf(deps, input);

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertMayRegister, type RegistrationPolicy } from '../../domain/registration.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
@@ -22,6 +23,7 @@ export type RegisterDeps = ChangeDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly hasher: PasswordHasher;
+    readonly registration?: RegistrationPolicy;
     readonly mailLocales?: readonly string[] | undefined;
     /** Decides about registrations that would be accepted otherwise. */
     readonly beforeRegister?: BeforeRegister | undefined;
@@ -43,13 +45,14 @@ export type RegisterInput = {
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
  * client can repeat the request (ADR 0003).
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED,
- *   SYS_HOOK_UNAVAILABLE
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
+ *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const register =
   (deps: RegisterDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    assertMayRegister(deps.registration, input.email);
     assertPasswordAllowed(deps, input, 'password');
     const keys = await provenKeys(deps, presented);
     const user = await userOf(deps, input);
@@ -66,12 +69,14 @@ export const register =
 /**
  * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
  * @returns the pending log-in of the user, for the cookie of `finishLogin`.
- * @throws AppError AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
+ * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
+ *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerPending =
   (deps: RegisterPendingDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string> => {
     const { origin = NO_ORIGIN } = input;
+    assertMayRegister(deps.registration, input.email);
     assertPasswordAllowed(deps, input, 'password');
     const user = await userOf(deps, input);
     await store(deps, { user, origin, cancellation }, (stores) =>

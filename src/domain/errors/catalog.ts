@@ -105,11 +105,16 @@ export const CATALOG = defineCatalog({
     description:
       'The password is right, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
   },
+  AUTH_REGISTRATION_CLOSED: {
+    status: 403,
+    message: 'Registration is closed.',
+    description: 'The service lets nobody register. Users who have an account log in as before.',
+  },
   AUTH_REGISTRATION_REFUSED: {
     status: 403,
     message: 'The registration was refused.',
     description:
-      'The operator does not accept this registration, whether or not the address has an account. `message` may say why. Do not send the same request again.',
+      'The service does not accept this registration, or this address for a change of the email, whether or not the address has an account: its domain is not allowed, or the operator has refused it. `message` may say why.',
   },
   AUTH_LINK_INVALID: {
     status: 400,

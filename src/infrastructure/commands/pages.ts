@@ -50,7 +50,11 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const { uri } = (content.state?.payload ?? {}) as { readonly uri?: string };
       const qr = uri === undefined ? null : renderSVG(uri);
       const page = userPage(
-        { ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, locales: [locale], qr },
+        {
+          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
+          locales: [locale],
+          mayRegister: true,
+        },
         files,
       );
       return { title: `${content.name}: ${title}`, page };

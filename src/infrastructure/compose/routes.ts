@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
@@ -131,7 +132,9 @@ export const declareRoutes = (
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
-      has: (path) => routes.some((each) => each.path === path && each.method === 'GET'),
+      has: (path) =>
+        (path !== PAGES.register.path || config.registration.mode === 'open') &&
+        routes.some((each) => each.path === path && each.method === 'GET'),
     }),
   ];
   const catalog = extendCatalog(routes.map(({ ownErrors }) => ownErrors));

@@ -42,8 +42,19 @@ const color = form.parsed('a colour such as #14643a', (text) =>
 
 const locale = form.parsed('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
-/** Mail, factors, and what users see of the product. */
+/** Who may come in, mail, factors, and what users see of the product. */
 export const ACCOUNT_VARIABLES = {
+  REGISTRATION: {
+    form: form.oneOf('open', 'closed'),
+    default: 'open',
+    meaning: 'Who may register: anybody (open), or nobody (closed).',
+  },
+  REGISTRATION_DOMAINS: {
+    form: form.emailDomains,
+    unset: 'all',
+    meaning:
+      'The domains of the email addresses with which users may register, and to which they may change theirs: example.com is that domain alone, .example.com its subdomains. Separate several with commas.',
+  },
   MAIL_URL: {
     form: mailUrl,
     secret: true,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import * as v from 'valibot';
 
 export type Form<T> = {
@@ -106,6 +107,21 @@ const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,
 export const domain = textThat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
+);
+
+const emailDomain = (text: string): string | undefined => {
+  const [, dot = '', name = ''] = /^(\.?)([^.].*)$/s.exec(text) ?? [];
+  const ascii = domainToASCII(name);
+  const isFit = DOMAIN.test(ascii) && ascii.length <= 253 && !hasControls(name);
+  return isFit && (dot !== '' || ascii.includes('.')) ? dot + ascii : undefined;
+};
+
+export const emailDomains = parsed<readonly string[]>(
+  'domains such as example.com, or .example.com for its subdomains, separated by commas',
+  (text) => {
+    const domains = itemsOf(text).map(emailDomain);
+    return domains.every((each) => each !== undefined) ? domains : undefined;
+  },
 );
 
 /** `off` is `null`. An IPv6 address is in brackets. */

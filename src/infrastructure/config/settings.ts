@@ -98,6 +98,7 @@ export const settingsOf = (of: Values) => {
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
     userPages: hasUserPages(of),
+    registration: { mode: of.REGISTRATION, domains: of.REGISTRATION_DOMAINS ?? [] },
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,

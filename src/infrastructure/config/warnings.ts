@@ -39,6 +39,8 @@ const IN_PRODUCTION: Rules = {
   'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted': (of) =>
     redisUrls(of).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
   'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
+  'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
+    (of) => of.REGISTRATION_DOMAINS !== undefined && of.EMAIL_VERIFICATION !== 'required',
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>
     of.FACTOR_KEYS === undefined,
   'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (of) =>

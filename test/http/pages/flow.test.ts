@@ -30,11 +30,14 @@ let service: TestService;
 /** Services that ask more of a log-in. */
 let verifying: TestService;
 let strict: TestService;
+/** One for other addresses. */
+let only: TestService;
 beforeAll(async () => {
   const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) });
   const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org' };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
+  only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
 
@@ -207,6 +210,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
     success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
     mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
     login: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
+    AUTH_REGISTRATION_REFUSED: async () => sending(await at('/auth/register', only), 'register.register', aPerson()),
     AUTH_USER_DUPLICATE: async () => {
       const { person } = await memberAt('/auth/account');
       return sending(await at('/auth/register'), 'register.register', person);

@@ -47,6 +47,8 @@ type PagesDeps = TargetSettings &
     readonly contentSecurityPolicy: string;
     /** Which pages there are, besides that their forms need routes of the API. */
     readonly has: (page: Page) => boolean;
+    /** Whether visitors may register. Otherwise the page for it says so. */
+    readonly mayRegister: boolean;
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
@@ -112,9 +114,9 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         ctx.state.location = at.locationOf('target', to, MARKS.loggedIn);
         return '';
       }
-      const noCookie: PageState | null =
-        mark === MARKS.noCookie ? { page: name, form: '', notice: MARKS.noCookie } : null;
-      const state = deps.states.take(ctx, name) ?? noCookie;
+      const isClosed = name === 'register' && !deps.mayRegister;
+      const notice = mark === MARKS.noCookie ? MARKS.noCookie : isClosed ? 'closed' : null;
+      const state = deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice });
       const payloads: Record<string, unknown> = {};
       for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
       if (state?.error !== undefined) {

@@ -13,6 +13,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_LINK_INVALID: 'Tell the user that the link is no longer valid, and offer to send another one.',
   AUTH_PAGE_SERVER_UNKNOWN: 'Correct the id and the secret of the page server, or PAGE_SERVERS. Do not try again.',
   AUTH_PASSKEY_INVALID: 'Ask for new options, and let the user try again. Do not refresh.',
+  AUTH_REGISTRATION_CLOSED: 'Hide the registration form. Do not try again.',
   AUTH_SECOND_FACTOR_REQUIRED:
     'Ask the user for the second factor, and send it to POST /auth/login/second-factor. Do not send the password again.',
   AUTH_SECOND_FACTOR_INVALID:

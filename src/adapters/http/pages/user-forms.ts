@@ -25,6 +25,8 @@ export type Shown = PageContent & {
   readonly now: number;
   /** The picture of the secret that an app is to read; `null`: there is none. */
   readonly qr: string | null;
+  /** Whether the service lets visitors register. */
+  readonly mayRegister: boolean;
   /** The languages of mails. */
   readonly locales: readonly string[];
   /** The names of the pages that there are. */

@@ -17,6 +17,7 @@ const startedIn = (shown: Shown): Readonly<Record<string, string>> => {
 
 /** Which forms of a page are there, of those that are not always. */
 const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
+  'register.register': ({ mayRegister }) => mayRegister,
   'second-factor.second-factor': (shown) => method(shown, 'totp') || started(shown).id !== undefined,
   'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
   'second-factor.passkey': (shown) => method(shown, 'passkey'),

@@ -42,9 +42,18 @@ const linkOf = ({ site, to, target, pages, application }: Shown, name: string): 
   return pathIn(site, PAGES[name as PageName].path) + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
 };
 
+/** The way to the page of registration, unless it is closed. */
+const registrationOf = (shown: Shown): Html => {
+  const { new: lead = '', register = '' } = shown.texts.pages['log-in'] ?? {};
+  return shown.mayRegister
+    ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
+    : NOTHING;
+};
+
 const variableOf = (shown: Shown, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form') return isOffered(shown, name) ? formOf(shown, name, withIds(shown, name)) : NOTHING;
+  if (variable === 'list.registration') return registrationOf(shown);
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
   const text = kind === 'text' ? name : kind;

@@ -48,7 +48,7 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
         stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: ChangeEmailBody },
         response: { status: 202, data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID'],
+        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
@@ -88,6 +88,7 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
           'AUTH_CREDENTIALS_INVALID',
           'AUTH_TOKEN_INVALID',
           'AUTH_STEP_UP_REQUIRED',
+          'AUTH_REGISTRATION_REFUSED',
           'AUTH_USER_DUPLICATE',
           'DB_QUERY_FAILED',
         ],

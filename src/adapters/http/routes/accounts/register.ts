@@ -40,7 +40,7 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
     throttle: 'strict',
     request: { body: RegisterBody },
     errors: [
-      ...(['AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
       ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
       ...PROOF_ERRORS,
     ],

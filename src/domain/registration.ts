@@ -1,0 +1,30 @@
+import { AppError } from './errors/app-error.ts';
+import { canonicalEmail } from './user.ts';
+
+/** Who may register, and with which addresses. */
+export type RegistrationPolicy = {
+  readonly mode: 'open' | 'closed';
+  /** `example.com` is that domain alone, `.example.com` its subdomains. In ASCII and lower case; empty: all domains. */
+  readonly domains: readonly string[];
+};
+
+const OPEN: RegistrationPolicy = { mode: 'open', domains: [] };
+
+/**
+ * The answer depends on the domain of the address alone, never on whether the address has an account.
+ * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
+ */
+export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string): void => {
+  if (policy.mode === 'closed') throw new AppError('AUTH_REGISTRATION_CLOSED');
+  assertDomainAllowed(policy, email);
+};
+
+/** For changes of an address, which cannot leave the domains. @throws AppError AUTH_REGISTRATION_REFUSED */
+export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, email: string): void => {
+  const [, domain = ''] = canonicalEmail(email).split('@');
+  const isAllowed = domains.some((each) => (each.startsWith('.') ? domain.endsWith(each) : domain === each));
+  if (domains.length > 0 && !isAllowed)
+    throw new AppError('AUTH_REGISTRATION_REFUSED', {
+      message: 'Registration with this email address is not allowed.',
+    });
+};

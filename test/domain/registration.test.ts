@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { assertDomainAllowed, assertMayRegister } from '../../src/domain/registration.ts';
+
+const REFUSED = expect.objectContaining({ code: 'AUTH_REGISTRATION_REFUSED' });
+const domains = ['example.com', '.example.org'];
+
+describe('the domains of addresses', () => {
+  it.each(['ada@example.com', ' Ada@EXAMPLE.com ', 'ada@mail.example.org', 'ada@a.b.example.org'])(
+    'have %s',
+    (email) => {
+      assertDomainAllowed({ mode: 'closed', domains }, email);
+      assertMayRegister({ mode: 'open', domains }, email);
+    },
+  );
+
+  it.each([
+    'ada@mail.example.com',
+    'ada@example.org',
+    'ada@badexample.com',
+    'ada@badexample.org',
+    'ada@example.com.evil.example',
+    'example.com@evil.example',
+  ])('do not have %s', (email) => {
+    expect(() => assertMayRegister({ mode: 'open', domains }, email)).toThrow(REFUSED);
+  });
+
+  it('are all, unless some are named', () => {
+    assertMayRegister({ mode: 'open', domains: [] }, 'ada@anywhere.example');
+    assertMayRegister(undefined, 'ada@anywhere.example');
+  });
+});
+
+it('registration that is closed is so for allowed addresses, too', () => {
+  const closed = expect.objectContaining({ code: 'AUTH_REGISTRATION_CLOSED' });
+  expect(() => assertMayRegister({ mode: 'closed', domains }, 'ada@example.com')).toThrow(closed);
+});

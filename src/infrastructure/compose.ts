@@ -157,9 +157,11 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error when addresses have to be verified without mail, or second factors are required that nobody can add. */
+/** @throws Error when users need mail that is not sent, or second factors are required that nobody can add. */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor, raceWindow, replayWindow } = config;
+  if (mailer === null && config.loginByCode)
+    throw new Error('LOGIN_BY_CODE: must be off without mail: ports.mailer is null');
   if (mailer === null && emailVerification === 'required')
     throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
   if (secrets.factors === null && secondFactor === 'required')

@@ -67,6 +67,8 @@ describe('without any variable', () => {
       ownAccountPages: true,
       registration: { mode: 'open', domains: [] },
       emailVerification: 'optional',
+      loginByCode: false,
+      passwords: 'required',
       secondFactor: 'optional',
       eventsRetention: 15_552_000_000,
       notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),

@@ -134,6 +134,8 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ],
   ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
+  ['LOGIN_BY_CODE', 'on', { loginByCode: true }],
+  ['PASSWORDS', 'required', { passwords: 'required' }],
   ['MAIL_NOTICES', 'off', { notices: new Set() }],
   ['MAIL_NOTICES', ' replay , new-device', { notices: new Set(['new-device', 'replay']) }],
   ['SECOND_FACTOR', 'required', { secondFactor: 'required' }],
@@ -251,6 +253,8 @@ export const REFUSED: Readonly<Record<string, string>> = {
   REGISTRATION: 'on|true|Closed|off',
   REGISTRATION_DOMAINS: `,|example.com,|com|*.example.com|@example.com|a@example.com|..example.com|example.com.|https://example.com|exa mple.com|exa\tmple.com|1.2.3.4|${'a.'.repeat(127)}com`,
   EMAIL_VERIFICATION: 'on|true|Required',
+  LOGIN_BY_CODE: 'true|On|optional',
+  PASSWORDS: 'off|true|Optional',
   MAIL_NOTICES: 'on|,|email,|email,off|Email|mail',
   SECOND_FACTOR: 'off|true|Required',
   FACTOR_KEYS: [

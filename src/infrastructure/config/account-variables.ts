@@ -85,6 +85,17 @@ export const ACCOUNT_VARIABLES = {
     meaning:
       'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
   },
+  LOGIN_BY_CODE: {
+    form: form.oneOf('on', 'off'),
+    default: 'off',
+    meaning: 'Whether users may log in with a code that they get by mail. Needs mail.',
+  },
+  PASSWORDS: {
+    form: form.oneOf('required', 'optional'),
+    default: 'required',
+    meaning:
+      'Whether every user has a password. With optional, users may register with an email address alone and log in with codes by mail, which needs LOGIN_BY_CODE=on.',
+  },
   MAIL_NOTICES: {
     form: form.someOf(NOTICES),
     default: NOTICES.join(','),

@@ -100,4 +100,8 @@ export const REFUSALS: Rules = {
     isProduction(of) && of.ACCOUNT_PAGES === 'on' && of.BASE_URL === undefined,
   'EMAIL_VERIFICATION: must be off or unset without MAIL_URL': (of) =>
     isProduction(of) && of.MAIL_URL === undefined && (of.EMAIL_VERIFICATION ?? 'off') !== 'off',
+  'LOGIN_BY_CODE: must be off without MAIL_URL': (of) =>
+    isProduction(of) && of.MAIL_URL === undefined && of.LOGIN_BY_CODE === 'on',
+  'PASSWORDS: must be required without LOGIN_BY_CODE=on': (of) =>
+    of.PASSWORDS === 'optional' && of.LOGIN_BY_CODE === 'off',
 };

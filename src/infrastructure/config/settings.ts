@@ -100,6 +100,8 @@ export const settingsOf = (of: Values) => {
     userPages: hasUserPages(of),
     registration: { mode: of.REGISTRATION, domains: of.REGISTRATION_DOMAINS ?? [] },
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
+    loginByCode: of.LOGIN_BY_CODE === 'on',
+    passwords: of.PASSWORDS,
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,
     /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */

@@ -48,6 +48,7 @@ const EVERYWHERE: readonly Case[] = [
   [{ ACCESS_COOKIE_DOMAIN: 'other.com' }, { ACCESS_COOKIE_DOMAIN: 'example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ ACCESS_COOKIE_DOMAIN: 'com' }, { ACCESS_COOKIE_DOMAIN: 'auth.example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ WEBAUTHN_RP_ID: 'xample.com' }, { WEBAUTHN_RP_ID: 'example.com' }, 'WEBAUTHN_RP_ID'],
+  [{ PASSWORDS: 'optional' }, { PASSWORDS: 'optional', LOGIN_BY_CODE: 'on' }, 'PASSWORDS'],
   [{ METRICS: '9464', PORT: '9464' }, { METRICS: '9464', PORT: '9465' }, 'METRICS'],
 ];
 
@@ -62,6 +63,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ BASE_URL: '', MAIL_URL: '', ACCOUNT_PAGES: 'on' }, { BASE_URL: '', MAIL_URL: '', ACCOUNT_PAGES: '' }, 'BASE_URL'],
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'optional' }, { EMAIL_VERIFICATION: 'optional' }, 'EMAIL_VERIFICATION'],
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'required' }, { MAIL_URL: '', EMAIL_VERIFICATION: 'off' }, 'EMAIL_VERIFICATION'],
+  [{ MAIL_URL: '', LOGIN_BY_CODE: 'on' }, { LOGIN_BY_CODE: 'on' }, 'LOGIN_BY_CODE'],
   [
     { BASE_URL: '', MAIL_URL: '', JWT_REFRESH_COOKIE_PATH: '/api/auth' },
     { BASE_URL: '', MAIL_URL: '', JWT_REFRESH_COOKIE_PATH: '/auth' },

@@ -1,9 +1,17 @@
-import { register } from '../application/accounts/register.ts';
+import * as v from 'valibot';
+import { RegisterBody } from '../adapters/http/routes/accounts/register.ts';
+import { LoginBody } from '../adapters/http/routes/login/login.ts';
+import { checking } from '../adapters/http/stages/input-validation.ts';
+import { type RegisterInput, register, registerPending } from '../application/accounts/register.ts';
+import { registerUnverified } from '../application/accounts/register-unverified.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
 import { refresh } from '../application/sessions/refresh.ts';
+import type { OpenedSession } from '../application/sessions/open-session.ts';
+import { AppError, type FieldProblem } from '../domain/errors/app-error.ts';
 import { closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
+import type { UseCaseDeps } from './compose/routes.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
@@ -30,11 +38,16 @@ export const open = async (config: Config, { close, ...overrides }: Overrides = 
     opened.add(log.close);
     const service = await compose(config, log.logger, overrides);
     opened.add(service.close);
+    const [add, enter] = [registration(service.deps), login(service.deps)];
     const [renew, end] = [refresh(service.deps), logout(service.deps)];
     return {
-      register: register(service.deps),
+      /** @returns `null` where the user verifies the address first, a `pendingLogin` where a second factor has to be added, or tokens. */
+      register: async (body: v.InferInput<typeof RegisterBody>) => {
+        const { locale, ...input } = checked(RegisterBody, body);
+        return add({ ...input, locales: locale === undefined ? [] : [locale] });
+      },
       /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
-      logIn: login(service.deps),
+      logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
       /** @returns another pair of tokens. The given one is used up. */
       refresh: (refreshToken: string) => renew([refreshToken]),
       /** Ends the session of the token. */
@@ -45,4 +58,22 @@ export const open = async (config: Config, { close, ...overrides }: Overrides = 
     await opened.closeAll().catch(() => undefined);
     throw error;
   }
+};
+
+const registration = (deps: UseCaseDeps): ((input: RegisterInput) => Promise<OpenedSession | Pending | null>) => {
+  const unverified = registerUnverified(deps);
+  if (deps.emailVerification === 'required') return (input) => unverified(input).then(() => null);
+  if (deps.secondFactor !== 'required') return register(deps);
+  const pending = registerPending(deps);
+  return async (input) => ({ pendingLogin: await pending(input) });
+};
+
+type Pending = { readonly pendingLogin: string };
+
+/** What the API makes of a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
+const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
+  const problems: FieldProblem[] = [];
+  const output = checking(problems)(schema, body, 'body');
+  if (problems.length > 0) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: problems });
+  return output as v.InferOutput<Schema>;
 };

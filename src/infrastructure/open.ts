@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { RegisterBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
@@ -6,8 +6,8 @@ import { type RegisterInput, register, registerPending } from '../application/ac
 import { registerUnverified } from '../application/accounts/register-unverified.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
-import { refresh } from '../application/sessions/refresh.ts';
 import type { OpenedSession } from '../application/sessions/open-session.ts';
+import { refresh } from '../application/sessions/refresh.ts';
 import { AppError, type FieldProblem } from '../domain/errors/app-error.ts';
 import { closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';

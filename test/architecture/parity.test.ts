@@ -14,7 +14,7 @@ import type { Suite } from '../contracts/suite.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Plain functions with plain tests. */
-const WITHOUT_CONTRACT = ['clock-and-ids', 'proofs', 'secrets'];
+const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'proofs', 'secrets'];
 
 /** The ports of a storage, by the names of the groups of its contract. */
 const OF_STORAGE: Readonly<Record<keyof Stores | 'transactions', string>> = {
@@ -22,6 +22,7 @@ const OF_STORAGE: Readonly<Record<keyof Stores | 'transactions', string>> = {
   sessions: 'session-repository',
   events: 'event-repository',
   links: 'link-repository',
+  invitations: 'invitation-repository',
   outbox: 'outbox',
   used: 'used-values',
   passkeys: 'passkey-repository',

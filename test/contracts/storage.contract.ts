@@ -6,6 +6,7 @@ import { devices, factors, passkeys } from './storage/factors.ts';
 import { type GivenStorage, givenStorage, type OpenedStorage } from './storage/given.ts';
 import { givenSessions } from './storage/given-sessions.ts';
 import { givenUsers, type OpenedUsers } from './storage/given-users.ts';
+import { invitations } from './storage/invitations.ts';
 import { links, used } from './storage/links.ts';
 import { outbox } from './storage/outbox.ts';
 import { reverting, rotating } from './storage/rotating.ts';
@@ -17,7 +18,7 @@ import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
   Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions'>, (tests: Tests<GivenStorage>) => void>
-> = { events, links, outbox, used, passkeys, factors, devices, transactions };
+> = { events, links, invitations, outbox, used, passkeys, factors, devices, transactions };
 
 /**
  * Registers the tests of every promise of all repositories, and of their transactions, for one storage.

@@ -1,5 +1,6 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import type { Invitation } from '../../src/domain/invitation.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
@@ -89,6 +90,20 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   expiresAt: NOW + DAY,
   ...given,
 });
+
+/** An invitation of an address of its own. */
+export const anInvitation = (given: Partial<Invitation> = {}): Invitation => {
+  const id = anId();
+  return {
+    id,
+    email: `${id.toLowerCase()}@example.org`,
+    tokenHash: `hash of ${anId()}`,
+    attributes: {},
+    createdAt: NOW,
+    expiresAt: NOW + 7 * DAY,
+    ...given,
+  };
+};
 
 /** A notice of a changed password for an unknown user. */
 export const aMessage = (given: Partial<Message> = {}): Message => ({

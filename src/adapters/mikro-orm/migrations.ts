@@ -3,7 +3,7 @@ import type { Types } from './entities.ts';
 import type { Sql } from './statements.ts';
 
 /** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */
-type Parts = Readonly<Record<'integer' | 'text' | 'indexedText' | 'tableOptions', RawBuilder<unknown>>>;
+type Parts = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' | 'tableOptions', RawBuilder<unknown>>>;
 
 /** A change of tables that were created by an earlier version. */
 export type Migration = {
@@ -14,7 +14,28 @@ export type Migration = {
 };
 
 /** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    name: '1.1.0-invitations',
+    async up({ schema }, { parts: { integer, text, indexedText, json, tableOptions }, prefix }) {
+      const table = `${prefix}invitations`;
+      await schema
+        .createTable(table)
+        .addColumn('email', indexedText, (column) => column.notNull())
+        .addColumn('id', text, (column) => column.notNull())
+        .addColumn('token_hash', indexedText, (column) => column.notNull())
+        .addColumn('attributes', json, (column) => column.notNull())
+        .addColumn('created_at', integer, (column) => column.notNull())
+        .addColumn('expires_at', integer, (column) => column.notNull())
+        .addColumn('version', integer, (column) => column.notNull())
+        .addPrimaryKeyConstraint(`${table}_pkey`, ['email'])
+        .modifyEnd(tableOptions)
+        .execute();
+      await schema.createIndex(`${table}_token`).on(table).column('token_hash').execute();
+      await schema.createIndex(`${table}_expiry`).on(table).column('expires_at').execute();
+    },
+  },
+];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {
   const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
@@ -22,6 +43,7 @@ export const partsOf = ({ integer, text, indexedText, collation, tableOptions }:
     integer: sql.raw(integer),
     text: collated(text),
     indexedText: indexedText === text ? collated(text) : sql.raw(indexedText),
+    json: sql.raw(text),
     tableOptions: sql.raw(tableOptions),
   };
 };

@@ -1,3 +1,4 @@
+import type { InvitationRepository } from '../../application/ports/invitation-repository.ts';
 import type { LinkRepository } from '../../application/ports/link-repository.ts';
 import {
   COUNTED_AT_MOST,
@@ -6,7 +7,6 @@ import {
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
 import type { UsedValues } from '../../application/ports/used-values.ts';
-import type { Link } from '../../domain/link.ts';
 import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
 import {
   changeRow,
@@ -21,7 +21,7 @@ import {
 import type { Equal, Query, Records, Stored } from './records.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
 
-const isLive = ({ expiresAt }: Link, now: number): boolean => now < expiresAt;
+const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 
 export const linkRepositoryOver = (records: Records): LinkRepository => ({
   async put(link) {
@@ -46,6 +46,28 @@ export const linkRepositoryOver = (records: Records): LinkRepository => ({
   },
   purge: (now, limit) => purgeRows(records, 'links', { time: 'expiresAt', until: now, limit }),
 });
+
+export const invitationRepositoryOver = (records: Records): InvitationRepository => {
+  const find = async (equal: Equal<'invitations'>, now: number) => {
+    const found = await findRow(records, 'invitations', equal);
+    return found !== null && isLive(found, now) ? withoutVersion(found) : null;
+  };
+  return {
+    async put(invitation) {
+      const { email } = invitation;
+      await insertOrChangeRow(records, 'invitations', { email }, keyName(TABLES.invitations), () => invitation);
+    },
+    findByEmail: (email, now) => find({ email }, now),
+    findByToken: (tokenHash, now) => find({ tokenHash }, now),
+    take: async ({ email, tokenHash }, now) =>
+      (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null,
+    async list(now, limit) {
+      const rows = await records.list('invitations', { order: ['email'], limit });
+      return rows.filter((row) => isLive(row, now)).map(withoutVersion);
+    },
+    purge: (now, limit) => purgeRows(records, 'invitations', { time: 'expiresAt', until: now, limit }),
+  };
+};
 
 /** The ids of tokens and proofs that are accepted once. */
 export const usedValuesOver = (records: Records): UsedValues => ({

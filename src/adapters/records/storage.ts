@@ -4,7 +4,7 @@ import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
 import { eventRepositoryOver, userRepositoryOver } from './accounts.ts';
 import { factorRepositoryOver, passkeyRepositoryOver, rememberedDeviceRepositoryOver } from './factors.ts';
-import { linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
+import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
 import type { Records } from './records.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 
@@ -17,6 +17,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   sessions: sessionRepositoryOver(records, users),
   events: eventRepositoryOver(records, users),
   links: linkRepositoryOver(records),
+  invitations: invitationRepositoryOver(records),
   outbox: outboxOver(records),
   used: usedValuesOver(records),
   passkeys: passkeyRepositoryOver(records),

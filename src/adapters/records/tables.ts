@@ -1,4 +1,5 @@
 import type { AccountEvent } from '../../domain/event.ts';
+import type { Invitation } from '../../domain/invitation.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
@@ -26,6 +27,7 @@ export type Tables = {
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
   readonly links: Link;
+  readonly invitations: Invitation;
   readonly outbox: Message & {
     readonly nextAttemptAt: number;
     /** Whether it is claimed only if it was due at the last poll. */
@@ -178,6 +180,19 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     unique: { links_token: ['tokenHash'] },
     indexes: { links_email: ['email', 'purpose'], links_expiry: ['expiresAt'] },
     ofUser: true,
+  },
+  invitations: {
+    name: 'invitations',
+    columns: {
+      email: 'text',
+      id: 'text',
+      tokenHash: 'text',
+      attributes: 'json',
+      createdAt: 'integer',
+      expiresAt: 'integer',
+    },
+    key: ['email'],
+    indexes: { invitations_token: ['tokenHash'], invitations_expiry: ['expiresAt'] },
   },
   outbox: {
     name: 'outbox',

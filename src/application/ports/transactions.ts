@@ -1,5 +1,6 @@
 import type { EventRepository } from './event-repository.ts';
 import type { FactorRepository } from './factor-repository.ts';
+import type { InvitationRepository } from './invitation-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
@@ -17,6 +18,7 @@ export type Stores = {
   readonly sessions: SessionRepository;
   readonly events: EventRepository;
   readonly links: LinkRepository;
+  readonly invitations: InvitationRepository;
   readonly outbox: Outbox;
   readonly used: UsedValues;
   readonly passkeys: PasskeyRepository;

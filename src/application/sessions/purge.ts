@@ -7,7 +7,7 @@ import { endings } from './end-sessions.ts';
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = ChangeDeps &
-  Pick<Stores, 'devices' | 'links' | 'outbox' | 'used' | 'events'> & {
+  Pick<Stores, 'devices' | 'links' | 'invitations' | 'outbox' | 'used' | 'events'> & {
     readonly eventsRetention: number;
   };
 
@@ -15,7 +15,7 @@ export type PurgeDeps = ChangeDeps &
 const USED_KEPT = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
-  const { devices, links, outbox, used, events, clock, eventsRetention } = deps;
+  const { devices, links, invitations, outbox, used, events, clock, eventsRetention } = deps;
   return {
     sessions: (limit) =>
       deps.transactions.run(async (stores) => {
@@ -26,7 +26,8 @@ export const purges = (deps: PurgeDeps) => {
       }),
     events: (limit) => events.purge(clock.now() - eventsRetention, limit),
     devices: (limit) => devices.purge(clock.now(), limit),
-    links: (limit) => links.purge(clock.now(), limit),
+    /** Those of users, and those that invite. */
+    links: async (limit) => (await links.purge(clock.now(), limit)) + (await invitations.purge(clock.now(), limit)),
     usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
     /** Counts of mail that no longer limit anything. */
     mailboxes: (limit) => outbox.purge(clock.now(), limit),

@@ -3,7 +3,7 @@ import type { TableName, Tables } from '../../../src/adapters/records/tables.ts'
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { rowsOf } from '../../../src/infrastructure/data/rows.ts';
 import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/records/database.ts';
-import { aFactor, aLink, anEvent, anId, aPasskey, aRememberedDevice, NOW } from '../builders.ts';
+import { aFactor, aLink, anEvent, anId, anInvitation, aPasskey, aRememberedDevice, NOW } from '../builders.ts';
 
 /** Rows of each table, in which every type of value occurs, of one user and of nobody. */
 const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Tables[Name][] } => {
@@ -15,6 +15,7 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     events: [anEventRow({ userId, countedBy: 'an hour' }), anEventRow({ userId, at }), anEventRow({ userId })],
     operations: [{ id: anId(), event: anEvent({ userId, actor: 'Jo' }) }],
     links: [0, at].flatMap((since) => LINK_PURPOSES.map((purpose) => aLink({ userId, purpose, since }))),
+    invitations: [anInvitation({ email: `invited.${at}@example.org`, attributes: { level: at } })],
     outbox: [aMessageRow({ userId, wasVerified: true }), aMessageRow({ userId: null, request: `to ${userId}` })],
     mailboxes: [{ mailbox: `of ${userId}`, refilledAt: at }],
     usedValues: [{ id: `of ${userId}`, expiresAt: at }],

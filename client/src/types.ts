@@ -60,7 +60,7 @@ export type SessionInfo = {
 };
 
 /** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
-export type Amr = 'pwd' | 'otp' | 'pop' | 'user' | 'mfa';
+export type Amr = 'pwd' | 'mca' | 'otp' | 'pop' | 'user' | 'mfa';
 
 /** What holds the key of a session's device: a page of the device, or the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
@@ -105,6 +105,7 @@ export type EventKind =
   | 'registration-refused'
   | 'logged-in'
   | 'login-refused'
+  | 'login-code-requested'
   | 'session-opened'
   | 'session-recovered'
   | 'session-ended'
@@ -256,8 +257,10 @@ export type LinkPurpose =
 export type MessageKind =
   | 'password-reset-request'
   | 'email-verification-request'
+  | 'login-code-request'
   | 'password-reset'
   | 'email-verification'
+  | 'login-code'
   | 'address-taken'
   | 'email-change'
   | 'email-changed'
@@ -267,6 +270,7 @@ export type MessageKind =
   | 'password-changed'
   | 'locale-changed'
   | 'password-was-reset'
+  | 'password-removed'
   | 'new-device'
   | 'token-replayed'
   | 'device-unproven'
@@ -282,6 +286,7 @@ export type MessageKind =
 export type ServiceCode =
   | 'CLIENT_PARAMS_VALIDATION_FAILED'
   | 'AUTH_CREDENTIALS_INVALID'
+  | 'AUTH_CODE_INVALID'
   | 'AUTH_ACCOUNT_DISABLED'
   | 'AUTH_DEVICE_UNPROVEN'
   | 'AUTH_PROOF_EXPIRED'

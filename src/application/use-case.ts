@@ -1,8 +1,10 @@
 import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
 import { type Message, type MessageDraft, newMessage } from '../domain/message.ts';
 import type { TokenStatus } from '../domain/token-status.ts';
+import { accountKind, type User } from '../domain/user.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
 import type { Stores, Transactions } from './ports/transactions.ts';
+import type { UserRepository } from './ports/user-repository.ts';
 
 /** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
 export type Cancellation = { throwIfAborted(): void };
@@ -30,6 +32,10 @@ export type Reports = {
 export type Report = <Name extends keyof Reports>(name: Name, ...details: Reports[Name]) => void;
 
 export type RecordDeps = { readonly clock: Clock; readonly ids: IdGenerator };
+
+/** @param account an email address or a username. */
+export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
+  accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
 export type ChangeDeps = RecordDeps & { readonly transactions: Transactions };
 

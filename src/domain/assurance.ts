@@ -2,7 +2,14 @@ import type { User } from './user.ts';
 
 /** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
 
-export type Method = 'password' | 'registration' | 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey';
+export type Method =
+  | 'password'
+  | 'mail-code'
+  | 'registration'
+  | 'totp'
+  | 'recovery-code'
+  | 'passkey'
+  | 'verified-passkey';
 
 /** That a user has presented something. No session is opened or raised without one. */
 export type Authentication = {
@@ -13,14 +20,15 @@ export type Authentication = {
 export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
- * Values of the claim `amr` (RFC 8176 §2): a password, a one-time password, the proof that somebody has a key, the presence of a user,
- * several factors.
+ * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a one-time password, the proof that somebody
+ * has a key, the presence of a user, several factors.
  */
-export const AMR_VALUES = ['pwd', 'otp', 'pop', 'user', 'mfa'] as const;
+export const AMR_VALUES = ['pwd', 'mca', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];
 
 const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
   password: ['pwd'],
+  'mail-code': ['mca'],
   registration: ['pwd'],
   totp: ['otp'],
   'recovery-code': ['otp'],
@@ -30,7 +38,7 @@ const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
 
 /** The factors are of two kinds: what the user knows, and what the user has. */
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
-  values.has('pwd') && (values.has('otp') || values.has('pop'));
+  (values.has('pwd') || values.has('mca')) && (values.has('otp') || values.has('pop'));
 
 /** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
@@ -47,6 +55,8 @@ export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mf
 /** The kinds of factors: what the user knows, and what the user has. A verified passkey is one of each: a PIN or a finger opens its device. */
 const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: boolean }>> = {
   password: { known: true, held: false },
+  // It stands for the password of the mailbox, and proves no device.
+  'mail-code': { known: true, held: false },
   registration: { known: true, held: false },
   totp: { known: false, held: true },
   'recovery-code': { known: false, held: true },

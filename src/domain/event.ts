@@ -58,6 +58,7 @@ export const EVENT_KINDS = [
   'registration-refused',
   'logged-in',
   'login-refused',
+  'login-code-requested',
   /** A new session has replaced the one from which the user made a change. */
   'session-opened',
   'session-ended',

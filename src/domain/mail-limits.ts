@@ -1,4 +1,5 @@
 import { RESET_LIFETIME } from './link.ts';
+import { LOGIN_CODE_SPACING } from './login-code.ts';
 import type { Message, MessageKind } from './message.ts';
 
 /** How many mails an address gets (docs/mail-and-pages.md has the table). */
@@ -66,9 +67,25 @@ type Counted = Pick<Message, 'kind' | 'to' | 'origin'>;
  * @param isProven whether the address is, or was, the verified one of the account that the mail is about.
  */
 export const mailLimits = (mail: Counted, isProven: boolean): readonly MailLimit[] =>
-  mail.kind in LINK_INTERVALS || mail.kind === 'email-change'
-    ? linkLimits(mail, isProven)
-    : noticeLimits(mail, isProven);
+  mail.kind === 'login-code'
+    ? codeLimits(mail, isProven)
+    : mail.kind in LINK_INTERVALS || mail.kind === 'email-change'
+      ? linkLimits(mail, isProven)
+      : noticeLimits(mail, isProven);
+
+/**
+ * A code is good in the browser alone that has asked for it, so those of one network must not use up what an address gets. The mails of an
+ * address bound how often its codes can be guessed, too.
+ */
+const codeLimits = ({ kind, to, origin: { address } }: Counted, isProven: boolean): readonly MailLimit[] => {
+  const mailbox = mailboxOf(to);
+  return [
+    { of: `${kind} ${to} ${address} spacing`, burst: 1, interval: LOGIN_CODE_SPACING },
+    { of: `${kind} ${to} ${address}`, burst: MAILS_AT_ONCE, interval: RESET_LIFETIME },
+    { of: `${kind} ${to}`, ...LINKS_OF_MAILBOX },
+    ...(isProven || mailbox === to ? [] : [{ of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }]),
+  ];
+};
 
 const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly MailLimit[] => {
   const interval = LINK_INTERVALS[kind];

@@ -1,13 +1,15 @@
 import type { Origin } from './event.ts';
+import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
-/** Requests without authentication for a mail to an address. Whether the address has an account is looked up when the mail is sent. */
-const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
+/** Requests without authentication for a mail. Whether there is such an account is looked up when the mail is sent. */
+const REQUEST_KINDS = ['password-reset-request', 'email-verification-request', 'login-code-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 export const MESSAGE_KINDS = [
   ...REQUEST_KINDS,
   'password-reset',
   'email-verification',
+  'login-code',
   'address-taken',
   'email-change',
   'email-changed',
@@ -17,6 +19,7 @@ export const MESSAGE_KINDS = [
   'password-changed',
   'locale-changed',
   'password-was-reset',
+  'password-removed',
   'new-device',
   'token-replayed',
   'device-unproven',
@@ -40,6 +43,7 @@ export type Message = {
   readonly kind: MessageKind;
   /** `null` while it is not known whether the address has an account. */
   readonly userId: string | null;
+  /** Of a request for a code: the account as a browser has named it, which may be a username. */
   readonly to: string;
   /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
   readonly email: string | null;
@@ -63,6 +67,10 @@ export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): 
 
 /** The kinds from which a stranger could learn whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
+
+/** Of the requests with one key, one waits. Each browser that asks for a code waits for its own, so that nobody can keep it from coming. */
+export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>
+  `${kind} ${kind === 'login-code-request' ? id : to}`;
 
 /**
  * Whether a message is sent only when the sender polls, at a random time. If a stranger could choose that time, the duration of their next
@@ -90,7 +98,10 @@ const SIX_HOURS = 6 * 3_600_000;
 const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** How long attempts to send a message are repeated. Its links do not expire meanwhile: they are made when it is sent. */
-const retryPeriodOf = (kind: MessageKind): number => (URGENT.includes(kind) ? SIX_HOURS : 2 * DAY);
+const retryPeriodOf = (kind: MessageKind): number => {
+  if (kind === 'login-code' || kind === 'login-code-request') return LOGIN_CODE_LIFETIME;
+  return URGENT.includes(kind) ? SIX_HOURS : 2 * DAY;
+};
 
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
   now - createdAt >= retryPeriodOf(kind);

@@ -37,6 +37,12 @@ export const canonicalAccount = (account: string): string =>
 /** Whether an account is given by email address or by username: only an email address contains `@`. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');
 
+/** Whether an account can have this name: people also type passwords into the field. */
+export const isAccountName = (account: string): boolean =>
+  accountKind(account) === 'email'
+    ? account.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(account)
+    : account.length <= USERNAME_MAX_LENGTH && USERNAME_PATTERN.test(account);
+
 /** A registered user, as stored. Times are epoch milliseconds. SPEC "User". */
 export type User = {
   readonly id: string;

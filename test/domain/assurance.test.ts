@@ -19,6 +19,16 @@ const NOW = Date.UTC(2026, 0, 1);
 describe('what a user has shown', () => {
   const cases: readonly (readonly [methods: readonly Method[], amr: readonly Amr[]])[] = [
     [['password'], ['pwd']],
+    [['mail-code'], ['mca']],
+    // The mailbox stands for the password, so both are one kind.
+    [
+      ['password', 'mail-code'],
+      ['pwd', 'mca'],
+    ],
+    [
+      ['mail-code', 'totp'],
+      ['mca', 'otp', 'mfa'],
+    ],
     [['registration'], ['pwd']],
     [['totp'], ['otp']],
     [['recovery-code'], ['otp']],
@@ -80,6 +90,7 @@ describe('what a user has shown', () => {
 
   it.each<[Method, { known: boolean; held: boolean }]>([
     ['password', { known: true, held: false }],
+    ['mail-code', { known: true, held: false }],
     ['registration', { known: true, held: false }],
     ['totp', { known: false, held: true }],
     ['recovery-code', { known: false, held: true }],

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
-import { randomSecrets as secrets } from '../../src/adapters/crypto/secrets.ts';
+import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { withdrawLinks } from '../../src/application/accounts/links.ts';
 import { resetPassword } from '../../src/application/accounts/reset-password.ts';
@@ -15,6 +15,7 @@ import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
+import { testKeyPair } from '../support/keys.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
@@ -28,11 +29,13 @@ import { openDatabase } from '../support/storage/open-database.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
+const secrets = secretsOf({ signing: testKeyPair().privateKey, factors: null });
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
 const MAIL_CONTEXT = {
   brand: 'test',
   defaultLocale: 'en',
   pagesUrl: 'https://auth.example.org/account',
+  codePage: 'https://auth.example.org/code',
   templates: builtInTemplates,
 };
 

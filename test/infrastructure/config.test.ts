@@ -66,6 +66,7 @@ describe('without any variable', () => {
       accountPagesUrl: 'http://localhost:3000/auth/link',
       ownAccountPages: true,
       registration: { mode: 'open', domains: [] },
+      codePageUrl: 'http://localhost:3000/auth/code',
       emailVerification: 'optional',
       loginByCode: false,
       passwords: 'required',

@@ -7,7 +7,7 @@ import {
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
 import type { UsedValues } from '../../application/ports/used-values.ts';
-import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
+import { isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import {
   changeRow,
   findRow,
@@ -82,7 +82,7 @@ const toRow = (message: Message): Row => ({
   ...message,
   nextAttemptAt: message.createdAt,
   waitsForPoll: waitsForPoll(message),
-  request: isRequest(message) ? `${message.kind} ${message.to}` : null,
+  request: isRequest(message) ? requestKey(message) : null,
   network: isRequest(message) ? (message.origin.address ?? '') : null,
 });
 

@@ -122,7 +122,7 @@ export const padResponseTime = async <Result>(
 type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly secrets: RandomSecrets };
 
 /** @returns a function that returns the hash of a random password. The first call computes it. */
-const randomPassword = ({ hasher, secrets }: RandomPasswordDeps): (() => Promise<string>) => {
+export const randomPassword = ({ hasher, secrets }: RandomPasswordDeps): (() => Promise<string>) => {
   let computed: Promise<string> | undefined;
   return () => {
     computed ??= hasher.hash(secrets.random()).catch((error: unknown) => {

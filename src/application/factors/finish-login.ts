@@ -130,7 +130,7 @@ export const finishLogin =
     const verifiedFactor = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
     const now = deps.clock.now();
     const authentications = [
-      { method: 'password', at: pending.startedAt },
+      { method: pending.method, at: pending.startedAt },
       { method: verifiedFactor.method, at: now },
     ] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });

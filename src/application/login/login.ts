@@ -2,7 +2,7 @@ import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
-import { accountKind, type User } from '../../domain/user.ts';
+import type { User } from '../../domain/user.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
@@ -11,7 +11,7 @@ import { type OpenedSession, prepareSession } from '../sessions/open-session.ts'
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
+import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { newPendingLogin } from './pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
@@ -113,9 +113,6 @@ const admit = async (
   assertMayLogIn(deps, user);
   return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
 };
-
-const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
-  accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
 /**
  * Replaces a hash that was made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, or if hashing fails.

@@ -1,3 +1,4 @@
+import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
@@ -5,17 +6,20 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 
-/** Milliseconds in which a user has to present the second factor after the password. */
+/** Milliseconds in which a user has to present the second factor after the first. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
 
 export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Clock; readonly ids: IdGenerator };
 
-/** A log-in whose password was right. It is stored nowhere until it ends. */
+type FirstMethod = Extract<Method, 'password' | 'mail-code'>;
+
+/** A log-in whose first factor was right. It is stored nowhere until it ends. */
 export type PendingLogin = {
   readonly id: string;
   readonly userId: string;
+  readonly method: FirstMethod;
   readonly passwordChangedAt: number;
-  /** When the password was verified. */
+  /** When the first factor was verified. */
   readonly startedAt: number;
   readonly expiresAt: number;
 };
@@ -24,13 +28,14 @@ export type PendingLogin = {
 export const newPendingLogin = (
   { secrets, clock, ids }: PendingLoginDeps,
   { id: userId, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+  method: FirstMethod = 'password',
 ): string => {
   const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
   return secrets.sign({
     purpose: 'login-pending',
     userId,
     sessionId: '',
-    value: `${ids.next()}.${passwordChangedAt}`,
+    value: `${ids.next()}.${passwordChangedAt}.${method}`,
     expiresAt,
   });
 };
@@ -53,9 +58,9 @@ export const openPendingLogin = async (
   const [latest] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
   if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = latest;
-  const [id = '', changedAt = ''] = value.split('.');
+  const [id = '', changedAt = '', method = 'password'] = value.split('.') as [string?, string?, FirstMethod?];
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
-  const pending = { id, userId, passwordChangedAt: Number(changedAt), startedAt, expiresAt };
+  const pending = { id, userId, method, passwordChangedAt: Number(changedAt), startedAt, expiresAt };
   return { pending, user: assertSamePassword(pending, await users.findById(userId)) };
 };
 

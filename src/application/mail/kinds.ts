@@ -7,6 +7,7 @@ const UNDOABLE = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
 /** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
 export const MAIL_VARIABLES = {
   'password-reset': ['link', 'validFor'],
+  'login-code': [...HAPPENED, 'code', 'codePage', 'validFor'],
   'email-verification': ['username', 'confirmLink', 'disownLink', 'validFor'],
   'address-taken': ['resetPage'],
   'email-change': ['username', 'link', 'validFor'],
@@ -19,6 +20,8 @@ export const MAIL_VARIABLES = {
   /** With passkeys or authenticator apps, which outlive a reset: an attacker may have added them. */
   'password-was-reset-factors': [...NOTICE, 'passkeys', 'apps'],
   'password-changed': NOTICE,
+  /** With all that was added before the address was proven. */
+  'password-removed': NOTICE,
   /** In the former language. */
   'locale-changed': NOTICE,
   'new-device': NOTICE,
@@ -43,15 +46,15 @@ export const MAIL_NAMES = Object.keys(MAIL_VARIABLES) as MailName[];
 
 export const COMMON_VARIABLES = ['brand'] as const;
 
-/** The variables that are addresses of pages. All but the last have a token, with which anybody may act. */
-const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage'] as const;
+/** The variables that are addresses of pages. All but the last two have a token, with which anybody may act. */
+const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage', 'codePage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
 export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);
 
 /** The variables whose texts come from the service, its configuration or its operator. All others are sanitized. */
 export const isTrustedVariable = (name: string): boolean =>
-  isLinkVariable(name) || ['brand', 'network', 'apps', 'subject', 'locale'].includes(name);
+  isLinkVariable(name) || ['brand', 'network', 'apps', 'code', 'subject', 'locale'].includes(name);
 
 export const LAYOUT = 'layout';
 export const LAYOUT_VARIABLES = ['content', 'subject', 'locale'] as const;

@@ -6,6 +6,7 @@ import {
   RESET_LIFETIME,
   UNDO_LIFETIME,
 } from '../../domain/link.ts';
+import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
@@ -41,6 +42,8 @@ export type Held = {
   readonly links: readonly Link[];
   readonly factors: () => Promise<FactorsLeft>;
   readonly deviceName: (userAgent: string) => string;
+  /** Of a log-in; `null`: it has expired. */
+  readonly code: string | null;
 };
 
 type Compose = (message: SentMessage, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
@@ -127,6 +130,12 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
     return mail('email-verification', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, links);
+  },
+  /** Not for a disabled account, which refuses every log-in. */
+  'login-code': (message, { disabledAt }, held) => {
+    if (held.code === null || disabledAt !== null) return null;
+    const validFor = { duration: LOGIN_CODE_LIFETIME };
+    return mail('login-code', { ...happened(message, held), code: held.code, validFor });
   },
   'address-taken': ({ to }, { email }) => (email === to ? mail('address-taken', {}) : null),
   'email-change': ({ to }, { username, email, disabledAt }) => {

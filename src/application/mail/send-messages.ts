@@ -1,15 +1,16 @@
 import type { EventKind } from '../../domain/event.ts';
-import { LINK_SPACING, type Link, type LinkPurpose } from '../../domain/link.ts';
+import { LINK_SPACING, type Link } from '../../domain/link.ts';
 import { mailLimits } from '../../domain/mail-limits.ts';
 import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
+import { admitCode, codeFor, expiryOf } from '../login-code.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
+import type { Secrets } from '../ports/secrets.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type RecordDeps, type Report, record } from '../use-case.ts';
+import { findByAccount, type RecordDeps, type Report, record } from '../use-case.ts';
 import type { TemplateFiles } from './kinds.ts';
 import type { FactorsLeft, SentMessage, WantedLink } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';
@@ -17,6 +18,8 @@ import type { MailSettings } from './write-mail.ts';
 type MailContext = MailSettings & {
   /** Without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
+  /** Of codes with which users log in. */
+  readonly codePage: string;
   /** Called for each mail. */
   readonly templates: () => Promise<TemplateFiles>;
   /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
@@ -24,7 +27,7 @@ type MailContext = MailSettings & {
 };
 
 export type PrepareMailDeps = RecordDeps & {
-  readonly secrets: RandomSecrets;
+  readonly secrets: Pick<Secrets, 'random' | 'hashOf' | 'sign'>;
   readonly mailContext: MailContext;
 };
 
@@ -32,7 +35,8 @@ export type PrepareMailDeps = RecordDeps & {
 const REQUESTS = {
   'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
-} as const satisfies Record<RequestKind, { kind: LinkPurpose & SentMessage['kind']; event: EventKind }>;
+  'login-code-request': { kind: 'login-code', event: 'login-code-requested' },
+} as const satisfies Record<RequestKind, { kind: SentMessage['kind']; event: EventKind }>;
 
 /** Loads what writes mail, before a transaction, which must not wait for it. No start needs it (ADR 0021). */
 export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
@@ -52,15 +56,22 @@ type Writing = Awaited<ReturnType<typeof loadWriting>>;
 export const prepareMail = async (
   deps: PrepareMailDeps,
   stores: Stores,
-  message: Message,
+  waiting: Message,
   { mailOfMessage, writeMail, templates, deviceName }: Writing,
 ): Promise<Mail | null> => {
   const { users, links, outbox } = stores;
-  const user = await lockedUser(users, message);
+  const user = await lockedUser(users, waiting);
   if (user === null) return null;
+  const code = isForCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
+  const message = code === null ? waiting : { ...waiting, to: user.email };
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const held = { links: live, factors: () => factorsLeft(stores, user), deviceName };
+  const held = {
+    links: live,
+    factors: () => factorsLeft(stores, user),
+    deviceName,
+    code: code !== null && deps.clock.now() < expiryOf(code) ? codeFor(deps, code, user) : null,
+  };
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
@@ -72,11 +83,14 @@ export const prepareMail = async (
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
   }
+  if (code !== null) await admitCode(stores, code);
   const { template, links: wanted } = mail;
   const values = { ...mail.values, ...(await storeLinks(deps, stores, user, wanted)) };
   const locale = message.locale ?? user.locale;
   return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
+
+const isForCode = ({ kind }: Message): boolean => kind === 'login-code' || kind === 'login-code-request';
 
 const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
   passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
@@ -88,7 +102,7 @@ const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise
  * since use cases that remove links lock the user before the message, too.
  */
 const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
-  const id = userId ?? (await users.findByEmail(to))?.id;
+  const id = userId ?? (await findByAccount({ users }, to))?.id;
   if (id === undefined) return null;
   return users.lock(id);
 };
@@ -116,13 +130,14 @@ type PendingRequest = {
   readonly live: readonly Link[];
 };
 
-/** Whether a request is answered now: not while the mail of an earlier one waits, which would replace the link of this one. */
+/** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
 const isAdmitted = async (
   { clock }: RecordDeps,
   { events, outbox }: Stores,
   { message, user, live }: PendingRequest,
 ) => {
   const { kind, event } = REQUESTS[message.kind];
+  if (kind === 'login-code') return true;
   const waiting = await outbox.listByUser(user.id);
   if (waiting.some((other) => other.kind === kind)) return false;
   if (!live.some(({ purpose }) => purpose === kind)) return true;
@@ -137,12 +152,13 @@ const storeLinks = async (
   wanted: readonly WantedLink[],
 ): Promise<Readonly<Record<string, string>>> => {
   const createdAt = clock.now();
-  const urls: Record<string, string> = { resetPage: `${mailContext.pagesUrl}/password-reset` };
+  const { pagesUrl, codePage } = mailContext;
+  const urls: Record<string, string> = { resetPage: `${pagesUrl}/password-reset`, codePage };
   for (const { as, purpose, email, since = 0, ...ending } of wanted) {
     const token = secrets.random();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
     await links.put({ userId, purpose, tokenHash: secrets.hashOf(token), email, since, createdAt, expiresAt });
-    urls[as] = `${mailContext.pagesUrl}/${purpose}#token=${token}`;
+    urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;
 };

@@ -13,6 +13,8 @@ export type SignedPurpose =
   | 'passkey-use'
   /** Shows for minutes that a user has presented the password, and has to present the second factor. */
   | 'login-pending'
+  /** Makes the code of a log-in by mail. Nobody gets it. */
+  | 'login-code'
   /** Names a device on which a user need not present the second factor. */
   | 'remembered-device'
   /** Shows for minutes that the browser has proven the key of its session to a page of the service. */

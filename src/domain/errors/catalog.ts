@@ -69,6 +69,12 @@ export const CATALOG = defineCatalog({
     description:
       'The code is wrong or was used, or no log-in waits for a second factor: it has expired after five minutes, has ended, or its password was changed since. At the enrolment of an authenticator app: the code is wrong, or the account has as many apps as it may have.',
   },
+  AUTH_CODE_INVALID: {
+    status: 401,
+    message: 'The code was not accepted.',
+    description:
+      'The code of the mail is wrong, was used, has expired after ten minutes or was guessed five times, or another browser has asked for it. Ask for a new one.',
+  },
   AUTH_PASSKEY_INVALID: {
     status: 401,
     message: 'The passkey was not accepted.',

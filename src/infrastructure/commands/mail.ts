@@ -47,6 +47,8 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
   return {
     username: 'ada',
     newEmail: masked('ada@example.org'),
+    code: '48151623',
+    codePage: new URL('/auth/code', pagesUrl).href,
     validFor: { duration: EMAIL_LINK_LIFETIME },
     undoFor: { duration: UNDO_LIFETIME },
     undoUntil: { time },

@@ -20,6 +20,7 @@ import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
 import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
+import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
   type ConsoleFiles,
   clientRoutes,
@@ -36,15 +37,15 @@ import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
+import type { LoginByCodeDeps } from '../../application/accounts/login-by-code.ts';
 import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
-import type { LoginDeps } from '../../application/login/login.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { continuation, openPages } from './pages.ts';
 
-export type UseCaseDeps = SessionsDeps & LoginDeps & FactorsDeps & AccountsDeps;
+export type UseCaseDeps = SessionsDeps & LoginByCodeDeps & FactorsDeps & AccountsDeps;
 
 /** What routes need besides the use cases and the configuration. */
 type Parts = {
@@ -79,6 +80,7 @@ export const declareRoutes = (
   const api: Route[] = [
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
+    ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
     ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null

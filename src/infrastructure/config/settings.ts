@@ -99,6 +99,10 @@ export const settingsOf = (of: Values) => {
     /** Whether people log in, register and change their account on pages of the service. */
     userPages: hasUserPages(of),
     registration: { mode: of.REGISTRATION, domains: of.REGISTRATION_DOMAINS ?? [] },
+    /** Where users type the code of a mail. */
+    codePageUrl: hasUserPages(of)
+      ? `${baseUrlOf(of)}/auth/code`
+      : (of.LOGIN_PAGE_URL ?? `${of.ACCOUNT_PAGES_URL ?? baseUrlOf(of)}/login-code`),
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: of.LOGIN_BY_CODE === 'on',
     passwords: of.PASSWORDS,

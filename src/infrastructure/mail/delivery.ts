@@ -57,14 +57,14 @@ type Parts = {
 
 /** How mail is sent in the background. */
 export const mailDelivery = (
-  config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl'>,
+  config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl' | 'codePageUrl'>,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: Parts,
 ): MailDelivery => {
-  const { brand, defaultLocale, accountPagesUrl: pagesUrl } = config;
+  const { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage } = config;
   // Mails have other languages than the names.
   const names = () => deviceNames(', ');
-  const mailContext = { brand: brand.name, defaultLocale, pagesUrl, templates, deviceNames: names };
+  const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
   const send = sendMessages({ ...ports, mailContext, random: Math.random, report });
   let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
   const countWaiting = async () => {

@@ -65,6 +65,7 @@ const FACTS = ['22, 2026', 'Firefox/130.0', '203.0.113.0/24'];
 const UNDOABLE = ['If it was not you', 'Undo the change', 'valid until November 22, 2026'];
 const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'password-reset': ['1 day', 'If it was not you, you can ignore this message'],
+  'login-code': [...FACTS, '48151623', 'Tell nobody this code'],
   'email-verification': ['"ada"', '1 day', 'If you did not register'],
   'address-taken': ['log in', 'If it was not you'],
   'email-change': ['"ada"', '1 day', 'If it is not your account'],
@@ -74,6 +75,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'email-change-undone': ['"ada"'],
   'password-changed': [...FACTS, 'If it was not you'],
   'password-was-reset': [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
+  'password-removed': [...FACTS, 'which nobody had proven before', 'If it was not you'],
   'password-was-reset-factors': [...FACTS, 'Passkeys: "Phone", "Security key"', 'Authenticator apps: 1', 'remove them'],
   'locale-changed': [...FACTS, 'the last mail in the former', 'If it was not you'],
   'new-device': [...FACTS, 'If it was not you'],

@@ -9,6 +9,7 @@ export const ALL_ROUTES = {
   JWT_REFRESH_COOKIE_SECURE: 'true',
   PASSKEYS_PAGE_URL: 'https://app.example.org/passkeys',
   ACCESS_COOKIE: 'true',
+  LOGIN_BY_CODE: 'on',
   LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
   PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,
 };

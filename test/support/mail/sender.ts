@@ -32,11 +32,13 @@ export const applicationWithMail = (
   const deps = { ...app, notices: new Set(['password'] as const), ...given };
   const send = sendMessages({
     ...deps,
+    secrets: { ...app.secrets, ...given.secrets },
     mailer: given.mailer ?? mailer,
     mailContext: {
       brand: 'auth.example.org',
       defaultLocale: 'en',
       pagesUrl: 'https://app.example.org/account',
+      codePage: 'https://app.example.org/code',
       templates: builtInTemplates,
       deviceNames: () => deviceNames(', '),
     },

@@ -5,6 +5,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_CREDENTIALS_INVALID:
     'Show that account or password is wrong, and let the user try again. For a user who is logged in, it is the current password. Do not refresh.',
   AUTH_ACCOUNT_DISABLED: 'Tell the user to contact the operator. Do not try again.',
+  AUTH_CODE_INVALID: 'Let the user try again, and offer to send another code. Do not refresh.',
   AUTH_DEVICE_UNPROVEN: 'Try once more with a new proof. Without the key of the device, show the log-in form.',
   AUTH_PROOF_EXPIRED: 'Sign another proof by the clock of the service, which is `timestamp`, and try again.',
   AUTH_EMAIL_UNVERIFIED: 'Tell the user to open the link in the email, and offer to send another one.',

@@ -2,6 +2,7 @@ import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
 import { PENDING_LOGIN_LIFETIME } from '../../../application/login/pending-login.ts';
 import type { TokenPair } from '../../../application/sessions/tokens.ts';
+import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
@@ -14,7 +15,7 @@ export const REFRESH_COOKIE = 'refresh_token';
 /** Shows for minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
 
-/** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0009). */
+/** Shows for minutes that the browser has shown the first factor of a user, and has to show the second (ADR 0009), or has asked for a code. */
 const PENDING_LOGIN_COOKIE = 'login_pending';
 
 /** Shows that a user need not show the second factor on this device (ADR 0009). */
@@ -88,6 +89,8 @@ export type SessionCookies = ReturnType<typeof sessionCookies>;
 /** The cookies of a log-in with a second factor, with the attributes of the refresh cookie. @param settings of that one. */
 export const loginCookies = (settings: CookieSettings) => ({
   pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: PENDING_LOGIN_LIFETIME }),
+  /** Of the same name: a browser logs in in one way at a time. */
+  pendingCode: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: LOGIN_CODE_LIFETIME }),
   rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
 });
 

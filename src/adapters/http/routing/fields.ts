@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
+import { LOGIN_CODE_PATTERN } from '../../../domain/login-code.ts';
 import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_CODE_POINTS,
@@ -111,6 +112,15 @@ export const Code = v.pipe(
   v.transform(typedCode),
   v.regex(CODE_PATTERN, 'must have six digits'),
   v.examples(['287082']),
+);
+
+/** A code of a mail. */
+export const MailCode = v.pipe(
+  v.string(),
+  v.maxLength(TYPED_CODE_MAX),
+  v.transform(typedCode),
+  v.regex(LOGIN_CODE_PATTERN, 'must have eight digits'),
+  v.examples(['48151623']),
 );
 
 /** More than the 43 characters that a token has. */

@@ -13,6 +13,7 @@ import type { BrowserSession } from './browser.ts';
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
+  readonly pendingCode: HttpOnlyCookie;
   readonly rememberedDevice: HttpOnlyCookie;
   readonly device: PresentedDevice;
   /** `null`: browsers hold no keys. */

@@ -1,0 +1,88 @@
+import * as v from 'valibot';
+import {
+  type LoginByCodeDeps,
+  logInWithCode,
+  requestLoginCode,
+} from '../../../../application/accounts/login-by-code.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
+import { originOf } from '../../request/client.ts';
+import { isCrossSite } from '../../request/cookies.ts';
+import { acceptedLocales } from '../../request/language.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { MailCode, Proof } from '../../routing/fields.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver, LoginBody, LoginResult, loginSourceOf } from './login.ts';
+
+const RequestCodeBody = v.pipe(
+  v.object({ account: LoginBody.pipe[0].entries.account }),
+  v.examples([{ account: 'ada@example.org' }]),
+);
+
+const ConfirmCodeBody = v.pipe(
+  v.object({ code: MailCode, proof: v.optional(Proof) }),
+  v.examples([{ code: '48151623' }]),
+);
+
+/** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
+export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): Route[] => {
+  const { pendingCode, pendingLogin, rememberedDevice, device } = access;
+  const useCases = { request: requestLoginCode(deps), logIn: logInWithCode(deps) };
+  return [
+    route(
+      {
+        name: 'request-login-code',
+        tag: 'tokens',
+        summary: 'Send a code to log in with to the address of an account, if there is one',
+        method: 'POST',
+        path: '/auth/login/code',
+        cookie: { writes: 'waits' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: RequestCodeBody },
+        response: { status: 202, data: v.null() },
+        errors: ['DB_QUERY_FAILED'],
+      },
+      async ({ body: { account } }, ctx) => {
+        const asked = isCrossSite(ctx) ? [] : pendingCode.read(ctx);
+        pendingCode.set(ctx, await useCases.request({ account, asked, origin: originOf(ctx) }));
+        return null;
+      },
+    ),
+    route(
+      {
+        name: 'confirm-login-code',
+        tag: 'tokens',
+        summary: 'Log in with the code of a mail and open a session',
+        method: 'POST',
+        path: '/auth/login/code/confirm',
+        cookie: { reads: 'optional', writes: 'opens' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: ConfirmCodeBody },
+        response: { data: LoginResult },
+        errors: [
+          ...(['AUTH_CODE_INVALID', 'AUTH_ACCOUNT_DISABLED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
+          ...PROOF_ERRORS,
+          ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+        ],
+      },
+      async ({ body: { code, proof }, signal }, ctx) => {
+        const [asked, rememberedDevices] = isCrossSite(ctx)
+          ? [[], []]
+          : [pendingCode.read(ctx), rememberedDevice.read(ctx)];
+        const { refreshTokens } = loginSourceOf(ctx, access);
+        const shown = { code, asked, rememberedDevices, refreshTokens, locales: acceptedLocales(ctx) };
+        const outcome = await useCases.logIn(
+          { ...shown, presented: device(ctx, proof), origin: originOf(ctx) },
+          signal,
+        );
+        if ('pendingLogin' in outcome) {
+          pendingLogin.set(ctx, outcome.pendingLogin);
+          throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
+        }
+        pendingLogin.clear(ctx);
+        return handOver(ctx, access, outcome);
+      },
+    ),
+  ];
+};

@@ -1,0 +1,127 @@
+import { needsSecondFactor } from '../../domain/assurance.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
+import { newMessage } from '../../domain/message.ts';
+import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
+import type { LoginDeps, LoginResult } from '../login/login.ts';
+import { newPendingLogin } from '../login/pending-login.ts';
+import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
+import { guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { enqueue, findByAccount, NEVER_CANCELLED, record } from '../use-case.ts';
+import { randomPassword } from './register-unverified.ts';
+import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+
+export type LoginByCodeDeps = LoginDeps & FirstProofDeps & Pick<Stores, 'outbox' | 'used'>;
+
+type CodeRequest = {
+  readonly account: string;
+  /** As the browser presents them. */
+  readonly asked?: readonly string[];
+  readonly origin?: Origin;
+};
+
+/**
+ * Requests a mail with a code. Whether there is such an account is looked up only when the mail is written, so that the response time is the
+ * same for every account. A browser that asks again after a moment keeps the code that is on its way.
+ * @returns a text for the cookie of the browser, which `logInWithCode` needs.
+ */
+export const requestLoginCode =
+  (deps: Pick<LoginByCodeDeps, 'secrets' | 'clock' | 'ids' | 'outbox'>) =>
+  async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
+    const [account, now] = [canonicalAccount(typed), deps.clock.now()];
+    const last = unseal(deps, asked);
+    const before = last?.account === account ? last.codes[0] : null;
+    if (last !== null && before !== null && now - before.askedAt < LOGIN_CODE_SPACING) return seal(deps, last);
+    const code = { id: deps.ids.next(), askedAt: now };
+    const message = newMessage(
+      { kind: 'login-code-request', userId: null, to: account },
+      { id: code.id, at: now, origin },
+    );
+    if (isAccountName(account)) await deps.outbox.add([message]);
+    return seal(deps, { account, codes: before === null ? [code] : [code, before] });
+  };
+
+type CodeLogin = {
+  readonly code: string;
+  /** As the browser presents them, like `rememberedDevices`. */
+  readonly asked: readonly string[];
+  readonly rememberedDevices?: readonly string[];
+  readonly refreshTokens?: readonly string[];
+  readonly locales?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/**
+ * Opens a session for a user who has got a code by mail, or a pending log-in if the user needs a second factor, as a password does. The code
+ * proves the address. An account that does not exist takes as long as one with another code.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
+ */
+export const logInWithCode = (deps: LoginByCodeDeps) => {
+  const randomPasswordHash = randomPassword(deps);
+  return async (input: CodeLogin, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], locales = [] } = input;
+    const keys = await provenKeys(deps, presented);
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const asked = unseal(deps, input.asked);
+    if (asked === null) throw invalidCode('the browser has asked for no code, or it has expired');
+    const found = await findByAccount(deps, asked.account);
+    const code = await guessCode(deps, asked, found, input.code).catch(reportRefusal(deps, found, origin));
+    if (found === null) throw invalidCode('there is no such account');
+    const randomHash = found.emailVerifiedAt === null ? await randomPasswordHash() : null;
+    const now = deps.clock.now();
+    const user = randomHash === null ? found : { ...found, emailVerifiedAt: now, secondFactorAt: null };
+    const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+    const authentications = [{ method: 'mail-code', at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    cancellation.throwIfAborted();
+    return deps.transactions.run(async (stores): Promise<LoginResult> => {
+      const locked = await stores.users.lock(found.id);
+      if (locked?.email !== found.email) throw invalidCode('the user was deleted, or has another address');
+      await useCodes(stores, asked, code);
+      const isProven = randomHash === null || locked.emailVerifiedAt !== null;
+      const current = isProven ? locked : await prove(deps, stores, locked, { randomHash, locales, origin });
+      assertMayLogIn(deps, current);
+      if (needsSecondFactor(deps, current) && rememberedDeviceId === null)
+        return { pendingLogin: newPendingLogin(deps, current, 'mail-code') };
+      const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
+      const device = { isOwnDevice, rememberedDeviceId };
+      await storeLogin(deps, stores, { user: current, session, verified, origin, ...device });
+      return opened;
+    });
+  };
+};
+
+type Proof = Required<Pick<CodeLogin, 'locales' | 'origin'>> & {
+  /** Of a password that nobody knows. */
+  readonly randomHash: string;
+};
+
+/**
+ * Marks the address as verified. Anybody can have registered with it before, so the password goes with all that was added to the account, and
+ * the owner is told. @returns the user as stored now.
+ */
+const prove = async (
+  deps: LoginByCodeDeps,
+  stores: Stores,
+  { id: userId, email, ...user }: User,
+  { randomHash: passwordHash, locales, origin }: Proof,
+): Promise<User> => {
+  const now = deps.clock.now();
+  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now });
+  await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
+  await removeAddedBeforeProof(deps, stores, proven ?? { id: userId, email, ...user }, {
+    reason: 'address-proven',
+    origin,
+    locales,
+  });
+  if (deps.notices?.has('password'))
+    await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to: email }]);
+  return (await stores.users.lock(userId)) ?? { id: userId, email, ...user };
+};

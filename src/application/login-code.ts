@@ -1,0 +1,103 @@
+import { AppError } from '../domain/errors/app-error.ts';
+import { isSameCode, LOGIN_CODE_GUESSES, LOGIN_CODE_LIFETIME, loginCodeOf } from '../domain/login-code.ts';
+import type { User } from '../domain/user.ts';
+import type { Clock } from './ports/clock-and-ids.ts';
+import type { Secrets } from './ports/secrets.ts';
+import type { Stores } from './ports/transactions.ts';
+
+/** A code that a browser has asked for. `id` is that of the message that sends it. */
+export type AskedCode = { readonly id: string; readonly askedAt: number };
+
+/** What a browser has asked for: the latest code of an account, and the one before it, which stays good until one of them is used. */
+export type AskedLogin = { readonly account: string; readonly codes: readonly [AskedCode, ...AskedCode[]] };
+
+type SealDeps = { readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>; readonly clock: Clock };
+type CodeDeps = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf'> };
+
+const KIND = 'login-code';
+
+/** @returns a text for the browser. Its length depends on the account as it was typed, and not on whether there is such an account. */
+export const seal = ({ secrets }: SealDeps, { account, codes }: AskedLogin): string =>
+  secrets.encrypt(JSON.stringify([KIND, account, ...codes]), expiryOf(codes[0]));
+
+/**
+ * What a browser has asked for last; `null`: nothing, or it has expired.
+ * @param texts as the browser presents them. Some may be of others who use the same key or cookie.
+ */
+export const unseal = ({ secrets, clock }: SealDeps, texts: readonly string[]): AskedLogin | null => {
+  const now = clock.now();
+  const all = texts.flatMap((text): AskedLogin[] => {
+    const content: unknown = JSON.parse(secrets.decrypt(text, now) ?? 'null');
+    if (!Array.isArray(content) || content[0] !== KIND) return [];
+    const [, account, latest, ...before] = content;
+    return [{ account, codes: [latest, ...before.filter((code: AskedCode) => now < expiryOf(code))] }];
+  });
+  const [last] = all.sort((a, b) => b.codes[0].askedAt - a.codes[0].askedAt);
+  return last ?? null;
+};
+
+export const expiryOf = ({ askedAt }: AskedCode): number => askedAt + LOGIN_CODE_LIFETIME;
+
+/** The code that a mail has. Derived with a key of the service, so nobody can guess it from what is stored. A new address has another one. */
+export const codeFor = ({ secrets }: CodeDeps, { id }: AskedCode, { id: userId, email }: Owner) =>
+  loginCodeOf(
+    secrets.hashOf(secrets.sign({ purpose: KIND, userId, sessionId: id, value: secrets.hashOf(email), expiresAt: 0 })),
+  );
+
+type Owner = Pick<User, 'id' | 'email'>;
+
+/** Says no more to the client than that it has to try again. */
+export const invalidCode = (reason: string): AppError => new AppError('AUTH_CODE_INVALID', { reason });
+
+const NOBODY: Owner = { id: '', email: '' };
+
+/**
+ * The code that is guessed right. Each guess counts for every code that it is compared with, before it is compared, and as much is done for
+ * an account that does not exist.
+ * @throws AppError AUTH_CODE_INVALID
+ */
+export const guessCode = async (
+  deps: CodeDeps & Pick<Stores, 'used'>,
+  { codes }: AskedLogin,
+  owner: Owner | null,
+  typed: string,
+): Promise<AskedCode> => {
+  const matching: AskedCode[] = [];
+  for (const code of codes) {
+    const isRight = isSameCode(codeFor(deps, code, owner ?? NOBODY), typed);
+    if ((await countGuess(deps, code)) && isRight && owner !== null) matching.push(code);
+  }
+  const [code] = matching;
+  if (code === undefined) throw invalidCode('the code is wrong, or was guessed too often');
+  return code;
+};
+
+/** In the store, so that it is counted once for all instances. @returns whether there was a guess left. */
+const countGuess = async ({ used }: Pick<Stores, 'used'>, code: AskedCode): Promise<boolean> => {
+  for (let guess = 1; guess <= LOGIN_CODE_GUESSES; guess += 1)
+    if (await used.use(`login-code ${code.id} guess ${guess}`, expiryOf(code))) return true;
+  return false;
+};
+
+const mailed = ({ id }: AskedCode): string => `login-code ${id} mailed`;
+
+/** Makes a code good, in the transaction that writes its mail: no other code can be guessed, however many are asked for. */
+export const admitCode = async ({ used }: Pick<Stores, 'used'>, code: AskedCode): Promise<void> => {
+  await used.use(mailed(code), expiryOf(code));
+};
+
+/**
+ * Uses up all codes that a browser has asked for, in the transaction that opens its session: if that is undone, so is this.
+ * @param code the one that was guessed.
+ * @throws AppError AUTH_CODE_INVALID when it was not mailed, or was used.
+ */
+export const useCodes = async (
+  { used }: Pick<Stores, 'used'>,
+  { codes }: AskedLogin,
+  code: AskedCode,
+): Promise<void> => {
+  if (await used.use(mailed(code), expiryOf(code))) throw invalidCode('the code was never mailed');
+  for (const each of codes)
+    if (!(await used.use(`login-code ${each.id}`, expiryOf(each))) && each.id === code.id)
+      throw invalidCode('the code was used');
+};

@@ -1,0 +1,27 @@
+/** A code from a mail, in place of the password (ADR 0008). */
+
+/** Milliseconds in which a code may be used. */
+export const LOGIN_CODE_LIFETIME = 10 * 60_000;
+
+/** Milliseconds in which a browser that asks again gets no second mail. */
+export const LOGIN_CODE_SPACING = 60_000;
+
+/** How often a code may be guessed. There are no more codes than mails (`mailLimits`), so this also bounds the guesses of an account. */
+export const LOGIN_CODE_GUESSES = 5;
+
+export const LOGIN_CODE_PATTERN = /^\d{8}$/;
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Eight digits. @param hash a secret one, in base64url: 48 of its bits, which make all codes equally likely. */
+export const loginCodeOf = (hash: string): string => {
+  const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + ALPHABET.indexOf(character), 0);
+  return `${number % 10 ** 8}`.padStart(8, '0');
+};
+
+/** Compares two codes in constant time. */
+export const isSameCode = (a: string, b: string): boolean =>
+  [...a].reduce(
+    (difference, digit, at) => difference | (digit.charCodeAt(0) ^ b.charCodeAt(at)),
+    a.length ^ b.length,
+  ) === 0;

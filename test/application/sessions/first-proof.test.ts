@@ -18,7 +18,7 @@ const NEW_PASSWORD = 'staple battery';
 const KEPT: readonly TableName[] = ['events', 'outbox', 'users'];
 const ADDED: readonly TableName[] = ['factors', 'links', 'passkeys', 'recoveryCodes', 'rememberedDevices', 'sessions'];
 /** Tables that say nothing of a user. */
-const OF_NOBODY: readonly TableName[] = ['mailboxes', 'operations', 'usedValues'];
+const OF_NOBODY: readonly TableName[] = ['invitations', 'mailboxes', 'operations', 'usedValues'];
 
 /** What the records keep about a user, by the tables that have something. */
 const keptOf = async (records: Records, userId: string) => {

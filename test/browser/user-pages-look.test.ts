@@ -41,7 +41,7 @@ const looksRight = async (page: Page, name: string): Promise<void> => {
 };
 
 describe.runIf(canBrowse())('the look of the pages for users', () => {
-  const { visitor, service } = openUserPages({ BRAND_NAME: 'Acme' });
+  const { visitor, service } = openUserPages({ BRAND_NAME: 'Acme', LOGIN_BY_CODE: 'on' });
 
   const registered = async (): Promise<Visitor & ReturnType<typeof aPerson>> => {
     const [tab, person] = [await visitor(CHROMIUM), aPerson()];
@@ -52,6 +52,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
 
   it.each([
     'log-in',
+    'code',
     'register',
     'forgot',
     'verify',
@@ -129,7 +130,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     await open('/auth/log-in');
     const focused: string[] = [];
     await page.locator('h1').click();
-    for (let at = 0; at < 7; at += 1) {
+    for (let at = 0; at < 9; at += 1) {
       await page.keyboard.press('Tab');
       focused.push(
         await page.evaluate(
@@ -144,6 +145,8 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
         'BUTTON Show the password: Password',
         'BUTTON Log in',
         'A Forgot your password?',
+        'INPUT Username or email',
+        'BUTTON Email me a code',
         'BUTTON Log in with a passkey',
         'A Create an account',
       ].map((each) => `${each} solid 2px`),

@@ -53,7 +53,6 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
         {
           ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
           locales: [locale],
-          mayRegister: true,
         },
         files,
       );

@@ -104,6 +104,7 @@ export const openPages = (
         application,
         pages: there,
         mayRegister,
+        passwords: config.passwords,
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
       };

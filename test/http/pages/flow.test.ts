@@ -9,7 +9,7 @@ import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { sentLink } from '../../support/http/account.ts';
+import { mailedCode, sentLink } from '../../support/http/account.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   locationIn,
@@ -22,10 +22,12 @@ import {
 } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
 const STEP = 30_000;
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const mailer = memoryMailer();
 let service: TestService;
 /** Services that ask more of a log-in. */
 let verifying: TestService;
@@ -33,8 +35,8 @@ let strict: TestService;
 /** One for other addresses. */
 let only: TestService;
 beforeAll(async () => {
-  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) });
-  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org' };
+  const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now })) });
+  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on' };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
@@ -126,6 +128,16 @@ const pendingOf = async ({ person }: Pick<Member, 'person'>, on = service) => {
   return visitor;
 };
 
+/** What a browser without cookies is asked next, where somebody wants a code by mail; and that code. */
+const codeOf = async ({ user }: Pick<Member, 'user'>) => {
+  await service.ports.users.update(user.id, { emailVerifiedAt: 1, now: clock.now() });
+  const visitor = await at('/auth/log-in');
+  await visitor.submit('log-in.code', { account: user.email });
+  await visitor.follow();
+  const code = await mailedCode(service, mailer, user.email);
+  return { ...visitor, code, wrongCode: code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`) };
+};
+
 /** The page of a link that somebody got by mail. */
 const atLink = async (purpose: LinkPurpose) => {
   const { user, person } = await registeredVisitor(service);
@@ -206,6 +218,24 @@ const RESULTS: Readonly<Record<string, Results>> = {
     DB_RECORD_NOT_FOUND: async () =>
       sending(await at('/auth/log-in'), 'log-in.passkey', { credential: json(newKey().get(await loginOptions())) }),
   },
+  'log-in.code': {
+    success: async () => sending(await at('/auth/log-in'), 'log-in.code', { account: 'nobody' }),
+  },
+  'code.code': {
+    success: async () => {
+      const { code, ...visitor } = await codeOf(await memberAt('/auth/account'));
+      return sending(visitor, 'code.code', { code: ` ${code.slice(0, 4)} ${code.slice(4)}` });
+    },
+    AUTH_CODE_INVALID: async () => {
+      const { wrongCode, ...visitor } = await codeOf(await memberAt('/auth/account'));
+      return sending(visitor, 'code.code', { code: wrongCode });
+    },
+    AUTH_SECOND_FACTOR_REQUIRED: async () => {
+      const { code, ...visitor } = await codeOf(await withApp('/auth/account'));
+      return sending(visitor, 'code.code', { code });
+    },
+  },
+  'code.again': { success: async () => sending(await at('/auth/code'), 'code.again', { account: 'nobody' }) },
   'register.register': {
     success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
     mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
@@ -292,6 +322,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(member, 'step-up.passkey', { credential: json(key.get(await loginOptions())) });
     },
   },
+  'step-up.mail-code': { success: async () => sending(await memberAt('/auth/step-up'), 'step-up.mail-code') },
   'prove.prove': {
     success: async () => {
       const { proofFor, ...visitor } = await unproven();

@@ -12,7 +12,7 @@ const APPS = ['https://app.example.org', 'http://localhost:5173'];
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  const env = { BRAND_LOGO_URL: 'https://cdn.example.com/logo.svg', BASE_URL: ORIGIN };
+  const env = { BRAND_LOGO_URL: 'https://cdn.example.com/logo.svg', BASE_URL: ORIGIN, LOGIN_BY_CODE: 'on' };
   service = await start({ ...env, ALLOWED_ORIGINS_DEV: APPS.join(',') });
 });
 const NAMES = Object.keys(PAGES) as PageName[];

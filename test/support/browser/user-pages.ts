@@ -7,6 +7,7 @@ import EN from '../../../src/adapters/http/pages/texts/user-en.json' with { type
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';
+import { deliver, mailedCode } from '../http/account.ts';
 import { hasher, startService, type TestService } from '../http/service.ts';
 import { memoryMailer } from '../mail/memory-mailer.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -64,13 +65,6 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
     for (const clean of cleanups.toReversed()) await clean();
   });
   const address = (path = ''): string => `${service.config.baseUrl}${path}`;
-  const deliver = async (): Promise<void> => {
-    for (;;) {
-      const attempts = (await service.mail?.send(10)) ?? [];
-      if (attempts.length === 0) return;
-      await Promise.all(attempts);
-    }
-  };
   return {
     service: () => service,
     application: () => application,
@@ -81,7 +75,7 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
     },
     /** The link to that page in the last mail to the address that has one. */
     linkFor: async (email: string, purpose: LinkPurpose): Promise<string> => {
-      await deliver();
+      await deliver(service);
       const link = new RegExp(`^http.*/auth/link/${purpose}#token=.*$`, 'm');
       const found = mailer.mails
         .filter(({ to }) => to === email)
@@ -90,6 +84,8 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
       if (found === undefined) throw new Error(`no mail to ${email} has a link to ${purpose}`);
       return found;
     },
+    /** The code in the last mail to the address that has one. */
+    codeFor: (email: string): Promise<string> => mailedCode(service, mailer, email),
     /** A window without cookies, until the end of the test. */
     visitor: async (kind: Kind, options: BrowserContextOptions = {}): Promise<Visitor> => {
       const context = await windowOf(kind, { locale: 'en-US', ...options });

@@ -1,7 +1,8 @@
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
+import type { memoryMailer } from '../mail/memory-mailer.ts';
 import { hasher, type Own, startService, type TestService } from './service.ts';
 
 const DAY = 86_400_000;
@@ -29,6 +30,26 @@ export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime =
   const former = (await ports.links.listByUser(link.userId, createdAt)).find(({ purpose }) => purpose === link.purpose);
   await ports.links.put({ ...link, tokenHash, since: former?.since ?? 0, createdAt, expiresAt: createdAt + lifetime });
   return token;
+};
+
+/** Sends all mail that is due. */
+export const deliver = async ({ mail }: Pick<TestService, 'mail'>): Promise<void> => {
+  for (;;) {
+    const attempts = (await mail?.send(10)) ?? [];
+    if (attempts.length === 0) return;
+    await Promise.all(attempts);
+  }
+};
+
+/** The code of the last mail to the address that has one. */
+export const mailedCode = async (
+  service: Pick<TestService, 'mail'>,
+  { mails }: ReturnType<typeof memoryMailer>,
+  email: string,
+): Promise<string> => {
+  await deliver(service);
+  const codes = mails.filter(({ to }) => to === email).flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? []);
+  return codes.at(-1) ?? expect.unreachable(`no mail to ${email} has a code`);
 };
 
 /** Uses a link, as the page that it leads to does. */

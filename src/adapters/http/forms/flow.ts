@@ -27,6 +27,8 @@ export type Form<Name extends string = PageName> = {
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
+  /** What was typed into this field is filled in there, too. */
+  readonly keeps?: string;
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
 };
@@ -72,7 +74,22 @@ export const PAGES = {
         leadsTo: 'target',
         on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
       },
+      code: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: 'account' },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
+    },
+  },
+  /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
+  code: {
+    path: '/auth/code',
+    for: 'anybody',
+    forms: {
+      code: {
+        submits: 'confirm-login-code',
+        fields: ['code'],
+        leadsTo: 'target',
+        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
+      },
+      again: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: 'account' },
     },
   },
   register: {
@@ -142,6 +159,8 @@ export const PAGES = {
       'step-up': { submits: 'step-up', fields: ['password'], leadsTo: 'target' },
       code: { submits: 'step-up', fields: ['code'], leadsTo: 'target' },
       passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
+      /** Who has no password logs in again. */
+      'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: 'account' },
     },
   },
   /** For sessions whose device has a key: only a script can prove it. */
@@ -220,7 +239,7 @@ export const PAGES = {
 export type PageName = keyof typeof PAGES;
 
 /** Routes of the API that verify a proof of the device's key. The script adds one to their forms. */
-const PROVING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh'];
+const PROVING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh', 'confirm-login-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
 

@@ -34,6 +34,7 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
     method: 'POST',
     path: pathOf(page, formName),
     visitor: true,
+    ...(PAGES[page].for === 'visitor' && { auth: 'required' as const }),
     request: { query: v.strictObject({ to: at.target }) },
     errorPages: true,
     errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
@@ -71,6 +72,7 @@ const whenDone =
           payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
         }),
         ...(notice !== undefined && { notice }),
+        ...(form.keeps !== undefined && { typed: { [form.keeps]: ctx.state.form?.get(form.keeps) ?? '' } }),
       });
     const mark = isLoggedIn ? MARKS.loggedIn : undefined;
     return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark);

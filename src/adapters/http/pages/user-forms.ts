@@ -27,6 +27,8 @@ export type Shown = PageContent & {
   readonly qr: string | null;
   /** Whether the service lets visitors register. */
   readonly mayRegister: boolean;
+  /** Whether users need a password. */
+  readonly passwords: 'required' | 'optional';
   /** The languages of mails. */
   readonly locales: readonly string[];
   /** The names of the pages that there are. */
@@ -63,9 +65,10 @@ const NOT_TYPED = ['token', 'credential', 'remember'];
 const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** A passkey gets a name by itself. */
-const isOptional = ({ name }: Shown, form: string, field: string): boolean =>
-  name === 'factors' && form === 'passkey' && field === 'name';
+/** A passkey gets a name by itself, and users may have no password. */
+const isOptional = ({ name, passwords }: Shown, form: string, field: string): boolean =>
+  (name === 'factors' && form === 'passkey' && field === 'name') ||
+  (name === 'register' && passwords === 'optional' && field === 'password');
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -89,11 +92,14 @@ const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
  * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
  * are read first.
  */
-const nextField = ({ name, state }: Shown, form: string, sent: Shown['state']): string | undefined => {
+const nextField = (shown: Shown, form: string, sent: Shown['state']): string | undefined => {
+  const { name, state } = shown;
   const { forms, path } = PAGES[name] as Page;
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
   if (state?.error === undefined ? !isFirst : sent === null) return undefined;
-  const fields = (forms[form] as Form).fields.filter((field) => !NOT_TYPED.includes(field));
+  const fields = (forms[form] as Form).fields.filter(
+    (field) => !NOT_TYPED.includes(field) && !isNeedless(shown, field),
+  );
   return (
     fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
     fields.find((field) => state?.typed?.[field] === undefined)
@@ -129,9 +135,12 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   const sent = sentBefore(shown, form, values);
   const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, hint: own, ...words } = texts.fields[name] ?? {};
+  const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   // The rules of a password that is chosen.
-  const hint = page === 'register' && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const rules = page === 'register' && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const isLeftOut = isOptional(shown, form, name);
+  const without = isLeftOut ? texts.pages[page]?.[`no-${name}`] : undefined;
+  const hint = without === undefined ? rules : `${without} ${rules}`;
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
@@ -148,7 +157,7 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
   const text = sent?.typed?.[name] ?? values[name] ?? '';
   const filled = type === 'password' ? NOTHING : html` value="${text}"`;
-  const required = isOptional(shown, form, name) ? NOTHING : html` required`;
+  const required = isLeftOut ? NOTHING : html` required`;
   const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${isNext ? html` autofocus` : NOTHING}${described}${invalid}`;
   const control =
     type === 'select'
@@ -175,8 +184,9 @@ const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: strin
   }`;
 };
 
-/** A visitor who is logged in need not type the password, unless it is to another account. */
-const isNeedless = ({ name, isVisitor, state }: Shown, field: string): boolean => {
+/** A visitor who is logged in need not type the password, unless it is to another account. Who need not have a password gets a username as well. */
+const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string): boolean => {
+  if (name === 'register') return passwords === 'optional' && field === 'username';
   const { code, fields = [] } = state?.error ?? {};
   const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some((each) => each.field === field);
   return name === 'email-change' && field === 'password' && isVisitor && !isMissed;

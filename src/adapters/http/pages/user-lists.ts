@@ -17,6 +17,8 @@ const startedIn = (shown: Shown): Readonly<Record<string, string>> => {
 
 /** Which forms of a page are there, of those that are not always. */
 const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
+  'log-in.code': ({ pages }) => pages.has('code'),
+  'step-up.mail-code': ({ pages }) => pages.has('code'),
   'register.register': ({ mayRegister }) => mayRegister,
   'second-factor.second-factor': (shown) => method(shown, 'totp') || started(shown).id !== undefined,
   'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
@@ -41,6 +43,9 @@ export const withIds = (shown: Shown, form: string): Readonly<Record<string, str
   if (form === 'email') return { email };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
+  // To whom a code is mailed.
+  if (form === 'mail-code') return { account: username };
+  if (form === 'code' || form === 'again') return { account: shown.state?.typed?.account ?? '' };
   return form === 'app' || form === 'second-factor' ? startedIn(shown) : {};
 };
 

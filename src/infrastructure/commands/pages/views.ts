@@ -1,9 +1,11 @@
 import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
 import type { PageContent, Payloads } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
+import type { Shown } from '../../../adapters/http/pages/user-forms.ts';
 
 /** A page in one of its states, with made-up content. */
-export type View = Omit<PageContent, 'to' | 'target'> & { readonly state: PageState | null; readonly title: string };
+export type View = Omit<PageContent, 'to' | 'target'> &
+  Pick<Shown, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
 
 /** When somebody looks at them. */
 export const AT = Date.UTC(2026, 10, 22, 8, 5);
@@ -78,6 +80,17 @@ const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
   ];
 };
 
+const USUAL = { mayRegister: true, passwords: 'required' } as const;
+const OF_REGISTRATION = { name: 'register', isVisitor: false, payloads: {} } as const;
+/** As settings change a page. */
+const OTHERS: readonly View[] = [
+  { ...OF_REGISTRATION, ...USUAL, title: 'PASSWORDS=optional', passwords: 'optional', state: null },
+  {
+    ...{ ...OF_REGISTRATION, ...USUAL, title: 'REGISTRATION=closed', mayRegister: false },
+    state: { page: 'register', form: '', notice: 'closed' },
+  },
+];
+
 /** Every page: plain, with filled lists, and as forms lead there. */
 export const views = (): readonly View[] => {
   const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
@@ -85,12 +98,13 @@ export const views = (): readonly View[] => {
     Object.entries(forms).flatMap(([name, form]) => leadsOf(page, name, form)),
   );
   return pages.flatMap(([name, page]) => {
-    const visited = { name, isVisitor: page.for === 'visitor' };
+    const visited = { ...USUAL, name, isVisitor: page.for === 'visitor' };
     const led = new Map(leads.filter((lead) => lead.page === name).map((lead) => [lead.title, lead.state]));
     return [
       { ...visited, title: 'plain', state: null, payloads: PLAIN },
       ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: FULL }]),
       ...[...led].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
+      ...OTHERS.filter((other) => other.name === name),
     ];
   });
 };

@@ -38,7 +38,13 @@ export { type Calls, recordsOver, type Transact } from './adapters/records/units
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
 export type { EventRepository } from './application/ports/event-repository.ts';
 export type { FactorRepository } from './application/ports/factor-repository.ts';
-export type { Hooks, RegistrationAnswer, RegistrationRequest } from './application/ports/hooks.ts';
+export type {
+  ClaimsSession,
+  ClaimsUser,
+  Hooks,
+  RegistrationAnswer,
+  RegistrationRequest,
+} from './application/ports/hooks.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';

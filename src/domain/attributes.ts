@@ -20,16 +20,17 @@ export const hasAttributes = (attributes: Attributes): boolean => Object.keys(at
 
 /**
  * The attributes in a text. `{}` are none.
+ * @param maxBytes of UTF-8 as JSON.
  * @throws Error that says what is wrong, without the text.
  */
-export const readAttributes = (text: string): Attributes => {
+export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   const value = parsed(text);
   if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');
   const reserved = Object.keys(value).find((name) => CLAIMS.includes(name));
   if (reserved !== undefined) throw new Error(`The name ${reserved} is reserved: it is that of a claim.`);
   assertPlain(value, ATTRIBUTES_MAX_DEPTH);
-  if (utf8Length(JSON.stringify(value)) > ATTRIBUTES_MAX_BYTES)
-    throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_BYTES} bytes of UTF-8 as JSON.`);
+  if (utf8Length(JSON.stringify(value)) > maxBytes)
+    throw new Error(`The attributes may have at most ${maxBytes} bytes of UTF-8 as JSON.`);
   return value;
 };
 

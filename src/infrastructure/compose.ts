@@ -99,6 +99,7 @@ const build = async (
     report,
     mailLocales,
     beforeRegister: hooks.beforeRegister,
+    claims: hooks.claims,
   };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   const { routes, visitorToken } = declareRoutes(deps, config, {

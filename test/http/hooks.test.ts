@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import type { AccountEvent } from '../../src/domain/event.ts';
-import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -82,6 +82,45 @@ describe('beforeRegister', () => {
     expect(response.get('Retry-After')).toBe('5');
     expect(JSON.stringify([service.logs, response.body])).not.toContain('s3cr3t');
     expect(service.logs).toContainEqual(expect.objectContaining({ level: 'error', code: 'SYS_HOOK_UNAVAILABLE' }));
+  });
+});
+
+describe('claims', () => {
+  it('are in each access token below `attributes`, and nowhere else', async () => {
+    const service = await startWith({ claims: ({ username }) => ({ role: `of ${username}` }) });
+    const { user, accessToken, cookie } = await signUp(service);
+    const refreshed = heldFrom(await refreshWith(service, cookie).expect(200));
+    for (const token of [accessToken, refreshed.accessToken])
+      expect(decodeJwt(token)).toMatchObject({ sub: user.id, attributes: { role: `of ${user.username}` } });
+    const me = await service.http.get('/users/me').auth(refreshed.accessToken, { type: 'bearer' }).expect(200);
+    expect(me.body.data.attributes).toEqual({});
+    const session = await service.http.get('/auth/session').auth(refreshed.accessToken, { type: 'bearer' }).expect(200);
+    expect(JSON.stringify(session.body)).not.toContain('role');
+  });
+
+  it('that are missing are a clear refusal, and the same cookie is good later', async () => {
+    const answers: Hooks['claims'][] = [];
+    const claims: Hooks['claims'] = (user, session) => answers.shift()?.(user, session) ?? {};
+    const service = await startWith({ claims });
+    const { cookie } = await signUp(service);
+    const forged = () => JSON.parse('{ "__proto__": { "sub": "another" } }');
+    for (const failing of [() => Promise.reject(new Error('s3cr3t')), forged, () => ({ exp: 0 })]) {
+      answers.push(failing);
+      const refused = await refreshWith(service, cookie);
+      expect([refused.status, refused.body.code, refused.get('Retry-After'), refused.get('Set-Cookie')]).toEqual([
+        ...[503, 'SYS_HOOK_UNAVAILABLE', '5', undefined],
+      ]);
+    }
+    await refreshWith(service, cookie).expect(200);
+    expect(JSON.stringify(service.logs)).not.toContain('s3cr3t');
+  });
+
+  it('are not asked about a visitor of a page', async () => {
+    const claims = vi.fn(() => ({}));
+    const service = await startWith({ claims }, { ACCOUNT_PAGES: 'on' });
+    const { cookie } = await signUp(service);
+    await service.http.get('/auth/account').set('Cookie', cookie).expect(200);
+    expect(claims).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -17,7 +17,7 @@ import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
-import type { TokenPair } from '../sessions/tokens.ts';
+import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
   assertNotReserved,
@@ -128,6 +128,8 @@ export const confirmEmailChange =
     // The rule may be newer than the link.
     assertDomainAllowed(deps.registration, email);
     const sessionId = await assertOwner(deps, link, confirmation);
+    const change = { email, emailVerifiedAt: deps.clock.now() };
+    const stated = sessionId === null ? null : await statedFor(deps, { id: sessionId, userId }, change);
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores) => {
       const before = await stores.users.lock(userId);
@@ -145,7 +147,7 @@ export const confirmEmailChange =
         const wasVerified = before.emailVerifiedAt !== null;
         await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
       }
-      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin });
+      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, stated });
     });
   };
 

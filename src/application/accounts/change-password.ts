@@ -7,7 +7,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
-import type { TokenPair } from '../sessions/tokens.ts';
+import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
 import { withdrawLinks } from './links.ts';
 
@@ -55,6 +55,9 @@ const storePassword = async (
 ): Promise<TokenPair> => {
   const { id: userId } = user;
   const isOfNewPassword = true;
+  const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
+  const stated = await statedFor(deps, { id: sessionId, userId }, { authentications });
+  cancellation.throwIfAborted();
   try {
     return await deps.transactions.run(async (stores) => {
       await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
@@ -67,8 +70,7 @@ const storePassword = async (
       await withdrawLinks(stores, userId, ['email-change']);
       cancellation.throwIfAborted();
       const changed = (await stores.users.findById(userId)) ?? user;
-      const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
-      return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications });
+      return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications, stated });
     });
   } catch (error) {
     // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.

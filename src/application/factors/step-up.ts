@@ -27,7 +27,7 @@ import {
   lockedLiveUser,
 } from '../sessions/current-user.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
-import { type IssueTokensDeps, issueAccessToken } from '../sessions/tokens.ts';
+import { type IssueTokensDeps, issueAccessToken, statedFor } from '../sessions/tokens.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../use-case.ts';
 import { type PresentedFactor, type VerifyFactorDeps, verifyFactor } from './verify-factor.ts';
 
@@ -66,13 +66,15 @@ export const stepUp =
     const { method, use } = await verifyAgain(deps, input);
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
+    const authentications = [{ method, at: now }] as const;
+    const stated = await statedFor(deps, key, { authentications });
     const { user, authenticated } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) await bindPage(deps, stores, key, proof, origin);
-      return { user: locked, authenticated: await raiseSession(deps, stores, key, [{ method, at: now }], origin) };
+      return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
+    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, stated);
   };
 
 type VerifiedAgain = {

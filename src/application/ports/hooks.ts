@@ -1,5 +1,8 @@
+import type { Authenticated } from '../../domain/assurance.ts';
 import type { Attributes } from '../../domain/attributes.ts';
 import type { AccountEvent, Device } from '../../domain/event.ts';
+import type { Session } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
 
 /** A registration that would be accepted otherwise. Nothing of it is stored yet, and it has no password. */
 export type RegistrationRequest = Device & {
@@ -21,6 +24,19 @@ export type RegistrationAnswer =
 /** @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer. */
 export type BeforeRegister = (registration: RegistrationRequest) => Promise<RegistrationAnswer>;
 
+/** For whom an access token is issued. */
+export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'attributes'> & {
+  readonly emailVerified: boolean;
+};
+/** The session of the token, with what its user has presented (`amr`: RFC 8176), and when, in epoch milliseconds. */
+export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
+
+/**
+ * What an access token states about its user, with the attributes of the user. Asked outside of transactions: they would wait for it.
+ * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
+ */
+export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
+
 /**
  * Functions of the program that runs the service. None gets a password, a token or a hash.
  *
@@ -34,6 +50,12 @@ export type Hooks = {
    */
   readonly beforeRegister?: (registration: RegistrationRequest) => RegistrationAnswer | Promise<RegistrationAnswer>;
   /**
+   * Adds to the claim `attributes` of each access token, in place of the user's attributes of the same names: together at most 2,048 bytes of
+   * JSON. No answer within half a second, an invalid one, or more than fifty calls at once end the request with SYS_HOOK_UNAVAILABLE, before
+   * anything was changed.
+   */
+  readonly claims?: (user: ClaimsUser, session: ClaimsSession) => Attributes | Promise<Attributes>;
+  /**
    * Called once for each event of an account, after its transaction was committed, in the order of the events of this instance. One call
    * ends before the next begins, ten seconds later at the latest. No response waits for it. Up to 1,000 events wait; further ones are lost, as
    * are those that wait when the process dies.
@@ -42,7 +64,7 @@ export type Hooks = {
 };
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
-export const HOOKS = ['before-register', 'after-commit'] as const;
+export const HOOKS = ['before-register', 'claims', 'after-commit'] as const;
 /** `dropped`: not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 

@@ -13,7 +13,14 @@ import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './curr
 import { endSession, endSessionsOf } from './end-sessions.ts';
 import { type PrepareSessionDeps, replaceSession } from './open-session.ts';
 import { forgetDevice } from './remember-device.ts';
-import { type AssessTokensDeps, assessTokens, mostFavorable, type TokenPair, verifiedTokens } from './tokens.ts';
+import {
+  type AssessTokensDeps,
+  assessTokens,
+  mostFavorable,
+  statedFor,
+  type TokenPair,
+  verifiedTokens,
+} from './tokens.ts';
 
 export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
 
@@ -83,7 +90,7 @@ export const endAllSessions =
 
 export type EndOtherSessionsDeps = NoticeDeps &
   PrepareSessionDeps &
-  Omit<AssessTokensDeps, 'sessions'> & { readonly transactions: Transactions };
+  AssessTokensDeps & { readonly transactions: Transactions };
 
 type EndOtherSessionsInput = Caller & {
   readonly presented: readonly string[];
@@ -101,6 +108,7 @@ export const endOtherSessions =
   async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
+    const stated = await statedFor(deps, key);
     return deps.transactions.run(async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
@@ -110,7 +118,7 @@ export const endOtherSessions =
       // A thief with a copied cookie can do this, and no token would be replayed afterwards. So a new device causes a notice, as at a log-in.
       if (!(await isUsualLogin(deps, stores, user, origin)))
         await notifyOfLogin(deps, stores, { user, sessionId, origin });
-      return replaceSession(deps, stores, { user, sessionId, origin });
+      return replaceSession(deps, stores, { user, sessionId, origin, stated });
     });
   };
 

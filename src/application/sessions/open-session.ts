@@ -15,7 +15,7 @@ import type { Stores } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
-import { type IssueTokensDeps, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';
+import { type IssueTokensDeps, issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
 
 export type PrepareSessionDeps = IssueTokensDeps &
   SecondFactorPolicy & {
@@ -39,12 +39,14 @@ type NewSession = {
 export const prepareSession = (
   deps: PrepareSessionDeps,
   { authentications, ...session }: NewSession & { readonly authentications: Authentications },
-): Promise<PreparedSession> => prepare(deps, session, authenticatedBy(authentications));
+): Promise<PreparedSession> =>
+  prepare(deps, session, authenticatedBy(authentications), (opened) => deps.claims?.(session.user, opened));
 
 const prepare = async (
   deps: PrepareSessionDeps,
   { user, now, origin, keys }: NewSession,
   authenticated: Authenticated,
+  ask: (session: Session) => Stated | Promise<Stated>,
 ): Promise<PreparedSession> => {
   const { ids, refreshLifetime, sessionMaxLifetime } = deps;
   const untilLimit =
@@ -59,7 +61,7 @@ const prepare = async (
     keys,
     authenticated,
   });
-  const pair = await issueTokenPair(deps, user, session, now);
+  const pair = await issueTokenPair(deps, user, session, now, await ask(session));
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
 
@@ -98,6 +100,8 @@ type SessionReplacement = {
   readonly sessionId: string;
   readonly origin: Origin;
   readonly authentications?: Authentications;
+  /** Of the former session (`statedFor`). */
+  readonly stated: Stated;
 };
 
 /**
@@ -108,7 +112,7 @@ type SessionReplacement = {
 export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
   stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
-  { user, sessionId, origin, authentications }: SessionReplacement,
+  { user, sessionId, origin, authentications, stated }: SessionReplacement,
 ): Promise<TokenPair> => {
   const key = { id: sessionId, userId: user.id };
   const former = await stores.sessions.find(key);
@@ -119,7 +123,8 @@ export const replaceSession = async (
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
-  const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
+  const replacement = { user, now: deps.clock.now(), origin, keys };
+  const { session, opened } = await prepare(deps, replacement, authenticated, () => stated);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };

@@ -20,6 +20,7 @@ import {
   mostFavorable,
   refusedTokens,
   reusedSessions,
+  statedFor,
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
@@ -81,7 +82,7 @@ export const refresh =
     const proven = await evidenceOf(deps, device, verified);
     const request = { cancellation, client, origin, verified, ...proven };
     // Nearly always the only token is current, and its rotation shows that without a look-up.
-    const isLookedUp = others.length > 0 || mayBeReplayable(deps, token);
+    const isLookedUp = deps.claims !== undefined || others.length > 0 || mayBeReplayable(deps, token);
     const atOnce = isLookedUp ? 'stale' : await rotate(deps, request, { token, session: null, status: 'current' });
     const pair = atOnce === 'stale' ? await refreshAsStored(deps, request) : atOnce;
     return { ...pair, provenByBrowser: proven.evidence.browserKey !== null };
@@ -124,6 +125,8 @@ const rotate = async (
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Promise<TokenPair | 'stale'> => {
   const { cancellation, origin } = request;
+  // Before the rotation: without an answer, the token stays current.
+  const stated = deps.claims && token.session && (await statedFor(deps, token.session));
   cancellation.throwIfAborted();
   assertConnected(deps, request);
   const rotation = nextRotation(deps, request, token);
@@ -138,7 +141,7 @@ const rotate = async (
       await deps.transactions.run((stores) =>
         record(deps, stores, origin, [{ userId, kind: 'session-recovered', sessionId }]),
       );
-    const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at);
+    const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at, stated);
     cancellation.throwIfAborted();
     // Within a replay window, another request may have been given the pair, so the rotation stays.
     if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
@@ -206,7 +209,7 @@ const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): 
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
   return mayHaveTokens(user)
-    ? issueTokenPair(deps, user, session, deps.clock.now())
+    ? issueTokenPair(deps, user, session, deps.clock.now(), await statedFor(deps, session))
     : endOfRefusedUser(deps, session, origin);
 };
 

@@ -15,6 +15,7 @@ import {
   type IssueTokensDeps,
   issueAccessToken,
   mostFavorable,
+  statedFor,
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
@@ -80,7 +81,7 @@ const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: Assess
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
     return null;
   const user = await deps.users.findById(session.userId);
-  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now) : null;
+  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await statedFor(deps, session)) : null;
 };
 
 export type MintAccessTokenDeps = AssessTokensDeps & IssueTokensDeps & { readonly users: UserRepository };
@@ -93,7 +94,8 @@ const tokenFor = async (deps: MintAccessTokenDeps, assessed: readonly AssessedTo
   if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
   // The token of a page that is loading may have been rotated since by the browser itself.
   if (session === null || !(isGood(status) || status === 'raced')) throw refused(`the token is not current: ${status}`);
-  return issueAccessToken(deps, await deps.users.findById(session.userId), session, deps.clock.now());
+  const user = await deps.users.findById(session.userId);
+  return issueAccessToken(deps, user, session, deps.clock.now(), await statedFor(deps, session));
 };
 
 /**
@@ -124,5 +126,6 @@ export const identifyVisitor =
       assessTokens(deps, proven, noEvidence('off')),
       assessTokens(deps, others, evidence),
     ]);
-    return tokenFor(deps, assessed.flat());
+    // This token leaves the service in no response.
+    return tokenFor({ ...deps, claims: undefined }, assessed.flat());
   };

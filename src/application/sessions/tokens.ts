@@ -1,10 +1,13 @@
-import type { Authenticated } from '../../domain/assurance.ts';
+import { type Authenticated, type Authentications, authenticatedBy } from '../../domain/assurance.ts';
+import type { Attributes } from '../../domain/attributes.ts';
 import { type DeviceBinding, type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { byFavor, type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
 import { accessClaims, type ClaimedUser, mayHaveTokens, refreshClaims } from '../../domain/tokens.ts';
+import type { User } from '../../domain/user.ts';
 import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
+import type { AskClaims } from '../ports/hooks.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 
@@ -92,6 +95,27 @@ export type IssueTokensDeps = {
   readonly accessLifetime: number;
   /** Whether access tokens say how and when the user has authenticated. */
   readonly authenticationClaims: boolean;
+  /** What access tokens state about their users; by default, the attributes of the user. */
+  readonly claims?: AskClaims | undefined;
+};
+
+/** An answer of `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
+export type Stated = Attributes | null | undefined;
+
+/**
+ * What the next token of a session is to state: asked before the transaction in which it is issued, which would wait for the hook.
+ * @param change what that transaction will change.
+ */
+export const statedFor = async (
+  { claims, sessions }: Pick<IssueTokensDeps, 'claims'> & { readonly sessions: SessionRepository },
+  { id, userId }: SessionKey,
+  { authentications, ...change }: Partial<User> & { readonly authentications?: Authentications } = {},
+): Promise<Stated> => {
+  if (claims === undefined) return undefined;
+  const { user, session } = (await sessions.findWithUser({ id, userId })) ?? { session: null };
+  if (session === null) return null;
+  const authenticated = authentications === undefined ? session : authenticatedBy(authentications, session);
+  return claims({ ...user, ...change }, { ...authenticated, id });
 };
 
 export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
@@ -111,9 +135,10 @@ export const issueTokenPair = async (
   user: ClaimedUser | null,
   session: CurrentToken,
   now: number,
+  stated: Stated,
 ): Promise<TokenPair> => {
   const [accessToken, refreshToken] = await Promise.all([
-    issueAccessToken(deps, user, session, now),
+    issueAccessToken(deps, user, session, now, stated),
     deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
   ]);
   return { accessToken, refreshToken };
@@ -125,9 +150,11 @@ export const issueAccessToken = async (
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
+  stated: Stated,
 ): Promise<string> => {
-  if (!mayHaveTokens(user)) throw refusedTokens();
+  if (!mayHaveTokens(user) || stated === null) throw refusedTokens();
+  const claimed = stated === undefined ? user : { ...user, attributes: stated };
   const authenticated = authenticationClaims ? session : null;
-  const claims = accessClaims({ user, tokenId: ids.next(), now, lifetime, authenticated });
+  const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({ claims, sessionId: session.id });
 };

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventsTo } from '../../../src/adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
-import { anEvent } from '../../support/builders.ts';
+import { boundedClaims } from '../../../src/adapters/hooks/claims.ts';
+import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
 
 const REGISTRATION = {
@@ -35,6 +36,39 @@ describe('an answer of beforeRegister', () => {
   });
 });
 
+/** An object with a member of this name, as a database or a request may have it. */
+const withMember = (name: string): object => JSON.parse(`{ "${name}": "admin" }`);
+
+describe('an answer of claims', () => {
+  const user = { ...aUser(), attributes: { team: 'x'.repeat(1_000) } };
+  const ask = (answer: unknown, observe = vi.fn()) => boundedClaims(() => answer as never, observe)(user, aSession());
+
+  it.each<readonly [string, unknown]>([
+    ['nothing', undefined],
+    ['a list', []],
+    ['a text', 'admin'],
+    ...['sub', 'exp', 'iss', 'aud', 'sid', 'user', 'attributes', '__proto__', 'constructor'].map(
+      (name) => [`a member ${name}`, withMember(name)] as const,
+    ),
+    ['__proto__ below', { roles: withMember('__proto__') }],
+    ['more than two kilobytes', { roles: 'x'.repeat(2_048), team: '' }],
+    ['more than that with the attributes of the user', { roles: 'x'.repeat(1_048) }],
+    ['no JSON', { a: 1n }],
+  ])('is refused: %s', async (_what, answer) => {
+    const outcomes = vi.fn();
+    await expect(ask(answer, outcomes)).rejects.toMatchObject(UNAVAILABLE);
+    expect(outcomes.mock.calls).toEqual([['claims', 'failed']]);
+  });
+
+  it('is merged over the attributes of the user', async () => {
+    const outcomes = vi.fn();
+    expect(await ask({ team: 'red', roles: ['editor'] }, outcomes)).toEqual({ team: 'red', roles: ['editor'] });
+    expect(await ask({}, outcomes)).toEqual(user.attributes);
+    expect(await ask(Object.create({ role: 'admin' }), outcomes)).toEqual(user.attributes);
+    expect(outcomes.mock.calls).toEqual(Array(3).fill(['claims', 'done']));
+  });
+});
+
 describe('hooks that do not end', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -51,6 +85,20 @@ describe('hooks that do not end', () => {
     await vi.advanceTimersByTimeAsync(2_500);
     expect(await next).toMatchObject(UNAVAILABLE);
     expect(outcomes).toHaveBeenLastCalledWith('before-register', 'failed');
+  });
+
+  it('refuse a token after half a second, and further ones at once while fifty wait', async () => {
+    const outcomes = vi.fn();
+    const ask = boundedClaims(never, outcomes);
+    const waiting = Array.from({ length: 50 }, () => ask(aUser(), aSession()).catch((error: unknown) => error));
+    await expect(ask(aUser(), aSession())).rejects.toMatchObject(UNAVAILABLE);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(await Promise.all(waiting)).toEqual(Array(50).fill(expect.objectContaining(UNAVAILABLE)));
+    const counted = Object.entries(Object.groupBy(outcomes.mock.calls, ([, outcome]) => outcome));
+    expect(counted.map(([outcome, calls = []]) => [outcome, calls.length])).toEqual([
+      ['dropped', 1],
+      ['failed', 50],
+    ]);
   });
 
   it('hold up the next event for ten seconds, a thousand wait, and a stop waits for five seconds', async () => {

@@ -1,11 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { boundedClaims } from '../../../src/adapters/hooks/claims.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { changePassword } from '../../../src/application/accounts/change-password.ts';
+import { register } from '../../../src/application/accounts/register.ts';
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
 import { stepUp } from '../../../src/application/factors/step-up.ts';
 import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
 import { login } from '../../../src/application/login/login.ts';
+import type { Hooks } from '../../../src/application/ports/hooks.ts';
+import { endOtherSessions } from '../../../src/application/sessions/manage-sessions.ts';
 import { refresh } from '../../../src/application/sessions/refresh.ts';
 import { continueNavigation, mintAccessToken } from '../../../src/application/sessions/rendered-pages.ts';
 import { issueAccessToken, issueTokenPair } from '../../../src/application/sessions/tokens.ts';
@@ -21,11 +26,11 @@ import { tokenIn } from '../../support/mail/sender.ts';
  */
 
 const setUp = async () => {
-  const { app, user, session } = await registeredAda();
+  const { app, user, session, ofAda } = await registeredAda();
   const userId = user.id;
   const caller = { userId, sessionId: session.sessionId };
   const request = () => ({ ...caller, tokenIssuedAt: app.clock.now() / SECOND });
-  return { app, userId, session, caller, request };
+  return { app, userId, session, caller, request, ofAda };
 };
 type Ada = Awaited<ReturnType<typeof setUp>>;
 
@@ -71,7 +76,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   'a refresh':
     async ({ app, session }) =>
     () =>
-      app.refresh([session.refreshToken]),
+      refresh(app)([session.refreshToken]),
   'a refresh that gets the current token again': async (ada) => {
     await ada.app.refresh([ada.session.refreshToken]);
     return () => refresh(replaying(ada))([ada.session.refreshToken]);
@@ -95,11 +100,11 @@ const WAYS: Readonly<Record<string, Way>> = {
   'a new password':
     async ({ app, request }) =>
     () =>
-      app.changePassword({ ...request(), currentPassword: ADA.password, newPassword: 'staple battery' }),
+      changePassword(app)({ ...request(), currentPassword: ADA.password, newPassword: 'staple battery' }),
   'the end of other sessions':
     async ({ app, caller, session }) =>
     () =>
-      app.endOtherSessions({ ...caller, presented: [session.refreshToken] }),
+      endOtherSessions(app)({ ...caller, presented: [session.refreshToken] }),
   'a new address': async ({ app, caller, request, userId }) => {
     await requestEmailChange(app)({ ...request(), password: ADA.password, email: 'new@example.org' });
     const token = tokenIn((await app.sendAll()).at(-1) ?? { text: 'nothing' }, 'email-change');
@@ -110,8 +115,9 @@ const WAYS: Readonly<Record<string, Way>> = {
 
 /** Rejects without tokens: a navigation says by its result that it has none. */
 const tokensOf = async (work: ReturnType<ReturnType<typeof continueNavigation>>) => {
-  const { next } = await work;
-  if (next !== 'target') throw new Error(next);
+  const result = await work;
+  if (result.next !== 'target') throw new Error(result.next);
+  return result;
 };
 
 const CASES = Object.entries(WAYS);
@@ -137,6 +143,125 @@ describe('tokens', () => {
     const user = (await app.users.findById(userId)) ?? expect.unreachable();
     for (const refused of [null, { ...user, disabledAt: 1 }])
       for (const issue of [issueAccessToken, issueTokenPair])
-        await expect(issue(app, refused, stored, app.clock.now())).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+        await expect(issue(app, refused, stored, app.clock.now(), undefined)).rejects.toMatchObject({
+          code: 'AUTH_FAILED',
+        });
+  });
+});
+
+/** With a hook from now on. @returns its calls, and whether each was made in a transaction. */
+const withHook = ({ app }: Pick<Ada, 'app'>, hook: NonNullable<Hooks['claims']>) => {
+  const calls: { user: unknown; session: unknown; isInTransaction: boolean }[] = [];
+  const { run } = app.transactions;
+  let running = 0;
+  const observe = vi.fn();
+  Object.assign(app, {
+    transactions: {
+      run: (work: Parameters<typeof run>[0]) => {
+        running += 1;
+        return run(work).finally(() => {
+          running -= 1;
+        });
+      },
+    },
+    claims: boundedClaims((user, session) => {
+      calls.push({ user, session, isInTransaction: running > 0 });
+      return hook(user, session);
+    }, observe),
+  });
+  return { calls, observe };
+};
+
+const claimsOf = async ({ app }: Pick<Ada, 'app'>, result: unknown) => {
+  const { opened = result } = Object(result);
+  const verified = await app.authenticate(typeof opened === 'string' ? opened : Object(opened).accessToken);
+  return verified.ok ? verified.token.claims : expect.unreachable(verified.reason);
+};
+
+const NUMBER = expect.any(Number);
+/** What is presented on those ways that take more than the password. */
+const AMR: Readonly<Record<string, string[]>> = {
+  'a second factor': ['pwd', 'otp', 'mfa'],
+  'a passkey': ['pop', 'user', 'mfa'],
+};
+const UNAVAILABLE = { code: 'SYS_HOOK_UNAVAILABLE', retryAfter: 5 };
+const fail = () => Promise.reject(new Error('down'));
+
+describe('a hook of claims', () => {
+  it.each(CASES)('is asked before %s, outside of transactions, and gets no secret', async (what, prepare) => {
+    const ada = await setUp();
+    const attributes = { plan: 'trial', team: 'red' };
+    await ada.app.users.update(ada.userId, { attributes, now: ada.app.clock.now() });
+    const take = await prepare(ada);
+    const { calls } = withHook(ada, () => ({ plan: 'paid', roles: ['editor'] }));
+    const claims = await claimsOf(ada, await take());
+    expect(claims.attributes).toEqual({ plan: 'paid', team: 'red', roles: ['editor'] });
+    const email = what === 'a new address' ? 'new@example.org' : 'ada@example.org';
+    expect(calls).toEqual([
+      {
+        user: {
+          ...{ id: ada.userId, username: 'Ada', email, emailVerified: what === 'a new address' },
+          ...{ locale: null, attributes },
+        },
+        session: {
+          ...{ id: expect.any(String), amr: AMR[what] ?? ['pwd'], authenticatedAt: NUMBER },
+          ...{ knownAt: NUMBER, heldAt: AMR[what] ? NUMBER : null },
+        },
+        isInTransaction: false,
+      },
+    ]);
+  });
+
+  it.each(CASES)('that fails changes nothing, and the same is done later: %s', async (_what, prepare) => {
+    const ada = await setUp();
+    const take = await prepare(ada);
+    const before = await ada.ofAda();
+    withHook(ada, fail);
+    await expect(take()).rejects.toMatchObject(UNAVAILABLE);
+    expect(await ada.ofAda()).toEqual(before);
+    withHook(ada, () => ({ roles: [] }));
+    expect((await claimsOf(ada, await take())).attributes).toEqual({ roles: [] });
+  });
+
+  it('decides about registrations, too', async () => {
+    const { app, ...ada } = await setUp();
+    const bob = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
+    withHook({ app }, fail);
+    await expect(register(app)(bob)).rejects.toMatchObject(UNAVAILABLE);
+    expect(await app.users.findByUsername('Bob')).toBeNull();
+    withHook({ app }, ({ username }) => ({ is: username }));
+    expect((await claimsOf({ app, ...ada }, await register(app)(bob))).attributes).toEqual({ is: 'Bob' });
+  });
+
+  it('lets one of two refreshes win, and answers the other again within the replay window', async () => {
+    const ada = await setUp();
+    const { calls } = withHook(ada, () => ({ roles: [] }));
+    const token = ada.session.refreshToken;
+    const [first, second] = await Promise.all([refresh(replaying(ada))([token]), refresh(replaying(ada))([token])]);
+    expect(second.refreshToken).toBe(first.refreshToken);
+    expect((await claimsOf(ada, second)).attributes).toEqual({ roles: [] });
+    expect(calls.length).toBeGreaterThan(1);
+    ada.app.clock.advance(MINUTE);
+    const renewed = await refresh(replaying(ada))([first.refreshToken]);
+    expect(renewed.refreshToken).not.toBe(first.refreshToken);
+  });
+
+  it('that fails for a refresh whose answer was lost leaves both tokens as they are', async () => {
+    const ada = await setUp();
+    const { refreshToken } = await ada.app.refresh([ada.session.refreshToken]);
+    withHook(ada, fail);
+    await expect(refresh(replaying(ada))([ada.session.refreshToken])).rejects.toMatchObject(UNAVAILABLE);
+    withHook(ada, () => ({}));
+    expect(await refresh(replaying(ada))([ada.session.refreshToken])).toMatchObject({ refreshToken });
+    await refresh(ada.app)([refreshToken]);
+  });
+
+  it('is not asked for a token that may not be renewed', async () => {
+    const ada = await setUp();
+    await ada.app.refresh([ada.session.refreshToken]);
+    const { calls } = withHook(ada, () => ({}));
+    ada.app.clock.advance(MINUTE);
+    await expect(refresh(ada.app)([ada.session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(calls).toEqual([]);
   });
 });

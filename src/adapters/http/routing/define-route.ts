@@ -183,7 +183,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
     readonly tag?: Tag;
     readonly request?: RequestSchemas<Body, Query, Params>;
     readonly response: Response<Data>;
-    /** Error codes beyond those implied by every route, by `auth` and by `stepUp`. */
+    /** Error codes beyond those implied by every route, by `auth`, by `stepUp` and by a `cookie` that is set. */
     readonly errors?: readonly ErrorCode[] | OwnErrors;
     /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
     readonly httpStatuses?: readonly number[];
@@ -241,7 +241,7 @@ export const route = <
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, ...response } as Route['response'],
     errorPages,
-    errors: new Set([...impliedErrors(strategy, stepUp), ...codes]),
+    errors: new Set([...impliedErrors(strategy, stepUp, cookie), ...codes]),
     ownErrors,
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,
@@ -264,10 +264,14 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
 /** What a route that requires a token does begins with its session, which is read from the database (ADR 0004). */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-const impliedErrors = (auth: Strategy, stepUp: StepUp | null): ErrorCode[] => [
+/** Cookies that come with an access token, of which a hook may decide. */
+const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
+
+const impliedErrors = (auth: Strategy, stepUp: StepUp | null, { writes }: CookieUse): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
   ...(auth === 'required' ? OF_CALLERS : []),
   ...(stepUp === null ? [] : (['AUTH_STEP_UP_REQUIRED'] as const)),
+  ...(ISSUED.includes(writes) ? (['SYS_HOOK_UNAVAILABLE'] as const) : []),
   'CLIENT_PARAMS_VALIDATION_FAILED',
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',

@@ -67,6 +67,7 @@ export const stepUpRoutes = (deps: FactorsDeps, cookies: SessionCookies, present
           'AUTH_PASSKEY_INVALID',
           ...PROOF_ERRORS,
           'DB_UNIQUE_VIOLATION',
+          'SYS_HOOK_UNAVAILABLE',
         ],
       },
       async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {

@@ -112,7 +112,13 @@ export const accessTokenRoutes = (
         auth: 'public',
         pageServers,
         response: { data: RefreshResult },
-        errors: ['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'],
+        errors: [
+          'AUTH_PAGE_SERVER_UNKNOWN',
+          'AUTH_FAILED',
+          'AUTH_DEVICE_UNPROVEN',
+          'DB_QUERY_FAILED',
+          'SYS_HOOK_UNAVAILABLE',
+        ],
       },
       async (_input, ctx) => {
         if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');

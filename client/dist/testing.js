@@ -68,9 +68,10 @@ const createFakeAuthClient = (options = {}) => {
 			return () => listeners.delete(listener);
 		},
 		register: (given) => call("register", [given], () => {
+			const { email, username = email.slice(0, email.indexOf("@")) } = given;
 			becomes({
-				username: given.username,
-				email: given.email
+				username,
+				email
 			});
 			return user;
 		}),

@@ -115,7 +115,8 @@ export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeA
     },
     register: (given) =>
       call('register', [given], () => {
-        becomes({ username: given.username, email: given.email });
+        const { email, username = email.slice(0, email.indexOf('@')) } = given;
+        becomes({ username, email });
         return user;
       }),
     login: (given) => call('login', [given], () => enter(given.account)),

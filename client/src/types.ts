@@ -25,9 +25,11 @@ export type CurrentUser = User & {
 };
 
 export type Registration = {
-  readonly username: string;
+  /** Only with `PASSWORDS=optional` may it be missing: it is derived from the email then. */
+  readonly username?: string | undefined;
   readonly email: string;
-  readonly password: string;
+  /** Only with `PASSWORDS=optional` may it be missing. */
+  readonly password?: string | undefined;
   /** The language of the user's mails, such as `de-AT`. By default that of the browser. */
   readonly locale?: string | undefined;
   /** For a hook of the service, such as the answer of a CAPTCHA. */
@@ -365,7 +367,8 @@ export type EmailChangePreview = {
   readonly undoUntil: string | null;
 };
 
-export type EmailChange = { readonly email: string; readonly password: string };
+/** Only with `PASSWORDS=optional` may the password be missing, after a recent log-in. */
+export type EmailChange = { readonly email: string; readonly password?: string | undefined };
 
 /** A page of events: those before the one with this id. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };

@@ -19,7 +19,13 @@ import type { EndOtherSessionsDeps, ListSessionsDeps } from './sessions/manage-s
 import type { RefreshDeps } from './sessions/refresh.ts';
 import type { MintAccessTokenDeps } from './sessions/rendered-pages.ts';
 
-export type AccountsDeps = RegisterUnverifiedDeps &
+export type PasswordsPolicy = {
+  /** `optional`: users may register without one. Default: required. */
+  readonly passwords?: 'required' | 'optional' | undefined;
+};
+
+export type AccountsDeps = PasswordsPolicy &
+  RegisterUnverifiedDeps &
   RegisterPendingDeps &
   ChangePasswordDeps &
   ResetPasswordDeps &

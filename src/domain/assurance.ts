@@ -6,6 +6,7 @@ export type Method =
   | 'password'
   | 'mail-code'
   | 'registration'
+  | 'registration-without-password'
   | 'totp'
   | 'recovery-code'
   | 'passkey'
@@ -30,6 +31,7 @@ const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
   password: ['pwd'],
   'mail-code': ['mca'],
   registration: ['pwd'],
+  'registration-without-password': [],
   totp: ['otp'],
   'recovery-code': ['otp'],
   passkey: ['pop', 'user'],
@@ -58,6 +60,7 @@ const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: b
   // It stands for the password of the mailbox, and proves no device.
   'mail-code': { known: true, held: false },
   registration: { known: true, held: false },
+  'registration-without-password': { known: false, held: false },
   totp: { known: false, held: true },
   'recovery-code': { known: false, held: true },
   passkey: { known: false, held: true },

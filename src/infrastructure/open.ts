@@ -1,8 +1,9 @@
 import type * as v from 'valibot';
-import { RegisterBody } from '../adapters/http/routes/accounts/register.ts';
+import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
-import { type RegisterInput, register, registerPending } from '../application/accounts/register.ts';
+import type { RegisterInput } from '../application/accounts/applicant.ts';
+import { register, registerPending } from '../application/accounts/register.ts';
 import { registerUnverified } from '../application/accounts/register-unverified.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
@@ -42,8 +43,8 @@ export const open = async (config: Config, { close, ...overrides }: Overrides = 
     const [renew, end] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns `null` where the user verifies the address first, a `pendingLogin` where a second factor has to be added, or tokens. */
-      register: async (body: v.InferInput<typeof RegisterBody>) => {
-        const { locale, ...input } = checked(RegisterBody, body);
+      register: async (body: v.InferInput<typeof ShortRegisterBody>) => {
+        const { locale, ...input } = checked(registerBody(service.deps), body);
         return add({ ...input, locales: locale === undefined ? [] : [locale] });
       },
       /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
@@ -65,7 +66,10 @@ const registration = (deps: UseCaseDeps): ((input: RegisterInput) => Promise<Ope
   if (deps.emailVerification === 'required') return (input) => unverified(input).then(() => null);
   if (deps.secondFactor !== 'required') return register(deps);
   const pending = registerPending(deps);
-  return async (input) => ({ pendingLogin: await pending(input) });
+  return async (input) => {
+    const pendingLogin = await pending(input);
+    return pendingLogin === null ? null : { pendingLogin };
+  };
 };
 
 type Pending = { readonly pendingLogin: string };

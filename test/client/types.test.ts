@@ -43,7 +43,7 @@ import type {
   ConfirmPasswordResetBody,
   PasswordResetPreviewJson,
 } from '../../src/adapters/http/routes/accounts/password-reset.ts';
-import type { RegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
+import type { ShortRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
 import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
 import type * as credentials from '../../src/adapters/http/routes/factors/passkey-credentials.ts';
 import type * as options from '../../src/adapters/http/routes/factors/passkey-options.ts';
@@ -80,7 +80,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof LoginResultJson>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof RefreshResultJson>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
-    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof RegisterBody>, 'proof'>>();
+    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof ShortRegisterBody>, 'proof'>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
     expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangePasswordBody>>();
   });
@@ -92,7 +92,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof events.EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
-    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ChangeEmailBody>>();
+    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ShortChangeEmailBody>>();
     expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<v.InferInput<typeof email.ConfirmEmailChangeBody>>();
     expectTypeOf<Plain<PasswordResetPreview>>().toEqualTypeOf<v.InferOutput<typeof PasswordResetPreviewJson>>();
     expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof email.EmailChangePreviewJson>>();
@@ -100,7 +100,7 @@ describe('the types of the client', () => {
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
     expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof account.LocaleBody>>();
     expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof LinkBody>>();
-    expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof account.DeleteAccountBody>>();
+    expectTypeOf<{ password?: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof account.ShortDeleteAccountBody>>();
   });
 });
 

@@ -43,10 +43,10 @@ const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to a new address of a user who knows the password. The address changes when the link is confirmed. Whether the new address
- * has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
- *   DB_RECORD_NOT_FOUND
+ * Sends a link to a new address of a user who knows the password, or has none and has just logged in. The address changes when the link is
+ * confirmed. Whether the new address has an account is not looked up.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID,
+ *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
   (deps: RequestEmailChangeDeps) =>

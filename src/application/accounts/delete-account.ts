@@ -14,8 +14,9 @@ type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
 type Deletion = RequestWithPassword & { readonly origin?: Origin };
 
 /**
- * Removes a user who knows the password, with everything that is stored about them.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * Removes a user who knows the password, or has none and has just logged in, with everything that is stored about them.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const deleteAccount =
   (deps: DeleteAccountDeps) =>

@@ -13,7 +13,7 @@ import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { enqueue, findByAccount, NEVER_CANCELLED, record } from '../use-case.ts';
-import { randomPassword } from './register-unverified.ts';
+import { randomPassword } from './applicant.ts';
 import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
 export type LoginByCodeDeps = LoginDeps & FirstProofDeps & Pick<Stores, 'outbox' | 'used'>;

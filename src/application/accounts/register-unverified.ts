@@ -1,16 +1,13 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { assertPasswordAllowed } from '../../domain/password.ts';
-import { assertMayRegister } from '../../domain/registration.ts';
 import type { User } from '../../domain/user.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import { applicantOf, assertAllowed, type RegisterInput, randomPassword } from './applicant.ts';
 import { assertNotReserved, isReserved } from './links.ts';
-import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
+import type { RegisterDeps } from './register.ts';
 
-export type RegisterUnverifiedDeps = RegisterDeps & { readonly secrets: RandomSecrets; readonly pause: Pause };
+export type RegisterUnverifiedDeps = RegisterDeps & { readonly pause: Pause };
 
 /** Several times as long as a registration takes in the database. */
 const PADDING = 100;
@@ -23,18 +20,19 @@ type Registration = {
 
 /**
  * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
- * owner gets a mail (ADR 0010). Every registration computes one hash. The database work differs, so its time is padded.
+ * owner gets a mail (ADR 0010). A derived username has its longest random number, so that a taken one does not show it either. Every
+ * registration with a password computes one hash. The database work differs, so its time is padded.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
  *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const randomPasswordHash = randomPassword(deps);
+  const applicant = applicantOf(deps, randomPasswordHash);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
-    assertMayRegister(deps.registration, input.email);
-    assertPasswordAllowed(deps, input, 'password');
+    assertAllowed(deps, input);
     const randomHash = await randomPasswordHash();
-    const user = await userOf(deps, input);
+    const { user } = await applicant(input);
     cancellation.throwIfAborted();
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, randomHash, origin }));
   };
@@ -117,18 +115,4 @@ export const padResponseTime = async <Result>(
   await first;
   while (!isDone) await pause(step);
   return working;
-};
-
-type RandomPasswordDeps = { readonly hasher: PasswordHasher; readonly secrets: RandomSecrets };
-
-/** @returns a function that returns the hash of a random password. The first call computes it. */
-export const randomPassword = ({ hasher, secrets }: RandomPasswordDeps): (() => Promise<string>) => {
-  let computed: Promise<string> | undefined;
-  return () => {
-    computed ??= hasher.hash(secrets.random()).catch((error: unknown) => {
-      computed = undefined;
-      throw error;
-    });
-    return computed;
-  };
 };

@@ -1,3 +1,4 @@
+import { type Authenticated, FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
@@ -10,7 +11,7 @@ import {
   type Caller,
   type CallerWithToken,
   type LiveUserDeps,
-  liveUser,
+  liveSession,
   lockedLiveUser,
 } from '../sessions/current-user.ts';
 
@@ -117,22 +118,41 @@ export type UserWithPasswordDeps = LiveUserDeps & {
   readonly hasher: PasswordHasher;
 };
 
-export type RequestWithPassword = CallerWithToken & { readonly password: string };
+/** Without a password, the user has none, and has just logged in. */
+export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
 
 /**
  * The user of a request, if the password is right. Wrong ones count for the device (ADR 0008).
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const userWithPassword = async (
   deps: UserWithPasswordDeps,
   { userId, sessionId, tokenIssuedAt, password }: RequestWithPassword,
 ): Promise<User> => {
-  const user = await liveUser(deps, { userId, sessionId });
+  const { user, session } = await liveSession(deps, { userId, sessionId });
+  if (password === undefined) {
+    assertWithoutPassword(user, session, deps.clock.now());
+    return user;
+  }
   const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
   const matches = await comparePassword(deps, [device], password, user.passwordHash);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return user;
 };
+
+/** A session that was opened with the password asks for it: it may be stolen. Others need what a change of factors needs. */
+const assertWithoutPassword = (user: User, session: Authenticated, now: number): void => {
+  if (session.amr.includes('pwd')) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [REQUIRED] });
+  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: user.secondFactorAt !== null, now });
+  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+};
+
+const REQUIRED = {
+  field: 'password',
+  message: 'is required in a session that was opened with the password',
+  code: 'required',
+} as const;
 
 /**
  * Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter.

@@ -6,7 +6,8 @@ import type { User } from '../../domain/user.ts';
 
 /** A registration that would be accepted otherwise. Nothing of it is stored yet, and it has no password. */
 export type RegistrationRequest = Device & {
-  readonly username: string;
+  /** `null` if the user has not chosen one: it is derived from the email after the hook. */
+  readonly username: string | null;
   /** In canonical form. Whether it has an account is not known here. */
   readonly email: string;
   /** The language of the user's mails; `null` for the default. */

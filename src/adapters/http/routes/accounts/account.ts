@@ -20,10 +20,10 @@ export const ChangePasswordBody = v.pipe(
 
 export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.examples([{ username: 'ada.lovelace' }]));
 
-export const DeleteAccountBody = v.pipe(
-  v.object({ password: CurrentPassword }),
-  v.examples([{ password: 'correct horse' }]),
-);
+const DeleteAccountBody = v.pipe(v.object({ password: CurrentPassword }), v.examples([{ password: 'correct horse' }]));
+
+/** With PASSWORDS=optional. */
+export const ShortDeleteAccountBody = v.pipe(v.object({ password: v.optional(CurrentPassword) }), v.examples([{}]));
 
 /** Users see and change their account, and leave. ADR 0010. */
 export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: SessionCookies): Route[] => {
@@ -102,7 +102,7 @@ export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: Session
         cookie: { writes: 'clears' },
         throttle: 'strict',
         stepUp: { assurance: 'aal2-if-enrolled' },
-        request: { body: DeleteAccountBody },
+        request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
         response: { data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID'],
       },

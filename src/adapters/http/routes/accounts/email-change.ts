@@ -13,9 +13,15 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { CurrentPassword, Email, LinkBody, LinkToken } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
 
-export const ChangeEmailBody = v.pipe(
+const ChangeEmailBody = v.pipe(
   v.object({ email: Email, password: CurrentPassword }),
   v.examples([{ email: 'ada@example.net', password: 'correct horse' }]),
+);
+
+/** With PASSWORDS=optional. */
+export const ShortChangeEmailBody = v.pipe(
+  v.object({ email: Email, password: v.optional(CurrentPassword) }),
+  v.examples([{ email: 'ada@example.net' }]),
 );
 
 export const ConfirmEmailChangeBody = v.pipe(
@@ -46,7 +52,7 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
         path: '/users/me/email',
         throttle: 'strict',
         stepUp: { assurance: 'aal2-if-enrolled' },
-        request: { body: ChangeEmailBody },
+        request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
         response: { status: 202, data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED'],
       },

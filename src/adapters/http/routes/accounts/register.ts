@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { register, registerPending } from '../../../../application/accounts/register.ts';
 import { registerUnverified } from '../../../../application/accounts/register-unverified.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { AccountsDeps, PasswordsPolicy } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -10,17 +10,28 @@ import { Email, Extra, Locale, NewPassword, Proof, Username } from '../../routin
 import { handOver, LoginResult } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 
+const MEMBERS = {
+  username: Username,
+  email: Email,
+  password: NewPassword,
+  locale: v.optional(Locale),
+  extra: v.optional(Extra),
+  proof: v.optional(Proof),
+};
+
 export const RegisterBody = v.pipe(
-  v.object({
-    username: Username,
-    email: Email,
-    password: NewPassword,
-    locale: v.optional(Locale),
-    extra: v.optional(Extra),
-    proof: v.optional(Proof),
-  }),
+  v.object(MEMBERS),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
 );
+
+/** With PASSWORDS=optional. */
+export const ShortRegisterBody = v.pipe(
+  v.object({ ...MEMBERS, username: v.optional(Username), password: v.optional(NewPassword) }),
+  v.examples([{ email: 'ada@example.org' }]),
+);
+
+export const registerBody = ({ passwords }: PasswordsPolicy) =>
+  passwords === 'optional' ? ShortRegisterBody : RegisterBody;
 
 /** The languages of a registration: that of its body, or those of the browser. */
 const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
@@ -38,7 +49,7 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
     path: '/auth/register',
     auth: 'public',
     throttle: 'strict',
-    request: { body: RegisterBody },
+    request: { body: registerBody(deps) },
     errors: [
       ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
       ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
@@ -63,7 +74,8 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
       { ...declaration, summary, cookie: { writes: 'waits' }, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
         const input = { ...body, locales: localesOf(ctx, body), origin: originOf(ctx) };
-        access.pendingLogin.set(ctx, await run(input, signal));
+        const pendingLogin = await run(input, signal);
+        if (pendingLogin !== null) access.pendingLogin.set(ctx, pendingLogin);
         return null;
       },
     );

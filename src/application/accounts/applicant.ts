@@ -1,0 +1,114 @@
+import type { Attributes } from '../../domain/attributes.ts';
+import { derivedUsernames } from '../../domain/derived-username.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { preferredLocale } from '../../domain/locale.ts';
+import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertMayRegister, type RegistrationPolicy } from '../../domain/registration.ts';
+import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
+import type { BeforeRegister } from '../ports/hooks.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { Presented } from '../sessions/prove-device.ts';
+import type { RecordDeps } from '../use-case.ts';
+
+export type ApplicantDeps = RecordDeps &
+  PasswordRuleDeps & {
+    readonly hasher: PasswordHasher;
+    readonly secrets: RandomSecrets;
+    readonly registration?: RegistrationPolicy;
+    readonly mailLocales?: readonly string[] | undefined;
+    /** Decides about registrations that would be accepted otherwise. */
+    readonly beforeRegister?: BeforeRegister | undefined;
+  };
+
+export type RegisterInput = {
+  /** Without it, one is derived from the email. */
+  readonly username?: string | undefined;
+  readonly email: string;
+  /** Without it, the password is random: the user logs in in other ways, and may choose one by a link in a mail. */
+  readonly password?: string | undefined;
+  readonly locales?: readonly string[];
+  /** For the hook of registrations. */
+  readonly extra?: Readonly<Record<string, string>> | undefined;
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/** @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, CLIENT_PARAMS_VALIDATION_FAILED */
+export const assertAllowed = (deps: ApplicantDeps, { username, email, password }: RegisterInput): void => {
+  assertMayRegister(deps.registration, email);
+  if (password !== undefined) assertPasswordAllowed(deps, { username: username ?? email, email, password }, 'password');
+};
+
+type Usernames = readonly [string, ...string[]];
+
+export type Applicant = {
+  /** With the last of the usernames. */
+  readonly user: User;
+  readonly usernames: Usernames;
+};
+
+/** Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored. */
+export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(deps)) => {
+  const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
+  return async (input: RegisterInput): Promise<Applicant> => {
+    const { username: chosen, email, password, locales = [] } = input;
+    const locale = preferredLocale(locales, mailLocales);
+    const attributes = await admitted(deps, input, locale);
+    const passwordHash = await (password === undefined ? randomHash() : hasher.hash(password));
+    const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
+    const username = usernames.at(-1) ?? usernames[0];
+    const user = newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale, attributes });
+    return { user, usernames };
+  };
+};
+
+/** @returns what the hook states about the user. */
+const admitted = async (
+  { beforeRegister }: ApplicantDeps,
+  { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
+  locale: string | null,
+): Promise<Attributes> => {
+  if (beforeRegister === undefined) return {};
+  const { address, userAgent } = origin;
+  const who = { username: username ?? null, email: canonicalEmail(email), locale };
+  const answer = await beforeRegister({ ...who, address, userAgent, extra });
+  if (answer.decision === 'allow') return answer.attributes ?? {};
+  const { message } = answer;
+  throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', ...(message !== undefined && { message }) });
+};
+
+/** @returns a function that returns the hash of a password that nobody knows. The first call computes it. */
+export const randomPassword = ({
+  hasher,
+  secrets,
+}: Pick<ApplicantDeps, 'hasher' | 'secrets'>): (() => Promise<string>) => {
+  let computed: Promise<string> | undefined;
+  return () => {
+    computed ??= hasher.hash(secrets.random()).catch((error: unknown) => {
+      computed = undefined;
+      throw error;
+    });
+    return computed;
+  };
+};
+
+/** Stores an applicant under the first of the usernames that is free. Each try has a transaction of its own, which a taken name ends. */
+export const underFreeUsername = async <Result>(
+  users: Pick<UserRepository, 'findByUsername'>,
+  { user, usernames: [username, next, ...others] }: Applicant,
+  store: (user: User) => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await store({ ...user, username });
+  } catch (error) {
+    const isOfUsername = async () => isTaken(error) && (await users.findByUsername(username)) !== null;
+    if (next === undefined || !(await isOfUsername())) throw error;
+    return underFreeUsername(users, { user, usernames: [next, ...others] }, store);
+  }
+};
+
+export const isTaken = (error: unknown): boolean =>
+  error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');

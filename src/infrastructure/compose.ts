@@ -67,7 +67,7 @@ const build = async (
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   const wakeUp = createWakeUpSignal();
-  const hooks = openHooks(overrides.hooks, logger, metrics?.observeHook);
+  const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);
   const listeners = { onEvents: hooks.heardBy(audit), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides.storage);
@@ -145,7 +145,10 @@ const build = async (
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
-const withoutSecrets = ({ keys, factorKeys, mail, redisUrls, database, ...settings }: Config) => settings;
+const withoutSecrets = (config: Config) => {
+  const { keys, factorKeys, hookBeforeRegister, hookPrivateKey, mail, redisUrls, database, ...settings } = config;
+  return settings;
+};
 
 /** The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: they send an Origin then as well. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {

@@ -2,15 +2,25 @@ import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } fr
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
+import { publicHookKey } from '../adapters/hooks/over-http.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import { KEY_BYTES, pairOf, secretKey, shareKey } from './config/keys.ts';
+import { hookKeyOf, KEY_BYTES, pairOf, secretKey, shareKey } from './config/keys.ts';
+import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
 /** The files of the private keys, below DATA_DIR. */
 export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
 /** The file of the key that encrypts the secrets of factors, as a line of base64url. */
 export const FACTOR_KEY_FILE = join('keys', 'factors.key');
-export const ALL_KEY_FILES: readonly string[] = [...Object.values(KEY_FILES), FACTOR_KEY_FILE];
+/** The file of the key that signs calls of hooks: the private one, and a line with the public one for who receives them. */
+export const HOOK_KEY_FILE = join('keys', 'hooks.pem');
+export const ALL_KEY_FILES: readonly string[] = [...Object.values(KEY_FILES), FACTOR_KEY_FILE, HOOK_KEY_FILE];
+
+/** Whether a text is what the service needs in this one of its files. */
+export const isKeyOfFile = (file: string, text: string): boolean => {
+  if (file === FACTOR_KEY_FILE) return factorKeyOf(text) !== null;
+  return (file === HOOK_KEY_FILE ? hookKeyOf(text) : pairOf(text)) !== null;
+};
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -34,6 +44,20 @@ export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> =>
   const key = factorKeyOf(await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`));
   if (key === null)
     throw unusable(`${FACTOR_KEY_FILE} is not a key of 32 bytes in base64url. Restore it from a backup`);
+  return key;
+};
+
+type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
+
+/**
+ * The key that signs calls of hooks: that of the environment, or in any environment one that is made as the key pairs are.
+ * @throws Error as `loadOrCreateKeys`
+ */
+export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> => {
+  if (hookPrivateKey !== null) return hookPrivateKey;
+  keepKeysPrivate(dataDir);
+  const key = hookKeyOf(await readOrCreate(dataDir, HOOK_KEY_FILE, newHookKey));
+  if (key === null) throw unusable(`${HOOK_KEY_FILE} is not an Ed25519 private key. Remove it to create a new one`);
   return key;
 };
 
@@ -93,6 +117,11 @@ export const createOnce = async (path: string, text: string): Promise<void> => {
 export const newPair = (): KeyPair => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { privateKey, publicKeys: [publicKey] };
+};
+
+const newHookKey = (): string => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return `${privatePem(privateKey)}${publicHookKey(privateKey)}\n`;
 };
 
 /** 256 random bits in base64url. */

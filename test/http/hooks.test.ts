@@ -1,7 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { decodeJwt } from 'jose';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import type { AccountEvent } from '../../src/domain/event.ts';
+import { privatePem } from '../../src/infrastructure/keys.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 
@@ -82,6 +87,55 @@ describe('beforeRegister', () => {
     expect(response.get('Retry-After')).toBe('5');
     expect(JSON.stringify([service.logs, response.body])).not.toContain('s3cr3t');
     expect(service.logs).toContainEqual(expect.objectContaining({ level: 'error', code: 'SYS_HOOK_UNAVAILABLE' }));
+  });
+});
+
+describe('HOOK_BEFORE_REGISTER', () => {
+  const answering = async (answer: (body: string) => object | undefined) => {
+    const server = createServer(async (request, response) => {
+      const given = answer(Buffer.concat(await request.toArray()).toString());
+      response.writeHead(given === undefined ? 500 : 200).end(JSON.stringify(given));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?key=s3cr3t`;
+    return { HOOK_BEFORE_REGISTER: url, HOOK_PRIVATE_KEY: privatePem(privateKey) };
+  };
+
+  it('decides as a function does, without a secret in the request', async () => {
+    const asked: string[] = [];
+    const env = await answering((body) => {
+      asked.push(body);
+      return asked.length === 1
+        ? { decision: 'allow', attributes: { plan: 'trial' } }
+        : { decision: 'refuse', message: 'Only for employees.' };
+    });
+    const service = await start(env);
+    const { person, accessToken } = await signUp(service);
+    expect(decodeJwt(accessToken)).toMatchObject({ attributes: { plan: 'trial' } });
+    const { body } = await service.http.post('/auth/register').send(aPerson()).expect(403);
+    expect(body).toMatchObject({ code: 'AUTH_REGISTRATION_REFUSED', message: 'Only for employees.' });
+    expect(JSON.parse(asked[0] ?? '')).toMatchObject({ data: { username: person.username, address: '127.0.0.0/24' } });
+    expect(asked[0]).not.toContain(person.password);
+  });
+
+  it('closes the door while it fails, but the service stays ready, and its URL is not logged', async () => {
+    let isUp = false;
+    const service = await start(await answering(() => (isUp ? { decision: 'allow' } : undefined)));
+    const response = await service.http.post('/auth/register').send(aPerson()).expect(503);
+    expect([response.body.code, response.get('Retry-After')]).toEqual(['SYS_HOOK_UNAVAILABLE', '5']);
+    await service.http.get('/health/ready').expect(200);
+    isUp = true;
+    await signUp(service);
+    expect(JSON.stringify(service.logs)).not.toContain('s3cr3t');
+  });
+
+  it('is refused at the start beside a function', async () => {
+    const env = { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' };
+    await expect(startWith({ beforeRegister: () => ({ decision: 'allow' }) }, env)).rejects.toThrow(
+      /^HOOK_BEFORE_REGISTER: must not be set beside hooks\.beforeRegister/,
+    );
   });
 });
 

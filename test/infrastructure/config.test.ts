@@ -67,6 +67,8 @@ describe('without any variable', () => {
       ownAccountPages: true,
       registration: { mode: 'open', domains: [] },
       codePageUrl: 'http://localhost:3000/auth/code',
+      hookBeforeRegister: null,
+      hookPrivateKey: null,
       emailVerification: 'optional',
       loginByCode: false,
       passwords: 'required',

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
-import { loadOrCreateFactorKey, loadOrCreateKeys } from '../../src/infrastructure/keys.ts';
+import { publicHookKey } from '../../src/adapters/hooks/over-http.ts';
+import { loadOrCreateFactorKey, loadOrCreateHookKey, loadOrCreateKeys } from '../../src/infrastructure/keys.ts';
 
 let parent: string;
 let dataDir: string;
@@ -163,6 +164,34 @@ describe('loadOrCreateFactorKey', () => {
   it('names DATA_DIR, the file and the reason when that is a directory', async () => {
     await mkdir(file('factors.key'), { recursive: true });
     expect((await failure(loadOrCreateFactorKey)).message).toMatch(/DATA_DIR.*factors\.key: EISDIR/);
+  });
+});
+
+describe('loadOrCreateHookKey', () => {
+  const load = (at = dataDir) => loadOrCreateHookKey({ hookPrivateKey: null, dataDir: at });
+
+  it('makes a key that its owner alone can read, with the public one below it, for all who ask at once', async () => {
+    const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => load()));
+    for (const other of [...others, await load()]) expect(other.equals(first ?? expect.unreachable())).toBe(true);
+    expect(first?.asymmetricKeyType).toBe('ed25519');
+    expect((await readFile(file('hooks.pem'), 'utf8')).split('\n').slice(-2)).toEqual([
+      publicHookKey(first ?? expect.unreachable()),
+      '',
+    ]);
+    expect(await Promise.all([join(dataDir, 'keys'), file('hooks.pem')].map(mode))).toEqual(['700', '600']);
+    expect((await load(join(parent, 'other'))).equals(first ?? expect.unreachable())).toBe(false);
+  });
+
+  it('makes none where the environment has one', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    expect(await loadOrCreateHookKey({ hookPrivateKey: privateKey, dataDir })).toBe(privateKey);
+    await expect(readdir(dataDir)).rejects.toThrow('ENOENT');
+  });
+
+  it('refuses a key on another curve, naming the file and nothing of it', async () => {
+    await mkdir(join(dataDir, 'keys'), { recursive: true });
+    await writeFile(file('hooks.pem'), pem('P-256'));
+    expect((await failure(load)).message).toMatch(/^The keys in DATA_DIR cannot be used: [^-]*hooks\.pem [^-]*$/);
   });
 });
 

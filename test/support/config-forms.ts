@@ -1,9 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'vitest';
+import { privatePem } from '../../src/infrastructure/keys.ts';
 
 /** One more than is allowed. */
 const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
 const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
 export const DEFAULT_FILE = { kind: 'sqlite', path: '.data/database.sqlite', synchronous: 'normal', tablePrefix: '' };
+
+const HOOK_KEY = generateKeyPairSync('ed25519').privateKey;
+const IS_HOOK_KEY = expect.toSatisfy((key) => HOOK_KEY.equals(key));
+const OTHER_CURVE = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** Windows in milliseconds. */
 const LIMITS = { global: { requests: 500, window: 60_000 }, strict: { requests: 100, window: 60_000 }, public: null };
@@ -132,6 +138,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'Example.com, .Example.org,bücher.example,.edu',
     { registration: { mode: 'open', domains: ['example.com', '.example.org', 'xn--bcher-kva.example', '.edu'] } },
   ],
+  ['HOOK_BEFORE_REGISTER', 'https://a.b/x?key=y', { hookBeforeRegister: 'https://a.b/x?key=y' }],
+  ['HOOK_BEFORE_REGISTER', 'http://[::1]:4000', { hookBeforeRegister: 'http://[::1]:4000/' }],
+  // As the file of the service has it, and as a line of an environment file.
+  ['HOOK_PRIVATE_KEY', `${privatePem(HOOK_KEY)}whpk_x\n`, { hookPrivateKey: IS_HOOK_KEY }],
+  ['HOOK_PRIVATE_KEY', privatePem(HOOK_KEY).replaceAll('\n', '\\n'), { hookPrivateKey: IS_HOOK_KEY }],
   ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
   ['LOGIN_BY_CODE', 'on', { loginByCode: true }],
@@ -252,6 +263,9 @@ export const REFUSED: Readonly<Record<string, string>> = {
   ACCOUNT_PAGES_URL: '/account|app.example.com|ftp://example.com|https://a.example/#a|https://u:p@a.example',
   REGISTRATION: 'on|true|Closed|off',
   REGISTRATION_DOMAINS: `,|example.com,|com|*.example.com|@example.com|a@example.com|..example.com|example.com.|https://example.com|exa mple.com|exa\tmple.com|1.2.3.4|${'a.'.repeat(127)}com`,
+  HOOK_BEFORE_REGISTER:
+    'on|/hook|a.b/hook|http://a.b/|http://10.0.0.1/|https://u:p@a.b/|https://u@a.b|https://a.b/#x|ftp://localhost/|https://a b/',
+  HOOK_PRIVATE_KEY: `secret|whsk_AAAA|${privatePem(OTHER_CURVE)}|${privatePem(HOOK_KEY).slice(0, 60)}`,
   EMAIL_VERIFICATION: 'on|true|Required',
   LOGIN_BY_CODE: 'true|On|optional',
   PASSWORDS: 'off|true|Optional',

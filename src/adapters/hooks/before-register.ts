@@ -5,23 +5,22 @@ import { LoggableError } from '../log/redact-error.ts';
 import { bounded } from './bounded.ts';
 
 /** Milliseconds. */
-const ANSWER_TIMEOUT = 2_000;
+export const ANSWER_TIMEOUT = 2_000;
 
-const Answer = v.variant('decision', [
-  v.object({ decision: v.literal('allow'), attributes: v.optional(v.unknown()) }),
-  v.object({
-    decision: v.literal('refuse'),
-    // Shown on pages and in logs of clients: no control characters, and none that reorder the text.
-    message: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u))),
-  }),
-]);
+/** Strict, so that an attribute is not lost by a mistake in a name. */
+const Answer = v.strictObject({
+  decision: v.picklist(['allow', 'refuse']),
+  attributes: v.optional(v.unknown()),
+  // Shown on pages and in logs of clients: no control characters, and none that reorder the text.
+  message: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u))),
+});
 
 /** @throws Error when the answer is not valid. */
 const read = (given: unknown): RegistrationAnswer => {
   const { success, output } = v.safeParse(Answer, given);
   if (!success) throw new LoggableError('the answer is not valid');
-  if (output.decision === 'refuse') return output;
-  const { decision, attributes } = output;
+  const { decision, attributes, message } = output;
+  if (decision === 'refuse') return { decision, message };
   return attributes === undefined ? { decision } : { decision, attributes: readAttributes(JSON.stringify(attributes)) };
 };
 

@@ -1,11 +1,12 @@
 import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
+import { publicHookKey } from '../../adapters/hooks/over-http.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
-import { parseConfig } from '../config.ts';
-import { newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
+import { type Config, parseConfig } from '../config.ts';
+import { loadOrCreateHookKey, newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, printed, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
@@ -53,13 +54,17 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };
 
-/** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
+/** The `kid` and the use of each key in the environment, and the public key of hooks. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
-  const { keys: pairs } = parseConfig(env);
-  if (pairs === null)
-    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
-  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}`;
+  const config = parseConfig(env);
+  const ofHooks = config.hookBeforeRegister === null ? '' : `\nKey of hooks:\n  ${await hookKey(config)}`;
+  if (config.keys === null)
+    return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${ofHooks}`;
+  const { access, refresh } = config.keys;
+  return `${await describePair('access', access)}\n${await describePair('refresh', refresh)}${ofHooks}`;
 };
+
+const hookKey = async (config: Config): Promise<string> => `${publicHookKey(await loadOrCreateHookKey(config))}\n`;
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
@@ -95,6 +100,10 @@ export const keys: Command = {
       'creates the secret of a server that renders pages, and its entry of PAGE_SERVERS',
       pageServerPages,
     ),
+    hook: action({
+      does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment',
+      run: async ({ env }) => ({ text: await hookKey(parseConfig(env)) }),
+    }),
     check: action({
       does: 'checks the key pairs in the environment; prints no private key',
       run: async ({ env }) => ({ text: await describeKeys(env) }),

@@ -3,7 +3,7 @@ import { NOTICES } from '../../domain/message.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as form from './forms.ts';
-import { secretKeys } from './keys.ts';
+import { hookKey, secretKeys } from './keys.ts';
 import { mailUrl } from './server-urls.ts';
 import * as url from './urls.ts';
 
@@ -54,6 +54,20 @@ export const ACCOUNT_VARIABLES = {
     unset: 'all',
     meaning:
       'The domains of the email addresses with which users may register, and to which they may change theirs: example.com is that domain alone, .example.com its subdomains. Separate several with commas.',
+  },
+  HOOK_BEFORE_REGISTER: {
+    form: url.hookUrl,
+    secret: true,
+    unset: 'none',
+    meaning:
+      'The URL that is asked about each registration, and answers whether it is allowed. If it fails, nobody can register.',
+  },
+  HOOK_PRIVATE_KEY: {
+    form: hookKey,
+    secret: true,
+    unset: 'generated in DATA_DIR',
+    meaning:
+      'The private key that signs the requests to HOOK_BEFORE_REGISTER: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
   },
   MAIL_URL: {
     form: mailUrl,

@@ -74,6 +74,18 @@ export const publicKeys = parsed('one or more public keys in PEM (SPKI), EC on t
   return isFit ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem))) : undefined;
 });
 
+/** @returns `null` unless the text begins with an Ed25519 private key in PEM. The public key may follow, as in the file of the service. */
+export const hookKeyOf = (text: string): KeyObject | null => {
+  try {
+    const key = createPrivateKey(text.replaceAll('\\n', '\n'));
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+};
+
+export const hookKey = parsed('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
+
 /** @returns `null` unless the text has exactly one private key, on P-256 */
 export const pairOf = (text: string): KeyPair | null => {
   const { success, output } = safeParse(privateKey.schema, text);

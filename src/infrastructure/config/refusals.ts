@@ -89,6 +89,8 @@ export const REFUSALS: Rules = {
     isOutside(of, of.ACCESS_COOKIE_DOMAIN) || hasTopLevelCookie(of),
   'WEBAUTHN_RP_ID: must be the host of BASE_URL, or a domain above it': (of) => isOutside(of, of.WEBAUTHN_RP_ID),
 
+  'HOOK_BEFORE_REGISTER: must be https in production': (of) =>
+    isProduction(of) && of.HOOK_BEFORE_REGISTER?.startsWith('http:'),
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

@@ -103,6 +103,10 @@ export const settingsOf = (of: Values) => {
     codePageUrl: hasUserPages(of)
       ? `${baseUrlOf(of)}/auth/code`
       : (of.LOGIN_PAGE_URL ?? `${of.ACCOUNT_PAGES_URL ?? baseUrlOf(of)}/login-code`),
+    /** `null`: no URL decides about registrations. */
+    hookBeforeRegister: of.HOOK_BEFORE_REGISTER ?? null,
+    /** `null`: the service generates its own in `dataDir`. */
+    hookPrivateKey: of.HOOK_PRIVATE_KEY ?? null,
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: of.LOGIN_BY_CODE === 'on',
     passwords: of.PASSWORDS,

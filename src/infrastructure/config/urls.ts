@@ -39,11 +39,15 @@ export const pageUrl = parsed(
   (text) => httpUrl(text, /[#\s]/)?.href,
 );
 
-/** Its host becomes part of a Content-Security-Policy. `http:` only on this machine. */
-export const logoUrl = parsed('an https URL of a picture, without credentials and fragment', (text) => {
-  const url = httpUrl(text, /[#*\s]/);
-  return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
-});
+/** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
+const safeUrl = (of: string) =>
+  parsed(`an https URL of ${of}, without credentials and fragment`, (text) => {
+    const url = httpUrl(text, /[#*\s]/);
+    return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
+  });
+
+export const logoUrl = safeUrl('a picture');
+export const hookUrl = safeUrl('a hook');
 
 /** Enough for every application of a product, and few enough for the headers that name them. */
 const MAX_ITEMS = 50;

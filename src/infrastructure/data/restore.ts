@@ -3,8 +3,7 @@ import { link, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import { CommandError } from '../command-error.ts';
-import { pairOf } from '../config/keys.ts';
-import { createOnce, FACTOR_KEY_FILE, factorKeyOf, readIfAny } from '../keys.ts';
+import { createOnce, isKeyOfFile, readIfAny } from '../keys.ts';
 import { type CopyOptions, damaged, extractParts, unpack } from './backup.ts';
 import { assertHasNoDatabase, assertNotNewer, countRows } from './databases.ts';
 
@@ -45,8 +44,7 @@ const existing = (path: string): string => (existsSync(path) ? path : existing(d
 /** With a text that is no key, the service would not start. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
   for (const [name, content] of keys)
-    if ((name === FACTOR_KEY_FILE ? factorKeyOf(content) : pairOf(content)) === null)
-      throw damaged(`${name} in it is no key of the service`);
+    if (!isKeyOfFile(name, content)) throw damaged(`${name} in it is no key of the service`);
 };
 
 /** Other keys would log everybody out, and to replace them could lose them. */

@@ -57,6 +57,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ JWT_REFRESH_COOKIE_SECURE: '' }, {}, 'JWT_REFRESH_COOKIE_SECURE'],
   [{ BCRYPT_COST: '9' }, { BCRYPT_COST: '10' }, 'BCRYPT_COST'],
   [{ ALLOWED_ORIGINS_PROD: '*' }, {}, 'ALLOWED_ORIGINS_PROD'],
+  [{ HOOK_BEFORE_REGISTER: 'http://localhost/' }, { HOOK_BEFORE_REGISTER: 'https://a.b/' }, 'HOOK_BEFORE_REGISTER'],
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],
   [{ MAIL_FROM: '' }, { MAIL_FROM: '', MAIL_URL: '' }, 'MAIL_FROM'],
   [{ BASE_URL: '' }, { BASE_URL: '', MAIL_URL: '' }, 'BASE_URL'],

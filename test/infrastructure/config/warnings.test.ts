@@ -32,6 +32,7 @@ describe('a configuration that is allowed', () => {
     ['no limit for log-ins', { RATE_LIMITS: 'global=1/1,strict=off,public=1/1' }, 'RATE_LIMITS'],
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['a domain that nobody proves', { REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS'],
+    ['no key of its own for a hook', { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' }, 'HOOK_PRIVATE_KEY'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
     ['no decision about pages', { ACCOUNT_PAGES: '' }, 'ACCOUNT_PAGES'],
     ['mail in the clear', { MAIL_URL: 'smtp://mailpit?requireTLS=false' }, 'MAIL_URL'],

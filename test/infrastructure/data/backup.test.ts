@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { addParts, backUp, pack } from '../../../src/infrastructure/data/backup.ts';
 import { restore } from '../../../src/infrastructure/data/restore.ts';
-import { FACTOR_KEY_FILE, KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
+import {
+  FACTOR_KEY_FILE,
+  HOOK_KEY_FILE,
+  KEY_FILES,
+  newFactorKey,
+  newPair,
+  privatePem,
+} from '../../../src/infrastructure/keys.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { fill } from '../../support/records/fill.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
@@ -24,6 +32,7 @@ const databaseIn = (dataDir: string) => onSqlite(join(dataDir, 'database.sqlite'
 const KEYS: Readonly<Record<string, string>> = {
   [KEY_FILES.access]: privatePem(newPair().privateKey),
   [FACTOR_KEY_FILE]: `${newFactorKey()}\n`,
+  [HOOK_KEY_FILE]: privatePem(generateKeyPairSync('ed25519').privateKey),
 };
 const USERS = 20;
 
@@ -235,6 +244,7 @@ describe('restore', () => {
     ['that is empty', KEY_FILES.refresh, ''],
     ['of an app in the place of one of tokens', KEY_FILES.refresh, KEYS[FACTOR_KEY_FILE] ?? ''],
     ['of tokens in the place of one of apps', FACTOR_KEY_FILE, KEYS[KEY_FILES.access] ?? ''],
+    ['of tokens in the place of one of hooks', HOOK_KEY_FILE, KEYS[KEY_FILES.access] ?? ''],
     ['that is too large', KEY_FILES.access, 'x'.repeat(16_385)],
   ])('refuses a key %s, unless the keys are left out', async (_what, name, key) => {
     const place = join(newPath(), 'deep');

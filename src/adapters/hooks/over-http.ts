@@ -1,0 +1,55 @@
+import { createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import type { Hooks } from '../../application/ports/hooks.ts';
+import { LoggableError } from '../log/redact-error.ts';
+import { ANSWER_TIMEOUT } from './before-register.ts';
+
+const MAX_ANSWER_BYTES = 16_384;
+
+/** The public half of an Ed25519 key, as Standard Webhooks writes it. */
+export const publicHookKey = (key: KeyObject): string => {
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
+};
+
+/**
+ * A hook that asks a URL, in requests that are signed as Standard Webhooks says. It gives up after two seconds, and follows no redirect. The
+ * answer is JSON that nothing has checked yet.
+ * @param key an Ed25519 key
+ */
+export const beforeRegisterOverHttp =
+  (url: string, key: KeyObject): NonNullable<Hooks['beforeRegister']> =>
+  async (data) => {
+    const [id, now] = [`msg_${randomUUID()}`, Date.now()];
+    const timestamp = Math.floor(now / 1_000);
+    const body = JSON.stringify({ type: 'registration.requested', timestamp: new Date(now).toISOString(), data });
+    const signature = sign(null, Buffer.from(`${id}.${timestamp}.${body}`), key).toString('base64');
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': `v1a,${signature}`,
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new LoggableError(`the hook has answered with the status ${response.status}`);
+    }
+    return JSON.parse(await textOf(response));
+  };
+
+/** @throws LoggableError when it is too long. The connection ends then. */
+const textOf = async ({ body }: Response): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new LoggableError('the answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};

@@ -1,0 +1,178 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
+import { beforeRegisterOverHttp, publicHookKey } from '../../../src/adapters/hooks/over-http.ts';
+import { redactError } from '../../../src/adapters/log/redact-error.ts';
+import { selfSigned } from '../../support/certificate.ts';
+import { freePort } from '../../support/servers/free-port.ts';
+
+const { privateKey } = generateKeyPairSync('ed25519');
+const REGISTRATION = {
+  ...{ username: 'ada', email: 'ada@example.org', locale: 'de' },
+  ...{ address: '192.0.2.0/24', userAgent: 'Browser', extra: { captcha: 'ü' } },
+};
+
+const listening = async (server: Server): Promise<number> => {
+  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+};
+const urlOf = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/hook`;
+const asking = (url: string, observe = vi.fn()) =>
+  boundedBeforeRegister(beforeRegisterOverHttp(url, privateKey), observe);
+
+/** Why a registration is refused, as the log has it. */
+const causeOf = async (url: string) => {
+  const error = redactError(await asking(url)(REGISTRATION).catch((failed: unknown) => failed));
+  expect(error).toMatchObject({ code: 'SYS_HOOK_UNAVAILABLE' });
+  expect(JSON.stringify(error)).not.toContain('s3cr3t');
+  return error.cause;
+};
+
+it('sends what a registration is about, signed as Standard Webhooks says, and returns the answer', async () => {
+  const ids = new Set<string>();
+  const url = await urlOf(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature = '' } = request.headers;
+    const x = Buffer.from(publicHookKey(privateKey).slice('whpk_'.length), 'base64');
+    expect(x).toHaveLength(32);
+    const key = createPublicKey({
+      format: 'jwk',
+      key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') },
+    });
+    const [version, base64 = ''] = String(signature).split(',');
+    const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
+    const given = JSON.parse(body.toString());
+    response.end(
+      JSON.stringify({
+        decision: 'allow',
+        attributes: {
+          isGenuine: version === 'v1a' && verify(null, signed, key, Buffer.from(base64, 'base64')),
+          secondsAgo: Math.floor(Date.now() / 1_000) - Number(timestamp) < 60,
+          isSameMoment: Math.floor(Date.parse(given.timestamp) / 1_000) === Number(timestamp),
+          given: [request.method, request.headers['content-type'], given.type],
+          isWhole: JSON.stringify(given.data) === JSON.stringify(REGISTRATION),
+        },
+      }),
+    );
+    ids.add(String(id));
+  });
+  const ask = asking(url);
+  for (const _time of [1, 2])
+    expect(await ask(REGISTRATION)).toEqual({
+      decision: 'allow',
+      attributes: {
+        ...{ isGenuine: true, secondsAgo: true, isSameMoment: true, isWhole: true },
+        given: ['POST', 'application/json', 'registration.requested'],
+      },
+    });
+  expect(ids.size).toBe(2);
+});
+
+describe('an answer that counts as none', () => {
+  const sent = (body: string | Buffer, headers = {}, status = 200) =>
+    urlOf((_request, response) => {
+      response.writeHead(status, headers).end(body);
+    });
+  const ALLOW = JSON.stringify({ decision: 'allow' });
+
+  it.each([
+    ['HTML', '<p>s3cr3t</p>', { type: 'SyntaxError' }],
+    ['half of one', '{"decision":"allow","s3cr3t', { type: 'SyntaxError' }],
+    ['nothing', '', { type: 'SyntaxError' }],
+    ['null', 'null', { message: 'the answer is not valid' }],
+    ['another decision', '{"decision":"s3cr3t"}', { message: 'the answer is not valid' }],
+    ['a decision of the prototype', '{"__proto__":{"decision":"allow"}}', { message: 'the answer is not valid' }],
+    ['an unknown member', '{"decision":"allow","atributes":{}}', { message: 'the answer is not valid' }],
+    [
+      'attributes that pollute prototypes',
+      '{"decision":"allow","attributes":{"a":{"__proto__":{"b":1}}}}',
+      { type: 'Error' },
+    ],
+  ])('%s', async (_what, body, cause) => {
+    expect(await causeOf(await sent(body))).toMatchObject(cause);
+    expect(Object.hasOwn(Object.prototype, 'b')).toBe(false);
+  });
+
+  it.each([400, 500, 503])('the status %i, whatever the body is', async (status) => {
+    const message = `the hook has answered with the status ${status}`;
+    expect(await causeOf(await sent(ALLOW, {}, status))).toMatchObject({ message });
+  });
+
+  it.each([301, 302, 307, 308])('a redirect with the status %i, which is not followed', async (status) => {
+    let followed = 0;
+    const elsewhere = await urlOf((_request, response) => {
+      followed += 1;
+      response.end(ALLOW);
+    });
+    expect(await causeOf(await sent('', { location: elsewhere }, status))).toMatchObject({ message: /./ });
+    expect(followed).toBe(0);
+  });
+
+  it.each([
+    ['of 16 kB and a byte', () => sent(ALLOW.padEnd(16_385))],
+    ['that is small when it is packed', () => sent(gzipSync(' '.repeat(50_000_000)), { 'content-encoding': 'gzip' })],
+  ])('one %s', async (_what, url) => {
+    expect(await causeOf(await url())).toMatchObject({ message: 'the answer is too long' });
+  });
+
+  it('one that has no end: the connection is cut', async () => {
+    const ended = Promise.withResolvers<void>();
+    const url = await urlOf((_request, response) => {
+      response.on('close', ended.resolve);
+      const write = () => {
+        while (!response.destroyed && response.write('x'.repeat(1_000)));
+      };
+      response.on('drain', write);
+      write();
+    });
+    expect(await causeOf(url)).toMatchObject({ message: 'the answer is too long' });
+    await ended.promise;
+  });
+
+  it('one that is late with its headers, or with its end: both connections are cut after two seconds', async () => {
+    const waiting: Promise<unknown>[] = [];
+    const late = (begin: (response: ServerResponse) => void) =>
+      urlOf((_request, response) => {
+        waiting.push(once(response, 'close'));
+        begin(response);
+      });
+    const urls = [await late(() => undefined), await late((response) => response.write('{"decision":'))];
+    await Promise.all(urls.map(causeOf));
+    expect(waiting).toHaveLength(2);
+    await Promise.all(waiting);
+  });
+
+  it('one of a server that is not there, hangs up, or has a certificate that nobody knows', async () => {
+    const { cert, key } = selfSigned('127.0.0.1');
+    const tls = createTlsServer({ cert, key }, (_request, response) => void response.end(ALLOW));
+    expect(await causeOf(`http://127.0.0.1:${await freePort()}`)).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    expect(await causeOf(await urlOf(({ socket }) => void socket.destroy()))).toMatchObject({ type: 'TypeError' });
+    expect(await causeOf(`https://127.0.0.1:${await listening(tls)}`)).toMatchObject({
+      cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    });
+  });
+});
+
+it('asks about fifty registrations at once, and refuses the others meanwhile', async () => {
+  const waiting: ServerResponse[] = [];
+  const fifty = Promise.withResolvers<void>();
+  const url = await urlOf((_request, response) => {
+    if (waiting.push(response) === 50) fifty.resolve();
+  });
+  const outcomes = vi.fn();
+  const ask = asking(url, outcomes);
+  const answers = Array.from({ length: 60 }, () => ask(REGISTRATION).catch((error: unknown) => error));
+  await fifty.promise;
+  expect(outcomes.mock.calls).toEqual(Array(10).fill(['before-register', 'dropped']));
+  for (const response of waiting) response.end('{"decision":"refuse","message":"No."}');
+  const [last] = (await Promise.all(answers)).reverse();
+  expect(last).toMatchObject({ code: 'SYS_HOOK_UNAVAILABLE' });
+  expect(await answers[0]).toEqual({ decision: 'refuse', message: 'No.' });
+  expect(waiting).toHaveLength(50);
+});

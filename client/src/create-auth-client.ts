@@ -116,6 +116,8 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     ...members,
     register: (registration) => signIn('/auth/register', registration),
     login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
+    requestCode: (account) => ask('POST', '/auth/login/code', { account }),
+    logInWithCode: (code) => signIn('/auth/login/code/confirm', { code }) as Promise<User>,
     logInAt: ((at?: string | Return, body?: object, seen?: Parameters<typeof signIn>[2]) =>
       body
         ? signIn(at as string, body, seen)

@@ -420,6 +420,10 @@ export type AuthClient = {
   /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
+  /** Sends a code to the address of the account, if there is one. The answer is the same if not. */
+  readonly requestCode: (account: string) => Promise<null>;
+  /** Logs in with the code of the mail, in the browser that has asked for it. */
+  readonly logInWithCode: (code: string) => Promise<User>;
   readonly logInAt: {
     /** Leads to the log-in page of the service, and back. Then `ready` has the user. */
     (page?: Return): void;

@@ -56,20 +56,20 @@ const NOBODY: Owner = { id: '', email: '' };
  * an account that does not exist.
  * @throws AppError AUTH_CODE_INVALID
  */
-export const guessCode = async (
+export const guessCode = async <Found extends Owner>(
   deps: CodeDeps & Pick<Stores, 'used'>,
   { codes }: AskedLogin,
-  owner: Owner | null,
+  owner: Found | null,
   typed: string,
-): Promise<AskedCode> => {
+): Promise<{ readonly code: AskedCode; readonly owner: Found }> => {
   const matching: AskedCode[] = [];
   for (const code of codes) {
     const isRight = isSameCode(codeFor(deps, code, owner ?? NOBODY), typed);
-    if ((await countGuess(deps, code)) && isRight && owner !== null) matching.push(code);
+    if ((await countGuess(deps, code)) && isRight) matching.push(code);
   }
   const [code] = matching;
-  if (code === undefined) throw invalidCode('the code is wrong, or was guessed too often');
-  return code;
+  if (code === undefined || owner === null) throw invalidCode('the code is wrong, or was guessed too often');
+  return { code, owner };
 };
 
 /** In the store, so that it is counted once for all instances. @returns whether there was a guess left. */

@@ -6,6 +6,7 @@ import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 
@@ -110,6 +111,28 @@ describe('calls that need no user', () => {
     expect(await anybody().undoFactors(await token('factors-undo'))).toBeNull();
     expect(await service.ports.passkeys.listByUser(user.id)).toEqual([]);
   });
+});
+
+it('logInWithCode logs in with the code of the mail that requestCode has asked for', async () => {
+  const mailer = memoryMailer();
+  const own = await start({ LOGIN_BY_CODE: 'on' }, { mailer });
+  const { person } = await ada(own);
+  const cookies: string[] = [];
+  const keeping: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    request.headers.set('Cookie', cookies.join('; '));
+    const response = await fetch(request);
+    cookies.unshift(...response.headers.getSetCookie().map((line) => line.split(';')[0] ?? ''));
+    return response;
+  };
+  const auth = createAuthClient({ baseUrl: own.url, fetch: keeping });
+  onTestFinished(auth.dispose);
+  expect(await auth.requestCode(person.email)).toBeNull();
+  await Promise.all((await own.mail?.send(10)) ?? []);
+  const text = mailer.mails.findLast(({ to }) => to === person.email)?.text ?? '';
+  expect((await errorOf(auth.logInWithCode('00000000'))).code).toBe('AUTH_CODE_INVALID');
+  const user = await auth.logInWithCode(/^\d{8}$/m.exec(text)?.[0] ?? '');
+  expect([user, auth.user]).toMatchObject([{ username: person.username }, { username: person.username }]);
 });
 
 describe('calls of a user, with the fetch of the AuthClient', () => {

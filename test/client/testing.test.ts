@@ -32,6 +32,16 @@ describe('a client in memory', () => {
     ]);
   });
 
+  it('logs in with a code who has asked for one', async () => {
+    const auth = createFakeAuthClient();
+    expect(await auth.requestCode('grace')).toBeNull();
+    expect(await auth.logInWithCode('48151623')).toMatchObject({ username: 'grace' });
+    expect(auth.calls).toEqual([
+      ['requestCode', 'grace'],
+      ['logInWithCode', '48151623'],
+    ]);
+  });
+
   it('fails as a test wants, once, and records what it was called with', async () => {
     const auth = createFakeAuthClient({ user: { username: 'ada' }, sessions: [] });
     auth.failNext('login', 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryable: true, retryAfter: 7 });

@@ -157,9 +157,9 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(29);
+    expect(direct).toHaveLength(30);
     expect(renewals).toHaveLength(1);
-    expect(signIns).toHaveLength(4);
+    expect(signIns).toHaveLength(5);
     expect(posts).toHaveLength(7);
   });
 });

@@ -1,57 +1,268 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { signUp } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, type Own, startService, type TestService } from '../support/http/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { codeFor, unseal } from '../../src/application/login-code.ts';
+import { MINUTE } from '../support/application.ts';
+import { codeAt } from '../support/authenticator-app.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { eventsOf } from '../support/http/account.ts';
+import {
+  cookieAttributes,
+  opened,
+  refreshWith,
+  servicesOverOneDatabase,
+  signUp,
+  tokenIn,
+} from '../support/http/auth-http.ts';
+import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
-const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}) => {
-  const mailer = memoryMailer();
-  const service = await startService({ LOGIN_BY_CODE: 'on', EMAIL_VERIFICATION: 'off', ...env }, { mailer, ...own });
-  return { ...service, mails: mailer.mails };
-};
-type Mailing = Awaited<ReturnType<typeof start>>;
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const mailer = memoryMailer();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ LOGIN_BY_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
+});
 
-const deliver = async ({ mail }: TestService): Promise<void> => {
+const deliver = async (): Promise<void> => {
   for (;;) {
-    const attempts = (await mail?.send(10)) ?? [];
+    const attempts = (await service.mail?.send(10)) ?? [];
     if (attempts.length === 0) return;
     await Promise.all(attempts);
   }
 };
 
-const pendingOf = (response: { get(header: 'Set-Cookie'): string[] | undefined }): string =>
-  cookiePair(response.get('Set-Cookie')?.find((line) => line.startsWith('login_pending=')));
+const setCookieOf = (response: { get(header: 'Set-Cookie'): string[] | undefined }): string =>
+  response.get('Set-Cookie')?.find((line) => line.startsWith('login_pending=')) ?? '';
 
-const ask = async ({ http }: TestService, account: string, cookie = ''): Promise<string> =>
-  pendingOf(await http.post('/auth/login/code').set('Cookie', cookie).send({ account }).expect(202));
+/** @returns the cookie of the browser. @param cookie the one that it has. */
+const ask = async (account: string, cookie = ''): Promise<string> =>
+  cookiePair(
+    setCookieOf(await service.http.post('/auth/login/code').set('Cookie', cookie).send({ account }).expect(202)),
+  );
 
-const confirm = ({ http }: TestService, cookie: string, code: string) =>
-  http.post('/auth/login/code/confirm').set('Cookie', cookie).send({ code });
+const confirm = (cookie: string, code: string, at = service) =>
+  at.http.post('/auth/login/code/confirm').set('Cookie', cookie).send({ code });
 
-const codesTo = ({ mails }: Mailing, email: string): string[] =>
-  mails.filter(({ to }) => to === email).flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? []);
+const refused = async (cookie: string, code: string, at = service): Promise<void> => {
+  expect((await confirm(cookie, code, at).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+};
+
+/** The codes in the mails to an address, the oldest first. */
+const codesTo = async (email: string): Promise<string[]> => {
+  await deliver();
+  return mailer.mails.filter(({ to }) => to === email).flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? []);
+};
+
+/** A user whose address is verified, who has asked for a code. */
+const asked = async (account: 'username' | 'email' = 'email') => {
+  const { person, user, ...held } = await signUp(service);
+  await service.ports.users.update(user.id, { emailVerifiedAt: clock.now(), now: clock.now() });
+  const cookie = await ask(person[account]);
+  const [code = ''] = await codesTo(person.email);
+  const wrong = `${(Number(code) + 1) % 10 ** 8}`.padStart(8, '0');
+  return { person, user, held, cookie, code, wrong };
+};
+
+const disable = ({ id }: { readonly id: string }, disabledAt: number | null) =>
+  service.ports.users.update(id, { disabledAt, now: clock.now() });
 
 describe('a code by mail', () => {
-  let service: Mailing;
-  beforeAll(async () => {
-    service = await start();
-  });
-  afterAll(() => service.close());
-
-  it('logs its user in', async () => {
-    const { person } = await signUp(service);
-    const cookie = await ask(service, person.username);
-    await deliver(service);
-    const [code = ''] = codesTo(service, person.email);
-    const { body } = await confirm(service, cookie, code).expect(200);
-    expect(body.data.user).toMatchObject({ username: person.username });
-    expect((await confirm(service, cookie, code).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+  it.each(['username', 'email'] as const)('logs the user in who asked with the %s', async (account) => {
+    const { person, cookie, code } = await asked(account);
+    const response = await confirm(cookie, `${code.slice(0, 4)} ${code.slice(4)}`).expect(200);
+    expect(response.body.data.user).toMatchObject({ username: person.username });
+    expect(opened(response.body.data.accessToken).claims).toMatchObject({ amr: ['mca'], acr: 'aal1' });
+    expect(cookieAttributes(setCookieOf(response))).toMatchObject({ 'Max-Age': '0' });
+    await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
   });
 
-  it('is answered the same for an account that does not exist', async () => {
-    const { email } = aPerson();
-    const cookie = await ask(service, email);
-    await deliver(service);
-    expect(codesTo(service, email)).toEqual([]);
-    expect((await confirm(service, cookie, '12345678').expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+  it('has a link that does nothing by itself, and says where it was asked for', async () => {
+    const { person, code } = await asked();
+    const mail = mailer.mails.findLast(({ to }) => to === person.email);
+    expect(mail?.text).toMatch(/^https:\/\/auth\.example\.org\/auth\/code$/m);
+    expect(mail?.text).toContain('Device: ');
+    expect(mail?.subject).not.toContain(code);
+  });
+
+  it('is not in the log, nor in the store', async () => {
+    const { code, user, cookie } = await asked();
+    await confirm(cookie, code).expect(200);
+    expect(JSON.stringify(service.logs)).not.toContain(code);
+    expect(JSON.stringify(await service.ports.outbox.listByUser(user.id))).not.toContain(code);
+    expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(['login-code-requested', 'logged-in']),
+    );
+  });
+
+  it('works once, also for confirmations at once', async () => {
+    const { cookie, code } = await asked();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => confirm(cookie, code)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
+    await refused(cookie, code);
+  });
+
+  it('has five guesses, at all instances together', async () => {
+    const { cookie, code, wrong } = await asked();
+    const other = await start({ LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer, secrets: service.ports.secrets }));
+    const guesses = Array.from({ length: 5 }, (_, at) => refused(cookie, wrong, at % 2 === 0 ? service : other));
+    await Promise.all(guesses);
+    await refused(cookie, code);
+  });
+
+  it('keeps its guesses when the browser asks again, in however many ways', async () => {
+    const { person, cookie, code, wrong } = await asked();
+    clock.advance(MINUTE);
+    for (let fork = 0; fork < 5; fork += 1) await refused(await ask(person.email, cookie), wrong);
+    await refused(await ask(person.email, cookie), code);
+  });
+
+  it('is good for ten minutes', async () => {
+    const { cookie, code } = await asked();
+    clock.advance(10 * MINUTE - 1);
+    await confirm(cookie, code).expect(200);
+    const late = await asked();
+    clock.advance(10 * MINUTE);
+    await refused(late.cookie, late.code);
+  });
+
+  it('is good in the browser alone that has asked for it', async () => {
+    const { person, code, cookie } = await asked();
+    const stranger = await ask(person.email);
+    for (const other of ['', stranger, await ask(aPerson().email), `${cookie.slice(0, -4)}AAAA`, 'login_pending=x'])
+      await refused(other, code);
+    await confirm(cookie, code).expect(200);
+  });
+
+  it('is mailed once a minute, and the browser keeps the one on its way', async () => {
+    const { person, cookie, code } = await asked();
+    clock.advance(MINUTE - 1);
+    const again = await ask(person.username.toUpperCase(), await ask(person.email, cookie));
+    expect(await codesTo(person.email)).toEqual([code]);
+    await confirm(await ask(person.email, cookie), code).expect(200);
+    expect(again).not.toBe('');
+  });
+
+  it.each([0, 1])('stays good when the browser asks again, until one of the two is used: %i', async (which) => {
+    const { person, cookie: first } = await asked();
+    clock.advance(MINUTE);
+    const cookie = await ask(person.email, first);
+    const codes = await codesTo(person.email);
+    expect(codes).toHaveLength(2);
+    await confirm(cookie, codes[which] ?? '').expect(200);
+    for (const code of codes) await refused(cookie, code);
+  });
+
+  it('that was never mailed cannot be guessed', async () => {
+    const { person, user } = await asked();
+    const cookie = await ask(person.email);
+    await codesTo(person.email);
+    const pending = unseal(service.ports, [tokenIn(cookie)]) ?? expect.unreachable();
+    const owner = (await service.ports.users.findById(user.id)) ?? expect.unreachable();
+    await refused(cookie, codeFor(service.ports, pending.codes[0], owner));
+  });
+
+  it('is not good any more after a change of the address', async () => {
+    const { user, cookie, code } = await asked();
+    await service.ports.users.update(user.id, { email: aPerson().email, now: clock.now() });
+    await refused(cookie, code);
+  });
+});
+
+describe('the answer to a request for a code', () => {
+  it('is the same for every account: known, unknown or disabled', async () => {
+    const [known, disabled] = [await signUp(service), await signUp(service)];
+    await disable(disabled.user, clock.now());
+    const unknown = aPerson();
+    const cookies = [];
+    for (const { email } of [known.person, disabled.person, unknown]) {
+      const response = await service.http.post('/auth/login/code').send({ account: email.padStart(30, 'x') });
+      expect([response.status, response.body.data]).toEqual([202, null]);
+      cookies.push(setCookieOf(response));
+      const cookie = await ask(email);
+      await refused(cookie, '12345678');
+    }
+    expect(new Set(cookies.map(({ length }) => length)).size).toBe(1);
+    expect(cookieAttributes(cookies[0])).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '600' });
+    const found = await Promise.all([known.person, disabled.person, unknown].map(({ email }) => codesTo(email)));
+    expect(found.map(({ length }) => length)).toEqual([1, 0, 0]);
+  });
+
+  it('keeps nothing of what cannot be an account', async () => {
+    for (const account of ['my secret password!', '\0', 'ü@example.org', 'x'.repeat(254)]) await ask(account);
+    expect(await service.ports.outbox.claim({ now: clock.now(), until: clock.now(), limit: 10 })).toEqual([]);
+  });
+
+  it('is 404 without LOGIN_BY_CODE', async () => {
+    const without = await start({}, () => ({ clock, mailer }));
+    await without.http.post('/auth/login/code').send({ account: 'ada' }).expect(404);
+    await without.http.post('/auth/login/code/confirm').send({ code: '12345678' }).expect(404);
+  });
+});
+
+describe('the user of a code', () => {
+  it('is refused when disabled meanwhile', async () => {
+    const { user, cookie, code } = await asked();
+    await disable(user, clock.now());
+    expect((await confirm(cookie, code).expect(403)).body.code).toBe('AUTH_ACCOUNT_DISABLED');
+    await disable(user, null);
+    await confirm(cookie, code).expect(200);
+  });
+
+  it('is asked for a second factor, as after a password', async () => {
+    const { held, cookie, code } = await asked();
+    const as = (path: string) => service.http.post(path).set('Authorization', `Bearer ${held.accessToken}`);
+    const { id, secret } = (await as('/users/me/factors/totp').expect(201)).body.data;
+    await as('/users/me/factors/totp/confirm')
+      .send({ id, code: codeAt(secret, clock.now()) })
+      .expect(200);
+    clock.advance(30_000);
+    const response = await confirm(cookie, code).expect(401);
+    expect(response.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+    const pending = cookiePair(setCookieOf(response));
+    await refused(cookie, code);
+    const finished = await service.http
+      .post('/auth/login/second-factor')
+      .set('Cookie', pending)
+      .send({ code: codeAt(secret, clock.now()) })
+      .expect(200);
+    const { amr, acr } = opened(finished.body.data.accessToken).claims;
+    expect({ amr, acr }).toEqual({ amr: ['mca', 'otp', 'mfa'], acr: 'aal2' });
+  });
+
+  it('adds the first factor where one is required', async () => {
+    const strict = await start({ LOGIN_BY_CODE: 'on', SECOND_FACTOR: 'required' }, () => ({
+      clock,
+      mailer,
+      secrets: service.ports.secrets,
+    }));
+    const { cookie, code } = await asked();
+    const pending = cookiePair(setCookieOf(await confirm(cookie, code, strict).expect(401)));
+    const { body } = await strict.http.get('/auth/login/pending').set('Cookie', pending).expect(200);
+    expect(body.data).toMatchObject({ methods: [], enrol: true });
+  });
+
+  it('has proven the address, so that nothing is left of a stranger who has registered with it', async () => {
+    const { person, user, cookie: stranger } = await signUp(service);
+    const cookie = await ask(person.email);
+    const [code = ''] = await codesTo(person.email);
+    const { body } = await confirm(cookie, code).expect(200);
+    const me = await service.http.get('/users/me').set('Authorization', `Bearer ${body.data.accessToken}`).expect(200);
+    expect(me.body.data).toMatchObject({ id: user.id, emailVerified: true });
+    await refreshWith(service, stranger).expect(401);
+    await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
+    await deliver();
+    expect(mailer.mails.findLast(({ to }) => to === person.email)?.subject).toContain('password');
+  });
+
+  it('need not have verified the address before, where that is required', async () => {
+    const strict = await start({ LOGIN_BY_CODE: 'on', EMAIL_VERIFICATION: 'required' }, () => ({
+      clock,
+      mailer,
+      secrets: service.ports.secrets,
+    }));
+    const person = aPerson();
+    await strict.http.post('/auth/register').send(person).expect(202);
+    const cookie = await ask(person.email);
+    await confirm(cookie, (await codesTo(person.email)).at(-1) ?? '', strict).expect(200);
   });
 });

@@ -71,19 +71,20 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
     const asked = unseal(deps, input.asked);
     if (asked === null) throw invalidCode('the browser has asked for no code, or it has expired');
     const found = await findByAccount(deps, asked.account);
-    const code = await guessCode(deps, asked, found, input.code).catch(reportRefusal(deps, found, origin));
-    if (found === null) throw invalidCode('there is no such account');
-    const randomHash = found.emailVerifiedAt === null ? await randomPasswordHash() : null;
+    const guessed = await guessCode(deps, asked, found, input.code).catch(reportRefusal(deps, found, origin));
+    const randomHash = guessed.owner.emailVerifiedAt === null ? await randomPasswordHash() : null;
     const now = deps.clock.now();
-    const user = randomHash === null ? found : { ...found, emailVerifiedAt: now, secondFactorAt: null };
-    const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+    const user = randomHash === null ? guessed.owner : { ...guessed.owner, emailVerifiedAt: now };
+    assertMayLogIn(deps, user);
+    const devices = randomHash === null ? (input.rememberedDevices ?? []) : [];
+    const rememberedDeviceId = await rememberedDevice(deps, user, devices);
     const authentications = [{ method: 'mail-code', at: now }] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores): Promise<LoginResult> => {
-      const locked = await stores.users.lock(found.id);
-      if (locked?.email !== found.email) throw invalidCode('the user was deleted, or has another address');
-      await useCodes(stores, asked, code);
+      const locked = await stores.users.lock(user.id);
+      if (locked?.email !== user.email) throw invalidCode('the user was deleted, or has another address');
+      await useCodes(stores, asked, guessed.code);
       const isProven = randomHash === null || locked.emailVerifiedAt !== null;
       const current = isProven ? locked : await prove(deps, stores, locked, { randomHash, locales, origin });
       assertMayLogIn(deps, current);
@@ -109,19 +110,15 @@ type Proof = Required<Pick<CodeLogin, 'locales' | 'origin'>> & {
 const prove = async (
   deps: LoginByCodeDeps,
   stores: Stores,
-  { id: userId, email, ...user }: User,
+  user: User,
   { randomHash: passwordHash, locales, origin }: Proof,
 ): Promise<User> => {
+  const { id: userId, email: to } = user;
   const now = deps.clock.now();
   await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now });
+  await stores.users.update(userId, { emailVerifiedAt: now, now });
   await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-  await removeAddedBeforeProof(deps, stores, proven ?? { id: userId, email, ...user }, {
-    reason: 'address-proven',
-    origin,
-    locales,
-  });
-  if (deps.notices?.has('password'))
-    await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to: email }]);
-  return (await stores.users.lock(userId)) ?? { id: userId, email, ...user };
+  await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
+  if (deps.notices?.has('password')) await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to }]);
+  return (await stores.users.lock(userId)) ?? user;
 };

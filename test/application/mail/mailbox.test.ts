@@ -92,6 +92,45 @@ describe.each(OWNERS)('the owner of %s', (_what, to, isVerified) => {
   });
 });
 
+describe('codes to log in with', () => {
+  it('are one a minute for each network, five at once, and then one in half an hour', async () => {
+    const { app, register, sent } = setUp();
+    await register(MAILBOX);
+    const mails: number[] = [];
+    for (let minute = 0; minute < 60; minute += 1) {
+      mails.push(await sent('login-code-request', null, { times: 2 }));
+      app.clock.advance(MINUTE);
+    }
+    expect(mails.slice(0, 5)).toEqual([1, 1, 1, 1, 1]);
+    expect(mails.reduce((sum, each) => sum + each, 0)).toBe(6);
+  });
+
+  it('come to the owner, however often a stranger of another network asks for some', async () => {
+    const { app, register, sent } = setUp();
+    await register(MAILBOX);
+    for (let minute = 0; minute < 600; minute += 1) {
+      await sent('login-code-request', null, { times: 3 });
+      app.clock.advance(MINUTE);
+    }
+    await sent('login-code-request', null);
+    expect(await sent('login-code-request', null, { origin: OWNER })).toBe(1);
+  });
+
+  it('are fifty at once and fifty a day for an address, from however many networks, which bounds the guesses', async () => {
+    const { app, register, sent } = setUp();
+    await app.users.update(await register(MAILBOX), { emailVerifiedAt: 1, now: 1 });
+    const count = async () => {
+      let mails = 0;
+      for (let at = 0; at < 60; at += 1)
+        mails += await sent('login-code-request', null, { origin: { ...NO_ORIGIN, address: `10.0.${at}.0/24` } });
+      return mails;
+    };
+    expect(await count()).toBe(50);
+    app.clock.advance(DAY);
+    expect(await count()).toBe(50);
+  });
+});
+
 describe('the mail to an address that is not verified', () => {
   it('is five links that change an address from one network at once, and five a day, of all accounts', async () => {
     const { app, register, sent } = setUp();

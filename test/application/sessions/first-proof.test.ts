@@ -3,6 +3,7 @@ import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { newUser, type User } from '../../../src/domain/user.ts';
@@ -78,10 +79,22 @@ const PROOFS: Readonly<Record<string, (world: TakeoverWorld) => Promise<unknown>
     const token = await linkTo(world, 'email-change', NEW_EMAIL);
     await confirmEmailChange(world.deps)({ token, password: ADA.password, locales: ['de'] });
   },
+  'a code by mail': async (world) => {
+    const asked = [await requestLoginCode(world.deps)({ account: EMAIL })];
+    const [, code = ''] = /^(\d{8})$/m.exec((await world.app.sendAll()).map(({ text }) => text).join('\n')) ?? [];
+    await logInWithCode(world.deps)({ code, asked, locales: ['de'], origin: ORIGIN });
+  },
   'the link of a mail about factors': async (world) => {
     const link = (await world.linksOf(EMAIL)).findLast(({ purpose }) => purpose === 'factors-undo');
     await takeAccountBack(world.deps, 'factors-undo')({ token: link?.token ?? '', locales: ['de'] });
   },
+};
+
+/** What a proof leaves, or makes itself. */
+const LEFT: Readonly<Record<string, readonly TableName[]>> = {
+  // The link of a former address is its owner's way, and undoes everything, too.
+  'a changed address that the password confirms': ['links'],
+  'a code by mail': ['sessions'],
 };
 
 /** The fields of a user that stay, or are set by the proof. All others are those of a new user. */
@@ -103,8 +116,7 @@ describe.each(Object.entries(PROOFS))('the first proof of an address by %s', (na
     const { world, added } = await fullAccount();
     expect(await added()).toEqual(ADDED);
     await prove(world);
-    // The link of a former address is its owner's way, and undoes everything, too.
-    expect(await added()).toEqual(name.startsWith('a changed address') ? ['links'] : []);
+    expect(await added()).toEqual(LEFT[name] ?? []);
     const user = (await world.stored()) ?? expect.unreachable();
     const fresh = newUser({ id: '', username: '', email: '', passwordHash: '', now: 0 });
     for (const field of Object.keys(fresh) as (keyof User)[])

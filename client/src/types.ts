@@ -32,6 +32,8 @@ export type Registration = {
   readonly password?: string | undefined;
   /** The language of the user's mails, such as `de-AT`. By default that of the browser. */
   readonly locale?: string | undefined;
+  /** The token of an invitation: `token` in the fragment of its link. */
+  readonly invitation?: string | undefined;
   /** For a hook of the service, such as the answer of a CAPTCHA. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
@@ -137,6 +139,8 @@ export type EventKind =
   | 'attributes-changed'
   | 'disabled'
   | 'enabled'
+  | 'invited'
+  | 'invitation-revoked'
   | 'deleted';
 
 export type SessionEnding =
@@ -264,6 +268,7 @@ export type MessageKind =
   | 'email-verification'
   | 'login-code'
   | 'address-taken'
+  | 'invitation'
   | 'email-change'
   | 'email-changed'
   | 'email-change-final'

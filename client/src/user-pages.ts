@@ -113,9 +113,13 @@ const tell = async (form: HTMLFormElement, link: string): Promise<void> => {
 
 /** The token of a link in a mail is in the fragment, which a browser sends to nobody. Taken from there, so that nobody sees or copies it. */
 for (const input of all<HTMLInputElement>('[data-token]')) {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  const link = new URLSearchParams(location.hash.slice(1));
+  const token = link.get('token');
   if (token) {
     input.value = token;
+    // That of an invitation, which is for this address alone.
+    const email = input.form?.querySelector<HTMLInputElement>('[name=email]');
+    if (email) email.value = link.get('email') ?? '';
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
   (input.closest('.field') as HTMLElement).hidden = !!input.value;

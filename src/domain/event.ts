@@ -98,6 +98,9 @@ export const EVENT_KINDS = [
   'attributes-changed',
   'disabled',
   'enabled',
+  /** An operator has invited an address, or taken that back. Kept by the audit log only, with the id of the invitation in place of a user's. */
+  'invited',
+  'invitation-revoked',
   /** Kept by the audit log only: the events of a user are deleted with the user. */
   'deleted',
 ] as const;

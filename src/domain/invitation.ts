@@ -12,3 +12,9 @@ export type Invitation = {
   readonly createdAt: number;
   readonly expiresAt: number;
 };
+
+/** Milliseconds for which an invitation is valid: seven days. */
+export const INVITATION_LIFETIME = 7 * 86_400_000;
+
+/** How many addresses may be invited at the same time. */
+export const INVITATIONS_AT_MOST = 10_000;

@@ -37,12 +37,13 @@ const MAILS_AT_ONCE = 5;
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
 /**
- * The links that anybody may ask for, with an interval of at most the lifetime of the link: when one ends that nobody has used, the next
- * may be sent.
+ * The links that anybody may ask for, or an operator sends, with an interval of at most the lifetime of the link: when one ends that nobody has
+ * used, the next may be sent.
  */
 const LINK_INTERVALS: Partial<Record<MessageKind, number>> = {
   'password-reset': RESET_LIFETIME,
   'email-verification': MAIL_INTERVAL,
+  invitation: MAIL_INTERVAL,
 };
 
 /** Of the mails without such a link: what others cause without the password has the lowest limits, what reports a takeover the highest. */

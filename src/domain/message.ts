@@ -11,6 +11,8 @@ export const MESSAGE_KINDS = [
   'email-verification',
   'login-code',
   'address-taken',
+  /** To an address without an account. */
+  'invitation',
   'email-change',
   'email-changed',
   'email-change-final',

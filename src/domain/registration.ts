@@ -3,7 +3,7 @@ import { canonicalEmail } from './user.ts';
 
 /** Who may register, and with which addresses. */
 export type RegistrationPolicy = {
-  readonly mode: 'open' | 'closed';
+  readonly mode: 'open' | 'invited' | 'closed';
   /** `example.com` is that domain alone, `.example.com` its subdomains. In ASCII and lower case; empty: all domains. */
   readonly domains: readonly string[];
 };
@@ -12,10 +12,14 @@ const OPEN: RegistrationPolicy = { mode: 'open', domains: [] };
 
 /**
  * The answer depends on the domain of the address alone, never on whether the address has an account.
+ * @param isInvited whether an invitation is presented: an operator invites whom they want, at any domain.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
-export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string): void => {
+export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string, isInvited = false): void => {
   if (policy.mode === 'closed') throw new AppError('AUTH_REGISTRATION_CLOSED');
+  if (isInvited) return;
+  if (policy.mode === 'invited')
+    throw new AppError('AUTH_REGISTRATION_CLOSED', { message: 'Registration is by invitation.' });
   assertDomainAllowed(policy, email);
 };
 

@@ -82,6 +82,7 @@ export const newUser = (input: {
   email: string;
   passwordHash: string;
   now: number;
+  emailVerifiedAt?: number | null;
   locale?: string | null;
   attributes?: Attributes;
 }): User => ({
@@ -92,7 +93,7 @@ export const newUser = (input: {
   createdAt: input.now,
   updatedAt: input.now,
   passwordChangedAt: 0,
-  emailVerifiedAt: null,
+  emailVerifiedAt: input.emailVerifiedAt ?? null,
   disabledAt: null,
   secondFactorAt: null,
   attributes: input.attributes ?? {},

@@ -2,17 +2,13 @@ import type * as v from 'valibot';
 import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
-import type { RegisterInput } from '../application/accounts/applicant.ts';
-import { register, registerPending } from '../application/accounts/register.ts';
-import { registerUnverified } from '../application/accounts/register-unverified.ts';
+import { registration } from '../application/accounts/registration.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
-import type { OpenedSession } from '../application/sessions/open-session.ts';
 import { refresh } from '../application/sessions/refresh.ts';
 import { AppError, type FieldProblem } from '../domain/errors/app-error.ts';
 import { closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
-import type { UseCaseDeps } from './compose/routes.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
@@ -60,19 +56,6 @@ export const open = async (config: Config, { close, ...overrides }: Overrides = 
     throw error;
   }
 };
-
-const registration = (deps: UseCaseDeps): ((input: RegisterInput) => Promise<OpenedSession | Pending | null>) => {
-  const unverified = registerUnverified(deps);
-  if (deps.emailVerification === 'required') return (input) => unverified(input).then(() => null);
-  if (deps.secondFactor !== 'required') return register(deps);
-  const pending = registerPending(deps);
-  return async (input) => {
-    const pendingLogin = await pending(input);
-    return pendingLogin === null ? null : { pendingLogin };
-  };
-};
-
-type Pending = { readonly pendingLogin: string };
 
 /** What the API makes of a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
 const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {

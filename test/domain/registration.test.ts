@@ -30,7 +30,14 @@ describe('the domains of addresses', () => {
   });
 });
 
+const closed = expect.objectContaining({ code: 'AUTH_REGISTRATION_CLOSED' });
+
+it('registration by invitation is closed without one, and open at all domains with one', () => {
+  expect(() => assertMayRegister({ mode: 'invited', domains }, 'ada@example.com')).toThrow(closed);
+  for (const mode of ['invited', 'open'] as const) assertMayRegister({ mode, domains }, 'ada@anywhere.example', true);
+  expect(() => assertMayRegister({ mode: 'closed', domains }, 'ada@example.com', true)).toThrow(closed);
+});
+
 it('registration that is closed is so for allowed addresses, too', () => {
-  const closed = expect.objectContaining({ code: 'AUTH_REGISTRATION_CLOSED' });
   expect(() => assertMayRegister({ mode: 'closed', domains }, 'ada@example.com')).toThrow(closed);
 });

@@ -132,6 +132,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['BRAND_RADIUS', '0', { brand: { radius: 0 } }],
   ['BRAND_BACKGROUND', '#F0F0F0', { brand: { background: '#f0f0f0' } }],
   ['ACCOUNT_PAGES_URL', 'http://a.b:3000/x/', { accountPagesUrl: 'http://a.b:3000/x', ownAccountPages: false }],
+  ['REGISTRATION', 'invited', { registration: { mode: 'invited', domains: [] } }],
   ['REGISTRATION', 'closed', { registration: { mode: 'closed', domains: [] } }],
   [
     'REGISTRATION_DOMAINS',
@@ -261,7 +262,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     `${'a'.repeat(101)} <a@b.c>|auth@${'a.'.repeat(125)}com`,
   ].join('|'),
   ACCOUNT_PAGES_URL: '/account|app.example.com|ftp://example.com|https://a.example/#a|https://u:p@a.example',
-  REGISTRATION: 'on|true|Closed|off',
+  REGISTRATION: 'on|true|Closed|off|invite',
   REGISTRATION_DOMAINS: `,|example.com,|com|*.example.com|@example.com|a@example.com|..example.com|example.com.|https://example.com|exa mple.com|exa\tmple.com|1.2.3.4|${'a.'.repeat(127)}com`,
   HOOK_BEFORE_REGISTER:
     'on|/hook|a.b/hook|http://a.b/|http://10.0.0.1/|https://u:p@a.b/|https://u@a.b|https://a.b/#x|ftp://localhost/|https://a b/',

@@ -91,8 +91,8 @@ declare module 'koa' {
     pageServer?: { readonly visitor: string };
     /** The form that was posted, before its fields are validated. */
     form?: ReadonlyMap<string, string>;
-    /** The status of a page, if it is not that of its route. */
-    pageStatus?: number;
+    /** The status of the response, if it is not that of its route. */
+    status?: number;
     /** Set by a handler that sends the client to another URL. */
     location?: string;
     /** Set by a refresh that the key of the browser has proven. */

@@ -1,23 +1,22 @@
-import type { Attributes } from '../../domain/attributes.ts';
+import { type Attributes, hasAttributes } from '../../domain/attributes.ts';
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
-import { assertMayRegister, type RegistrationPolicy } from '../../domain/registration.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import type { BeforeRegister } from '../ports/hooks.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Presented } from '../sessions/prove-device.ts';
 import type { RecordDeps } from '../use-case.ts';
+import { type MayRegisterDeps, presentedInvitation } from './invitations.ts';
 
 export type ApplicantDeps = RecordDeps &
-  PasswordRuleDeps & {
+  PasswordRuleDeps &
+  MayRegisterDeps & {
     readonly hasher: PasswordHasher;
-    readonly secrets: RandomSecrets;
-    readonly registration?: RegistrationPolicy;
     readonly mailLocales?: readonly string[] | undefined;
     /** Decides about registrations that would be accepted otherwise. */
     readonly beforeRegister?: BeforeRegister | undefined;
@@ -30,16 +29,23 @@ export type RegisterInput = {
   /** Without it, the password is random: the user logs in in other ways, and may choose one by a link in a mail. */
   readonly password?: string | undefined;
   readonly locales?: readonly string[];
+  /** The token of an invitation. */
+  readonly invitation?: string | undefined;
   /** For the hook of registrations. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
   readonly origin?: Origin;
   readonly presented?: Presented;
 };
 
-/** @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, CLIENT_PARAMS_VALIDATION_FAILED */
-export const assertAllowed = (deps: ApplicantDeps, { username, email, password }: RegisterInput): void => {
-  assertMayRegister(deps.registration, email);
+/**
+ * @returns the invitation that is presented; `null` for none
+ * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const assertAllowed = async (deps: ApplicantDeps, input: RegisterInput): Promise<Invitation | null> => {
+  const { username, email, password } = input;
+  const invitation = await presentedInvitation(deps, input);
   if (password !== undefined) assertPasswordAllowed(deps, { username: username ?? email, email, password }, 'password');
+  return invitation;
 };
 
 type Usernames = readonly [string, ...string[]];
@@ -50,17 +56,23 @@ export type Applicant = {
   readonly usernames: Usernames;
 };
 
-/** Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored. */
+/**
+ * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored. An invitation proves the
+ * address; the attributes that it states take the place of those of the hook.
+ */
 export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(deps)) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
-  return async (input: RegisterInput): Promise<Applicant> => {
+  return async (input: RegisterInput, invitation: Invitation | null = null): Promise<Applicant> => {
     const { username: chosen, email, password, locales = [] } = input;
     const locale = preferredLocale(locales, mailLocales);
-    const attributes = await admitted(deps, input, locale);
+    const ofHook = await admitted(deps, input, locale);
+    const attributes = invitation !== null && hasAttributes(invitation.attributes) ? invitation.attributes : ofHook;
     const passwordHash = await (password === undefined ? randomHash() : hasher.hash(password));
     const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
     const username = usernames.at(-1) ?? usernames[0];
-    const user = newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale, attributes });
+    const now = clock.now();
+    const proven = { attributes, emailVerifiedAt: invitation && now };
+    const user = newUser({ id: ids.next(), username, email, passwordHash, now, locale, ...proven });
     return { user, usernames };
   };
 };

@@ -30,7 +30,7 @@ export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const applicant = applicantOf(deps, randomPasswordHash);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
-    assertAllowed(deps, input);
+    await assertAllowed(deps, input);
     const randomHash = await randomPasswordHash();
     const { user } = await applicant(input);
     cancellation.throwIfAborted();

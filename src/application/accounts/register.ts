@@ -1,4 +1,6 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Invitation } from '../../domain/invitation.ts';
 import type { User } from '../../domain/user.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
@@ -15,6 +17,7 @@ import {
   type RegisterInput,
   underFreeUsername,
 } from './applicant.ts';
+import { useInvitation } from './invitations.ts';
 import { assertNotReserved } from './links.ts';
 
 export type RegisterDeps = ChangeDeps &
@@ -37,16 +40,16 @@ export const register = (deps: RegisterDeps) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password } = input;
-    assertAllowed(deps, input);
+    const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
-    const applied = await applicant(input);
+    const applied = await applicant(input, invitation);
     cancellation.throwIfAborted();
     const now = applied.user.createdAt;
     const method = password === undefined ? 'registration-without-password' : 'registration';
     return underFreeUsername(deps.users, applied, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-      await store(deps, { user, origin, cancellation }, (stores) =>
+      await store(deps, { user, invitation, origin, cancellation }, (stores) =>
         storeSession(deps, stores, session, { kind: 'registered', user, origin }),
       );
       return opened;
@@ -64,10 +67,10 @@ export const registerPending = (deps: RegisterPendingDeps) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN } = input;
-    assertAllowed(deps, input);
-    const applied = await applicant(input);
+    const invitation = await assertAllowed(deps, input);
+    const applied = await applicant(input, invitation);
     await underFreeUsername(deps.users, applied, (user) =>
-      store(deps, { user, origin, cancellation }, (stores) =>
+      store(deps, { user, invitation, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
     );
@@ -75,33 +78,52 @@ export const registerPending = (deps: RegisterPendingDeps) => {
   };
 };
 
-type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };
+type Registration = {
+  readonly user: User;
+  readonly invitation: Invitation | null;
+  readonly origin: Origin;
+  readonly cancellation: Cancellation;
+};
 
 /** @param complete stores what belongs to the registration, in its transaction. */
 const store = async (
   deps: RegisterDeps,
-  { user, origin, cancellation }: Registration,
+  { user, invitation, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
 ): Promise<void> => {
-  const { users, transactions, emailVerification = 'off' } = deps;
+  const { transactions, emailVerification = 'off' } = deps;
   cancellation.throwIfAborted();
   try {
     await transactions.run(async (stores) => {
+      if (invitation !== null) await useInvitation(deps, stores, invitation);
       await stores.users.add(user);
       cancellation.throwIfAborted();
       await assertNotReserved(deps, stores, user);
       await complete(stores);
-      if (emailVerification === 'off') return;
+      if (invitation !== null) await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
+      if (invitation !== null || emailVerification === 'off') return;
       await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (!isTaken(error)) await removeIfPossible(users, user);
+    if (!isRefused(error)) await undoIfPossible(deps, user, invitation);
     throw error;
   }
 };
 
-/** If the user cannot be removed, the client gets the first error all the same. */
-const removeIfPossible = async (users: UserRepository, { id }: User): Promise<void> => {
-  await users.remove(id).catch(() => undefined);
+/** Whether nothing was stored, for certain. */
+const isRefused = (error: unknown): boolean =>
+  isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
+
+/** Removes the user, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
+const undoIfPossible = async (
+  { users, invitations, clock }: RegisterDeps,
+  { id }: User,
+  invitation: Invitation | null,
+): Promise<void> => {
+  try {
+    await users.remove(id);
+    if (invitation === null || (await invitations.findByEmail(invitation.email, clock.now())) !== null) return;
+    await invitations.put(invitation);
+  } catch {}
 };

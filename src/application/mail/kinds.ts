@@ -10,6 +10,7 @@ export const MAIL_VARIABLES = {
   'login-code': [...HAPPENED, 'code', 'codePage', 'validFor'],
   'email-verification': ['username', 'confirmLink', 'disownLink', 'validFor'],
   'address-taken': ['resetPage'],
+  invitation: ['link', 'validFor'],
   'email-change': ['username', 'link', 'validFor'],
   'email-changed': ['username', 'newEmail', 'undoLink', 'undoFor'],
   /** While an even earlier address can still be restored. */

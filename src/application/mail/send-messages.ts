@@ -1,4 +1,5 @@
 import type { EventKind } from '../../domain/event.ts';
+import { INVITATION_LIFETIME } from '../../domain/invitation.ts';
 import { LINK_SPACING, type Link } from '../../domain/link.ts';
 import { mailLimits } from '../../domain/mail-limits.ts';
 import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
@@ -57,8 +58,10 @@ export const prepareMail = async (
   deps: PrepareMailDeps,
   stores: Stores,
   waiting: Message,
-  { mailOfMessage, writeMail, templates, deviceName }: Writing,
+  writing: Writing,
 ): Promise<Mail | null> => {
+  if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writing);
+  const { mailOfMessage, writeMail, templates, deviceName } = writing;
   const { users, links, outbox } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
@@ -92,6 +95,27 @@ export const prepareMail = async (
 
 const isForCode = ({ kind }: Message): boolean => kind === 'login-code' || kind === 'login-code-request';
 
+/** A message of an invitation that was used, revoked or replaced meanwhile is dropped. */
+const prepareInvitation = async (
+  deps: PrepareMailDeps,
+  stores: Stores,
+  message: Message,
+  { writeMail, templates }: Writing,
+): Promise<Mail | null> => {
+  const { clock, secrets, mailContext } = deps;
+  const { id, to: email, locale, attempts, createdAt } = message;
+  const now = clock.now();
+  const invitation = await stores.invitations.findByEmail(email, now);
+  if (invitation?.createdAt !== createdAt) return null;
+  if (attempts <= 1 && !(await mayBeMailed(deps, stores, message, { email, emailVerifiedAt: null }))) return null;
+  const token = secrets.random();
+  const expiresAt = now + INVITATION_LIFETIME;
+  await stores.invitations.put({ ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
+  const link = `${mailContext.pagesUrl}/invitation#${new URLSearchParams({ token, email })}`;
+  const values = { link, validFor: { duration: INVITATION_LIFETIME } };
+  return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
+};
+
 const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
   passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
   apps: (await factors.listByUser(id)).filter(isConfirmed).length,
@@ -115,7 +139,7 @@ const mayBeMailed = async (
   { clock, secrets }: PrepareMailDeps,
   { outbox }: Stores,
   message: Message,
-  { email, emailVerifiedAt }: User,
+  { email, emailVerifiedAt }: Pick<User, 'email' | 'emailVerifiedAt'>,
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
   for (const { of, ...limit } of mailLimits(message, isProven)) {

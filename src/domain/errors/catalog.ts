@@ -114,13 +114,14 @@ export const CATALOG = defineCatalog({
   AUTH_REGISTRATION_CLOSED: {
     status: 403,
     message: 'Registration is closed.',
-    description: 'The service lets nobody register. Users who have an account log in as before.',
+    description:
+      'The service lets nobody register, or only those who have an invitation. Users who have an account log in as before.',
   },
   AUTH_REGISTRATION_REFUSED: {
     status: 403,
     message: 'The registration was refused.',
     description:
-      'The service does not accept this registration, or this address for a change of the email, whether or not the address has an account: its domain is not allowed, or the operator has refused it. `message` may say why.',
+      'The service does not accept this registration, or this address for a change of the email, whether or not the address has an account: its domain is not allowed, the invitation is not valid for it, or the operator has refused it. `message` may say why.',
   },
   AUTH_LINK_INVALID: {
     status: 400,

@@ -4,9 +4,10 @@ import { hidesSomething, typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
-import { parseConfig } from '../config.ts';
+import { type Config, parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
 import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';
+import { invitationActions } from './users/invitations.ts';
 import { type Accounts, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
@@ -18,22 +19,26 @@ disable, end-sessions, remove-factors and delete ask before they do what cannot 
 --yes      does not ask
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
-Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.`;
+Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
 
 const READING = { args: ['USER'], options: { json: true } } as const;
 const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
 /** The command `users`. @param overrides a storage in place of the configured one */
 export const users = (overrides: StorageOverrides = {}): Command => {
-  const within = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
-    const name = typedName(given);
-    if (name === '') throw invalidArguments('USER is empty.');
-    const accounts = await openAccounts(parseConfig(env), overrides);
+  const opening = async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => {
+    const config = parseConfig(env);
+    const accounts = await openAccounts(config, overrides);
     try {
-      return await work(accounts, await findUser(accounts, name));
+      return await work(accounts, config);
     } finally {
       await accounts.close();
     }
+  };
+  const within = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
+    const name = typedName(given);
+    if (name === '') throw invalidArguments('USER is empty.');
+    return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
   const changing = (command: string, { args = [], ...change }: Change): Action =>
     action({
@@ -92,6 +97,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           }),
       }),
       ...Object.fromEntries(Object.entries(CHANGES).map(([name, change]) => [name, changing(name, change)])),
+      ...invitationActions(opening, nameIn),
     },
     notes: NOTES,
   };

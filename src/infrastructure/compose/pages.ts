@@ -83,13 +83,13 @@ export const openPages = (
 ): Route[] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
   const site = { baseUrl, brand, version: VERSION };
-  const mayRegister = config.registration.mode === 'open';
+  const registration = config.registration.mode;
   const { pageState } = pageCookies(refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
     api,
     has,
-    mayRegister,
+    registration,
     baseUrl,
     // Also an application, or the console, at the origin of the service.
     targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
@@ -103,7 +103,7 @@ export const openPages = (
         site,
         application,
         pages: there,
-        mayRegister,
+        mayRegister: registration === 'open',
         passwords: config.passwords,
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),

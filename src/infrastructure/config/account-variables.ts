@@ -45,9 +45,10 @@ const locale = form.parsed('a language tag such as en or de-AT', (text) => canon
 /** Who may come in, mail, factors, and what users see of the product. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
-    form: form.oneOf('open', 'closed'),
+    form: form.oneOf('open', 'invited', 'closed'),
     default: 'open',
-    meaning: 'Who may register: anybody (open), or nobody (closed).',
+    meaning:
+      'Who may register: anybody (open), those with an invitation of npx tandem users (invited), or nobody (closed). An invitation needs MAIL_URL, and passes REGISTRATION_DOMAINS.',
   },
   REGISTRATION_DOMAINS: {
     form: form.emailDomains,

@@ -68,6 +68,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'login-code': [...FACTS, '48151623', 'Tell nobody this code'],
   'email-verification': ['"ada"', '1 day', 'If you did not register'],
   'address-taken': ['log in', 'If it was not you'],
+  invitation: ['invited', '1 day', 'you can ignore this message'],
   'email-change': ['"ada"', '1 day', 'If it is not your account'],
   'email-changed': ['"ada"', 'a***[@]example[.]org', '7 days', 'If it was not you'],
   'email-changed-again': ['"ada"', 'a***[@]example[.]org', 'If it was not you'],

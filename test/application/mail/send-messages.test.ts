@@ -39,8 +39,8 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'recovery-codes-made': ['factors-undo'],
 };
 
-/** One is sent only while an address is reserved: `take-account-back.test.ts` sends it. */
-const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final');
+/** Two need more than a user: `take-account-back.test.ts` and `invitations.test.ts` send them. */
+const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final' && kind !== 'invitation');
 
 describe('a message about a device', () => {
   it.each([

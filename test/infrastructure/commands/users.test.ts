@@ -176,6 +176,53 @@ describe('npm run users', () => {
   });
 });
 
+describe('npm run users -- invite', () => {
+  it('invites an address, lists it, and takes that back, as the operator who is named', async () => {
+    const { stores, report, run } = await stored();
+    const EMAIL = 'jo@example.org';
+    const about = { email: EMAIL, attributes: { at: 7 } };
+    const given = ['Jo@Example.ORG', '--attributes', '{"at":7}', '--locale', 'DE-at', '--as', 'Ada'];
+    expect(await report('invite', ...given, '--dry-run')).toMatchObject({ status: 0, dryRun: true, changed: false });
+    expect(await report('invitations')).toEqual({ status: 0, invitations: [] });
+    expect(await report('invite', ...given)).toMatchObject({ status: 0, changed: true, ...about });
+    const listed = await report('invitations');
+    expect(listed.invitations).toEqual([
+      { ...about, id: expect.any(String), createdAt: expect.any(String), expiresAt: expect.any(String) },
+    ]);
+    expect((await run(['invitations'])).stdout).toMatch(
+      /^ID +EMAIL +INVITED +EXPIRES +ATTRIBUTES\n\S+ +jo@example\.org .* {"at":7}\n$/,
+    );
+    const [message] = await stores.outbox.claim({ now: NOW, until: NOW, limit: 9 });
+    expect(message).toMatchObject({ kind: 'invitation', to: EMAIL, locale: 'de-AT', userId: null });
+    expect(await report('revoke-invitation', EMAIL, '--as', 'Ada')).toMatchObject({
+      status: 0,
+      changed: true,
+      ...about,
+    });
+    expect(await report('revoke-invitation', EMAIL)).toMatchObject({ status: 3, error: { code: 'not-found' } });
+    const operated = await stores.events.takeOperated(9);
+    expect(operated.map(({ kind, actor }) => [kind, actor])).toEqual([
+      ['invited', 'Ada'],
+      ['invitation-revoked', 'Ada'],
+    ]);
+  });
+
+  it('refuses an address with an account, and where nobody could register with it', async () => {
+    const { stores, user, report } = await stored();
+    expect(await report('invite', user.email)).toMatchObject({ status: 1, error: { code: 'registered' } });
+    for (const args of [['jo'], ['jo@example.org', '--attributes', '[]'], ['jo@example.org', '--locale', 'x']])
+      expect(await report('invite', ...args)).toMatchObject({ status: 2, error: { code: 'arguments' } });
+    const command = users({ storage: stores });
+    const withEnv = (env: object) =>
+      runHere(['users', 'invite', 'jo@example.org', '--json'], { ...NOWHERE, ...env }, { command });
+    expect(JSON.parse((await withEnv({ REGISTRATION: 'closed' })).stdout).error.code).toBe('closed');
+    const noMail = { command: users({ storage: stores, ports: { mailer: null } }) };
+    const { stdout } = await runHere(['users', 'invite', 'jo@example.org', '--json'], NOWHERE, noMail);
+    expect(JSON.parse(stdout).error.code).toBe('no-mail');
+    expect(await stores.invitations.list(NOW, 9)).toEqual([]);
+  });
+});
+
 describe('npm run users -- events', () => {
   const series = (count: number, interval: number): number[] =>
     Array.from({ length: count }, (_, index) => NOW - index * interval);

@@ -125,6 +125,20 @@ export const PAGES = {
   'password-reset': linkPage('password-reset', 'confirm-password-reset', ['newPassword'], {
     preview: '/auth/password-reset/preview',
   }),
+  /** Its form has the address of the invitation, too, which the script finds beside the token. */
+  invitation: {
+    path: '/auth/link/invitation',
+    for: 'anybody',
+    ofMail: true,
+    forms: {
+      invitation: {
+        submits: 'register',
+        fields: ['username', 'email', 'password', 'invitation'],
+        leadsTo: 'done',
+        notice: 'invitation',
+      },
+    },
+  },
   'email-verification': linkPage('email-verification', 'confirm-email'),
   'not-me': linkPage('not-me', 'remove-unverified-account'),
   'email-change': linkPage('email-change', 'confirm-email-change', ['password'], {

@@ -128,7 +128,19 @@ const fieldOf = (field: string, { fields: [first] }: Form): string =>
   field === 'body' ? (first ?? field) : field.replace(/^body\./, '');
 
 /** Fields whose text is filled in again: neither passwords nor codes. `id`, `secret` and `uri`: of an app that is being added. */
-const FILLED_AGAIN = ['account', 'username', 'email', 'locale', 'token', 'name', 'remember', 'id', 'secret', 'uri'];
+const FILLED_AGAIN = [
+  'account',
+  'username',
+  'email',
+  'locale',
+  'token',
+  'invitation',
+  'name',
+  'remember',
+  'id',
+  'secret',
+  'uri',
+];
 /** Characters. */
 const FILLED_AGAIN_MAX_LENGTH = 500;
 

@@ -49,6 +49,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     await next();
   };
 
+const TOKENS = ['token', 'invitation'];
 const FLAGS = ['remember'];
 const OBJECTS = ['credential'];
 
@@ -56,7 +57,7 @@ const OBJECTS = ['credential'];
 const PASTED = /[#?&]token=([\w-]+)/;
 
 const fieldValue = (name: string, text: string): unknown => {
-  if (name === 'token') return PASTED.exec(text)?.[1] ?? text;
+  if (TOKENS.includes(name)) return PASTED.exec(text)?.[1] ?? text;
   if (FLAGS.includes(name)) return text === 'on';
   return OBJECTS.includes(name) ? parseObject(text) : text;
 };

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import type { RegistrationPolicy } from '../../../domain/registration.ts';
 import type { CurrentUserJson } from '../../json/public-user.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
 import type { EventsPage } from '../routes/accounts/events.ts';
@@ -47,8 +48,8 @@ type PagesDeps = TargetSettings &
     readonly contentSecurityPolicy: string;
     /** Which pages there are, besides that their forms need routes of the API. */
     readonly has: (page: Page) => boolean;
-    /** Whether visitors may register. Otherwise the page for it says so. */
-    readonly mayRegister: boolean;
+    /** Who may register. Unless anybody may, the page for it says so. */
+    readonly registration: RegistrationPolicy['mode'];
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
@@ -114,13 +115,13 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         ctx.state.location = at.locationOf('target', to, MARKS.loggedIn);
         return '';
       }
-      const isClosed = name === 'register' && !deps.mayRegister;
-      const notice = mark === MARKS.noCookie ? MARKS.noCookie : isClosed ? 'closed' : null;
+      const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
+      const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
       const state = deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice });
       const payloads: Record<string, unknown> = {};
       for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
       if (state?.error !== undefined) {
-        ctx.state.pageStatus = state.error.status;
+        ctx.state.status = state.error.status;
         if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
       }
       return deps.render(ctx, {

@@ -27,13 +27,15 @@ export const responsesOf = (route: Route, site: Site, components: Components): J
 };
 
 const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
-  const { status } = route.response;
+  const { status, or } = route.response;
   const headers = successHeadersOf(route, components);
   const content = {
     [mediaTypeOf(route)]: successContent(route, site, components),
     ...(route.response.page !== undefined && PAGE),
   };
-  const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
+  const successOf = (of: number): [number, Json] => [of, { description: `${STATUS_CODES[of]}`, headers, content }];
+  const success = successOf(status);
+  if (or !== undefined) return [success, successOf(or)];
   if (route.response.redirects) {
     const redirect = { description: `${STATUS_CODES[303]}`, headers: { ...headers, ...redirectHeadersOf(components) } };
     return [success, [303, redirect]];

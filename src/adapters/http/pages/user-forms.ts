@@ -53,22 +53,26 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
   code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
   token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
+  invitation: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
   locale: { type: 'select', attributes: 'autocomplete="language"' },
   name: { type: 'text', attributes: 'autocomplete="off"' },
   remember: { type: 'checkbox' },
 };
 
 /** Fields into which nobody has to type. */
-const NOT_TYPED = ['token', 'credential', 'remember'];
+const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
 
 /** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
 const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
+/** The pages whose forms make an account. */
+const REGISTERING = ['register', 'invitation'];
+
 /** A passkey gets a name by itself, and users may have no password. */
 const isOptional = ({ name, passwords }: Shown, form: string, field: string): boolean =>
   (name === 'factors' && form === 'passkey' && field === 'name') ||
-  (name === 'register' && passwords === 'optional' && field === 'password');
+  (REGISTERING.includes(name) && passwords === 'optional' && field === 'password');
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -133,11 +137,12 @@ const placeOf = (part: string): Html => {
 const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
   const sent = sentBefore(shown, form, values);
-  const { type, attributes } = FIELDS[page === 'register' ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
+  const isNew = REGISTERING.includes(page);
+  const { type, attributes } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   // The rules of a password that is chosen.
-  const rules = page === 'register' && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
   const isLeftOut = isOptional(shown, form, name);
   const without = isLeftOut ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint = without === undefined ? rules : `${without} ${rules}`;
@@ -186,7 +191,7 @@ const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: strin
 
 /** A visitor who is logged in need not type the password, unless it is to another account. Who need not have a password gets a username as well. */
 const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string): boolean => {
-  if (name === 'register') return passwords === 'optional' && field === 'username';
+  if (REGISTERING.includes(name)) return passwords === 'optional' && field === 'username';
   const { code, fields = [] } = state?.error ?? {};
   const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some((each) => each.field === field);
   return name === 'email-change' && field === 'password' && isVisitor && !isMissed;

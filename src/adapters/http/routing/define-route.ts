@@ -159,6 +159,8 @@ export const isDescribed = ({ visitor }: Route): boolean => visitor === undefine
 type Response<Data> = {
   /** Default: 200. */
   readonly status?: number;
+  /** Another status that the handler may choose, by `ctx.state.status`. */
+  readonly or?: number;
   /** The handler's payload must be an input of it. */
   readonly data: Data;
   readonly unwrapped?: Unwrapped;

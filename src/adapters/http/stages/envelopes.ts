@@ -58,7 +58,7 @@ export const responseSerialization = ({ response }: Route): Middleware =>
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
   async function successEnvelope(ctx, next) {
     await next();
-    ctx.status = ctx.state.pageStatus ?? status;
+    ctx.status = ctx.state.status ?? status;
     if (ctx.state.location !== undefined) redirect(ctx, ctx.state.location);
     else if (unwrapped !== undefined) respondUnwrapped(ctx, unwrapped);
     else if (page !== undefined) await respondNegotiated(ctx, page, deps);

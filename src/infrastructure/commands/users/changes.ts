@@ -63,10 +63,12 @@ export const makeChange = async (
     throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
   if (change.isFinal && !(await ask?.(`${intended}?`)))
     throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
-  const origin = { ...NO_ORIGIN, actor: as ?? systemUser() };
-  const { report, text } = await change.make(accounts, user, origin, attributes);
+  const { report, text } = await change.make(accounts, user, operatorNamed(as), attributes);
   return { json: { ...about, ...report }, text };
 };
+
+/** Without a name, the system's user. */
+export const operatorNamed = (name: string | undefined): Origin => ({ ...NO_ORIGIN, actor: name ?? systemUser() });
 
 /** A container may run as a user without a name. */
 const systemUser = (): string => {
@@ -88,7 +90,7 @@ const factors = ({ apps, recoveryCodes, passkeys }: RemovedFactors): string =>
 
 const textOf = (attributes: Attributes): string => printable(JSON.stringify(attributes));
 
-const attributesIn = (text: string): Attributes => {
+export const attributesIn = (text: string): Attributes => {
   try {
     return readAttributes(text);
   } catch (error) {

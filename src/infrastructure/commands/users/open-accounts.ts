@@ -47,6 +47,7 @@ export const openAccounts = async (
     secrets: { ...randomSecrets, ...overrides.secrets },
     notices: mailer === null ? new Set<Notice>() : config.notices,
     accountPagesUrl: config.accountPagesUrl,
+    hasMail: mailer !== null,
     hasPages: mail !== null || !config.ownAccountPages,
     close: opened.closeAll,
   };

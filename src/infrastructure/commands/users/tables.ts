@@ -1,5 +1,6 @@
 import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
 import { hasAttributes } from '../../../domain/attributes.ts';
+import type { Invitation } from '../../../domain/invitation.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { printable } from '../../printable.ts';
 
@@ -40,6 +41,15 @@ export const usersTable = (users: readonly Shown[]): string =>
     EMAIL: ({ email }) => email,
     REGISTERED: ({ createdAt }) => time(createdAt),
     STATE: stateOf,
+  });
+
+export const invitationsTable = (invitations: readonly Omit<Invitation, 'tokenHash'>[]): string =>
+  table(invitations, {
+    ID: ({ id }) => id,
+    EMAIL: ({ email }) => email,
+    INVITED: ({ createdAt }) => time(createdAt),
+    EXPIRES: ({ expiresAt }) => time(expiresAt),
+    ATTRIBUTES: ({ attributes }) => (hasAttributes(attributes) ? JSON.stringify(attributes) : null),
   });
 
 export const eventsTable = (events: readonly EventData[]): string =>

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { register, registerPending } from '../../../../application/accounts/register.ts';
-import { registerUnverified } from '../../../../application/accounts/register-unverified.ts';
+import { register } from '../../../../application/accounts/register.ts';
+import { registration } from '../../../../application/accounts/registration.ts';
 import type { AccountsDeps, PasswordsPolicy } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Email, Extra, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
+import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
 import { handOver, LoginResult } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 
@@ -15,6 +15,7 @@ const MEMBERS = {
   email: Email,
   password: NewPassword,
   locale: v.optional(Locale),
+  invitation: v.optional(LinkToken),
   extra: v.optional(Extra),
   proof: v.optional(Proof),
 };
@@ -38,8 +39,8 @@ const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefi
   locale === undefined ? acceptedLocales(ctx) : [locale];
 
 /**
- * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010). If they need a second
- * factor, the user adds it in a pending log-in (ADR 0009).
+ * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010), unless an invitation has
+ * proven it. If they need a second factor, the user adds it in a pending log-in (ADR 0009).
  */
 export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route => {
   const declaration = {
@@ -56,42 +57,43 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
       ...PROOF_ERRORS,
     ],
   } as const;
-  if (deps.emailVerification === 'required') {
-    const run = registerUnverified(deps);
-    const summary = 'Register a user, who verifies the email address before the first log-in';
+  const inputOf = ({ proof, ...body }: v.InferOutput<typeof ShortRegisterBody>, ctx: Context) => ({
+    ...{ ...body, locales: localesOf(ctx, body), origin: originOf(ctx) },
+    presented: access.device(ctx, proof),
+  });
+  const verifies = deps.emailVerification === 'required';
+  const enrols = deps.secondFactor === 'required';
+  if (!verifies && !enrols) {
+    const run = register(deps);
     return route(
-      { ...declaration, summary, response: { status: 202, data: v.null() } },
-      async ({ body, signal }, ctx) => {
-        await run({ ...body, locales: localesOf(ctx, body), origin: originOf(ctx) }, signal);
-        return null;
+      {
+        ...declaration,
+        summary: 'Register a user and open a session',
+        cookie: { writes: 'opens' },
+        response: { status: 201, data: LoginResult },
       },
+      async ({ body, signal }, ctx) => handOver(ctx, access, await run(inputOf(body, ctx), signal)),
     );
   }
-  if (deps.secondFactor === 'required') {
-    const run = registerPending(deps);
-    const summary = 'Register a user, who adds a second factor before the first log-in';
-    return route(
-      { ...declaration, summary, cookie: { writes: 'waits' }, response: { status: 202, data: v.null() } },
-      async ({ body, signal }, ctx) => {
-        const input = { ...body, locales: localesOf(ctx, body), origin: originOf(ctx) };
-        const pendingLogin = await run(input, signal);
-        if (pendingLogin !== null) access.pendingLogin.set(ctx, pendingLogin);
-        return null;
-      },
-    );
-  }
-  const run = register(deps);
+  const run = registration(deps);
+  const first = verifies ? 'verifies the email address' : 'adds a second factor';
+  const opens = verifies && !enrols;
   return route(
     {
       ...declaration,
-      summary: 'Register a user and open a session',
-      cookie: { writes: 'opens' },
-      response: { status: 201, data: LoginResult },
+      summary: `Register a user, who ${first} before the first log-in`,
+      cookie: { writes: verifies ? 'may-set' : 'waits' },
+      response: { status: 202, ...(opens && { or: 201 }), data: opens ? v.nullable(LoginResult) : v.null() },
     },
-    async ({ body: { proof, ...registration }, signal }, ctx) => {
-      const presented = access.device(ctx, proof);
-      const input = { ...registration, locales: localesOf(ctx, registration), presented, origin: originOf(ctx) };
-      return handOver(ctx, access, await run(input, signal));
+    async ({ body, signal }, ctx) => {
+      const registered = await run(inputOf(body, ctx), signal);
+      if (registered === null) return null;
+      if ('pendingLogin' in registered) {
+        access.pendingLogin.set(ctx, registered.pendingLogin);
+        return null;
+      }
+      ctx.state.status = 201;
+      return handOver(ctx, access, registered);
     },
   );
 };

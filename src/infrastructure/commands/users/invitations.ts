@@ -1,0 +1,90 @@
+import { invite, revokeInvitation } from '../../../application/accounts/invitations.ts';
+import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/invitation.ts';
+import { canonicalLocale } from '../../../domain/locale.ts';
+import { canonicalEmail, EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../../domain/user.ts';
+import { CommandError, invalidArguments } from '../../command-error.ts';
+import type { Env } from '../../config/variables.ts';
+import type { Config } from '../../config.ts';
+import { printable } from '../../printable.ts';
+import { type Action, type Answer, action } from '../command.ts';
+import { attributesIn, operatorNamed } from './changes.ts';
+import type { Accounts } from './open-accounts.ts';
+import { invitationsTable } from './tables.ts';
+
+type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
+
+const OPTIONS = { json: true, 'dry-run': true, as: 'NAME' } as const;
+
+/** The commands for those who have no account yet. @param nameIn reads the name of the operator. */
+export const invitationActions = (
+  opening: Opening,
+  nameIn: (given: string | undefined) => string | undefined,
+): Readonly<Record<string, Action>> => ({
+  invite: action({
+    args: ['EMAIL'],
+    options: { ...OPTIONS, attributes: 'JSON', locale: 'de' },
+    does: 'sends a link of seven days that registers with this address, in place of an earlier one',
+    run: ({ args: [given = ''], options, env }) => {
+      const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];
+      const attributes = options.attributes === undefined ? {} : attributesIn(options.attributes);
+      const locale = options.locale === undefined ? null : canonicalLocale(options.locale);
+      if (options.locale !== undefined && locale === null)
+        throw invalidArguments('--locale: expected a language tag, such as de or de-AT');
+      return opening(env, async (accounts, { registration }) => {
+        if (registration.mode === 'closed')
+          throw refused('closed', 'REGISTRATION=closed lets nobody register: an invitation would not work.');
+        if (!accounts.hasMail) throw refused('no-mail', 'An invitation is sent by mail. Set MAIL_URL.');
+        if (options['dry-run']) return notDone('invite', email);
+        const invitation = await invite(accounts)({ email, attributes, locale }, operator);
+        if (invitation === 'registered') throw refused('registered', 'This address has an account.');
+        if (invitation === 'too-many')
+          throw refused('too-many', `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`);
+        const text = `${printable(email)} is invited. The service sends the mail, if the address has not got many of late.\n`;
+        return { json: { command: 'invite', dryRun: false, changed: true, ...shown(invitation) }, text };
+      });
+    },
+  }),
+  invitations: action({
+    options: { json: true },
+    does: 'the invitations that were neither used nor have expired',
+    run: ({ env }) =>
+      opening(env, async ({ invitations, clock }) => {
+        const open = (await invitations.list(clock.now(), INVITATIONS_AT_MOST)).map(shown);
+        return { json: { invitations: open }, text: open.length === 0 ? 'No invitations.\n' : invitationsTable(open) };
+      }),
+  }),
+  'revoke-invitation': action({
+    args: ['EMAIL'],
+    options: OPTIONS,
+    does: 'takes an invitation back: its link does not work any more',
+    run: ({ args: [given = ''], options, env }) => {
+      const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];
+      return opening(env, async (accounts) => {
+        if (options['dry-run']) return notDone('revoke-invitation', email);
+        const invitation = await revokeInvitation(accounts)(email, operator);
+        if (invitation === null) throw new CommandError('not-found', 'This address has no invitation.');
+        const text = `The invitation of ${printable(email)} is revoked.\n`;
+        return { json: { command: 'revoke-invitation', dryRun: false, changed: true, ...shown(invitation) }, text };
+      });
+    },
+  }),
+});
+
+const refused = (code: string, message: string): CommandError => new CommandError(code, message, 1);
+
+const notDone = (command: string, email: string): Answer => ({
+  json: { command, email, dryRun: true, changed: false },
+  text: `Not done, because of --dry-run: ${command} ${printable(email)}.\n`,
+});
+
+const emailIn = (given: string): string => {
+  const email = canonicalEmail(given);
+  if (email.length > EMAIL_MAX_LENGTH || !EMAIL_PATTERN.test(email))
+    throw invalidArguments('EMAIL has to be an email address, such as ada@example.org.');
+  return email;
+};
+
+/** Without the hash of its token. */
+const shown = ({ id, email, attributes, createdAt, expiresAt }: Invitation) => ({
+  ...{ id, email, attributes, createdAt, expiresAt },
+});

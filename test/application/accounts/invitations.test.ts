@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { memoryRecords } from '../../../src/adapters/records/memory.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { invite, revokeInvitation } from '../../../src/application/accounts/invitations.ts';
+import { INVITATIONS_AT_MOST } from '../../../src/domain/invitation.ts';
+import { ORIGIN } from '../../support/account.ts';
+import { ADA, application, DAY } from '../../support/application.ts';
+import { anInvitation } from '../../support/builders.ts';
+import { applicationWithMail } from '../../support/mail/sender.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
+
+const EMAIL = 'ada@example.org';
+const REFUSED = { code: 'AUTH_REGISTRATION_REFUSED' };
+const OPERATOR = { ...ORIGIN, actor: 'Jo' };
+
+const setUp = () => {
+  const app = applicationWithMail();
+  const ask = { email: ADA.email, attributes: { roles: ['admin'] }, locale: null };
+  const give = (more: Partial<typeof ask> | { readonly locale: string } = {}) =>
+    invite(app)({ ...ask, ...more }, OPERATOR);
+  /** Sends what waits. @returns the members of the links of the mails. */
+  const links = async () =>
+    (await app.sendAll()).map(({ text }) => {
+      const [, fragment] = /\/account\/invitation#(\S+)$/m.exec(text) ?? expect.unreachable(text);
+      return Object.fromEntries(new URLSearchParams(fragment));
+    });
+  const link = async () => (await links())[0]?.token ?? expect.unreachable('no mail was sent');
+  const open = () => app.invitations.list(app.clock.now(), 9);
+  return { app, give, links, link, open };
+};
+
+describe('an invitation', () => {
+  it('is sent with a link of seven days, in the language of the operator’s choice', async () => {
+    const { app, give } = setUp();
+    await give({ locale: 'de' });
+    const [mail] = await app.sendAll();
+    expect(mail).toMatchObject({ to: EMAIL, subject: 'Ihre Einladung zu auth.example.org' });
+    expect(mail?.text).toContain('7 Tage');
+    app.clock.advance(7 * DAY - 1);
+    expect(await app.invitations.findByEmail(EMAIL, app.clock.now())).not.toBeNull();
+    app.clock.advance(1);
+    expect(await app.invitations.findByEmail(EMAIL, app.clock.now())).toBeNull();
+  });
+
+  it('registers with its address as proven and its attributes, and tells who did what', async () => {
+    const { app, give, links, open } = setUp();
+    const invitation = await give();
+    const [{ token = '', email } = {}] = await links();
+    expect(email).toBe(EMAIL);
+    expect(JSON.stringify(await open())).not.toContain(token);
+    const { user } = await app.register({ ...ADA, invitation: token });
+    const at = app.clock.now();
+    expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: at, attributes: { roles: ['admin'] } });
+    expect(await open()).toEqual([]);
+    const events = await app.events.list({ userId: user.id, before: null, limit: 9 });
+    expect(events.map(({ kind }) => kind).toSorted()).toEqual(['email-verified', 'registered']);
+    expect(await app.sendAll()).toEqual([]);
+    await give({ email: 'eve@example.org' });
+    await revokeInvitation(app)('eve@example.org', OPERATOR);
+    const operated = await app.events.takeOperated(9);
+    expect(operated.map(({ kind, actor }) => `${actor} ${kind}`)).toEqual([
+      'Jo invited',
+      'Jo invited',
+      'Jo invitation-revoked',
+    ]);
+    expect(operated[0]).toMatchObject({ userId: (invitation as { readonly id: string }).id });
+  });
+
+  it.each<[string, (set: ReturnType<typeof setUp>) => Promise<unknown>]>([
+    [
+      'another one has replaced',
+      async ({ give, app }) => {
+        app.clock.advance(1);
+        await give();
+      },
+    ],
+    ['was revoked', ({ app }) => revokeInvitation(app)(EMAIL, OPERATOR)],
+    ['has expired', async ({ app }) => app.clock.advance(7 * DAY)],
+  ])('that %s does not register', async (_what, end) => {
+    const set = setUp();
+    await set.give();
+    const token = await set.link();
+    await end(set);
+    await expect(set.app.register({ ...ADA, invitation: token })).rejects.toMatchObject(REFUSED);
+    expect(await set.app.users.findByEmail(EMAIL)).toBeNull();
+  });
+
+  it('is not sent any more once it was replaced or revoked', async () => {
+    const { app, give, links } = setUp();
+    await give();
+    app.clock.advance(1);
+    await give();
+    expect(await links()).toHaveLength(1);
+    app.clock.advance(1);
+    await give();
+    await revokeInvitation(app)(EMAIL, OPERATOR);
+    expect(await links()).toEqual([]);
+    expect(await revokeInvitation(app)(EMAIL, OPERATOR)).toBeNull();
+  });
+
+  it('is sent five times at once, and then as often as the mailbox may get it', async () => {
+    const { app, give, links } = setUp();
+    const sent = [];
+    for (let time = 0; time < 7; time += 1) {
+      app.clock.advance(1);
+      await give();
+      sent.push((await links()).length);
+    }
+    expect(sent).toEqual([1, 1, 1, 1, 1, 0, 0]);
+    app.clock.advance(DAY / 5);
+    await give();
+    expect(await links()).toHaveLength(1);
+  });
+
+  it('is not made for an address with an account, nor beyond the limit', async () => {
+    const { app, give } = setUp();
+    await app.register(ADA);
+    expect(await give()).toBe('registered');
+    const records = memoryRecords();
+    const full = application(storageOver(records));
+    for (let at = 1; at < INVITATIONS_AT_MOST; at += 1) {
+      const row = anInvitation({ expiresAt: full.clock.now() + DAY });
+      await records.insert('invitations', row);
+    }
+    const ask = (email: string) => invite(full)({ email, attributes: {}, locale: null }, OPERATOR);
+    expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
+    expect(await ask('eve@example.org')).toBe('too-many');
+    expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
+  });
+
+  it('is used up with the registration, or not at all', async () => {
+    const { app, give, link, open } = setUp();
+    await give();
+    const invitation = await link();
+    const look = async () => [await open(), await app.users.findByEmail(EMAIL)];
+    await expectAllOrNothing(app, look, () => app.register({ ...ADA, invitation }));
+  });
+
+  it('is valid again after a registration that was cancelled too late', async () => {
+    const { app, give, link, open } = setUp();
+    await give();
+    const invitation = await link();
+    const before = await open();
+    let checks = 0;
+    const cancelledLast = {
+      throwIfAborted: () => {
+        checks += 1;
+        if (checks === 4) throw new Error('too late');
+      },
+    };
+    await expect(app.register({ ...ADA, invitation }, cancelledLast)).rejects.toThrow('too late');
+    expect([await open(), await app.users.findByEmail(EMAIL)]).toEqual([before, null]);
+    expect((await app.register({ ...ADA, invitation })).user.email).toBe(EMAIL);
+  });
+});

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { anInvitation } from '../support/builders.ts';
+import { invitedPerson } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
@@ -13,14 +13,6 @@ beforeAll(async () => {
   service = await start({ ...INVITED, EMAIL_VERIFICATION: 'required' });
 });
 
-/** Somebody with an invitation, as its mail would have it. */
-const invitedPerson = async ({ ports }: TestService, attributes = {}) => {
-  const [person, invitation, createdAt] = [aPerson(), ports.secrets.random(), ports.clock.now()];
-  const tokenHash = ports.secrets.hashOf(invitation);
-  const of = { email: person.email, tokenHash, attributes, createdAt, expiresAt: createdAt + 60_000 };
-  await ports.invitations.put(anInvitation(of));
-  return { ...person, invitation };
-};
 const register = async ({ http }: TestService, body: object) => {
   const response = await http.post('/auth/register').send(body);
   return { response, outcome: [response.status, response.body.code] };

@@ -9,7 +9,7 @@ import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { mailedCode, sentLink } from '../../support/http/account.ts';
+import { invitedPerson, mailedCode, sentLink } from '../../support/http/account.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   locationIn,
@@ -254,6 +254,12 @@ const RESULTS: Readonly<Record<string, Results>> = {
   },
   'password-reset.password-reset': linkResults('password-reset', { newPassword: 'staple horse battery' }),
   'email-verification.email-verification': linkResults('email-verification'),
+  'invitation.invitation': {
+    success: async () => {
+      const person = await invitedPerson(service);
+      return sending(await at('/auth/link/invitation'), 'invitation.invitation', person);
+    },
+  },
   'not-me.not-me': linkResults('not-me'),
   'email-change.email-change': linkResults('email-change'),
   'email-change-undo.email-change-undo': linkResults('email-change-undo'),

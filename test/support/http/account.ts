@@ -2,8 +2,9 @@ import { afterAll, expect } from 'vitest';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
+import { anInvitation } from '../builders.ts';
 import type { memoryMailer } from '../mail/memory-mailer.ts';
-import { hasher, type Own, startService, type TestService } from './service.ts';
+import { aPerson, hasher, type Own, startService, type TestService } from './service.ts';
 
 const DAY = 86_400_000;
 
@@ -50,6 +51,15 @@ export const mailedCode = async (
   await deliver(service);
   const codes = mails.filter(({ to }) => to === email).flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? []);
   return codes.at(-1) ?? expect.unreachable(`no mail to ${email} has a code`);
+};
+
+/** Somebody with an invitation, as its mail would have it. */
+export const invitedPerson = async ({ ports }: TestService, attributes = {}) => {
+  const [person, invitation, createdAt] = [aPerson(), ports.secrets.random(), ports.clock.now()];
+  const tokenHash = ports.secrets.hashOf(invitation);
+  const of = { email: person.email, tokenHash, attributes, createdAt, expiresAt: createdAt + DAY };
+  await ports.invitations.put(anInvitation(of));
+  return { ...person, invitation };
 };
 
 /** Uses a link, as the page that it leads to does. */

@@ -15,6 +15,8 @@ export type Form<Name extends string = PageName> = {
   readonly submits: string;
   /** What is filled in or chosen: members of the body, the query and the params of that route. */
   readonly fields: readonly string[];
+  /** A field that the form needs, which the route could do without. */
+  readonly needs?: string;
   /** Where a success leads. */
   readonly leadsTo: Name | 'target';
   /** Where it leads if the visitor came for nothing else; the account, unless given. */
@@ -134,6 +136,7 @@ export const PAGES = {
       invitation: {
         submits: 'register',
         fields: ['username', 'email', 'password', 'invitation'],
+        needs: 'invitation',
         leadsTo: 'done',
         notice: 'invitation',
       },

@@ -39,7 +39,7 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
     errorPages: true,
     errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
     httpStatuses: new Set([...submits.httpStatuses, 415]),
-    form: { submits, page: at.pathOf(page), succeeded: whenDone(deps, at, submitted) },
+    form: { submits, page: at.pathOf(page), needs: submitted.form.needs, succeeded: whenDone(deps, at, submitted) },
     failed: whenFailed(deps, at, submitted),
   };
 };

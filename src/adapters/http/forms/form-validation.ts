@@ -22,7 +22,7 @@ const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
 
 /**
  * Stage 8 for a form: its fields are the members of the body, the query and the params of the route that it submits to. An empty field is
- * none.
+ * none, unless the form needs it.
  */
 export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
   async function formValidation(ctx, next) {
@@ -37,7 +37,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
       Object.fromEntries(
         membersOf(schema).flatMap((name) => {
           const text = fields.get(name) ?? '';
-          return text === '' ? [] : [[name, fieldValue(name, text)]];
+          return text === '' && name !== form?.needs ? [] : [[name, fieldValue(name, text)]];
         }),
       );
     const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>

@@ -144,6 +144,8 @@ export type Route = Head & {
     readonly submits: Route;
     /** The path of the page with the form. */
     readonly page: string;
+    /** A field that it needs, which that route could do without. */
+    readonly needs?: string | undefined;
     readonly succeeded: (ctx: Context) => Promise<string>;
   };
   /** The route whose limits it shares. Default: it has its own. */

@@ -183,8 +183,8 @@ describe('the answer to a request for a code', () => {
     }
     expect(new Set(cookies.map(({ length }) => length)).size).toBe(1);
     expect(cookieAttributes(cookies[0])).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '600' });
-    const found = await Promise.all([known.person, disabled.person, unknown].map(({ email }) => codesTo(email)));
-    expect(found.map(({ length }) => length)).toEqual([1, 0, 0]);
+    expect(await codesTo(known.person.email)).toHaveLength(1);
+    for (const { email } of [disabled.person, unknown]) expect(await codesTo(email)).toEqual([]);
   });
 
   it('keeps nothing of what cannot be an account', async () => {

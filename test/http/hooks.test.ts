@@ -118,6 +118,7 @@ describe('HOOK_BEFORE_REGISTER', () => {
     expect(body).toMatchObject({ code: 'AUTH_REGISTRATION_REFUSED', message: 'Only for employees.' });
     expect(JSON.parse(asked[0] ?? '')).toMatchObject({ data: { username: person.username, address: '127.0.0.0/24' } });
     expect(asked[0]).not.toContain(person.password);
+    expect(JSON.stringify(service.logs)).not.toContain('employees');
   });
 
   it('closes the door while it fails, but the service stays ready, and its URL is not logged', async () => {

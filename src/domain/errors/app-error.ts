@@ -64,6 +64,8 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly code: Code;
   readonly status: number;
   readonly level: ErrorLevel;
+  /** The catalog's message, for the log: that of a case may be the text of a hook. */
+  readonly title: string;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
   readonly retryAfter: number | undefined;
@@ -76,6 +78,7 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
     this.code = code;
     this.status = status ?? entry.status;
     this.level = level ?? entry.level;
+    this.title = entry.message;
     this.details = details ?? null;
     this.reason = reason;
     this.retryAfter = retryAfter;

@@ -40,7 +40,7 @@ const IN_PRODUCTION: Rules = {
     redisUrls(of).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
   'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
-    (of) => of.REGISTRATION_DOMAINS !== undefined && of.EMAIL_VERIFICATION !== 'required',
+    (of) => of.REGISTRATION_DOMAINS !== undefined && of.REGISTRATION === 'open' && of.EMAIL_VERIFICATION !== 'required',
   'HOOK_PRIVATE_KEY is unset: the requests to HOOK_BEFORE_REGISTER are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
     (of) => of.HOOK_BEFORE_REGISTER !== undefined && of.HOOK_PRIVATE_KEY === undefined,
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>

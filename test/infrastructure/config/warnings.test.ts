@@ -60,6 +60,10 @@ describe('a configuration that is allowed', () => {
     ['a Redis here', { REDIS_URL: 'redis://127.0.0.1' }],
     ['pages of an origin that may call', { ACCOUNT_PAGES_URL: 'https://app.example.com/account' }],
     ['a domain that users prove', { REGISTRATION_DOMAINS: 'example.com', EMAIL_VERIFICATION: 'required' }],
+    [
+      'a domain, where an invitation proves the address',
+      { REGISTRATION_DOMAINS: 'example.com', REGISTRATION: 'invited' },
+    ],
     ['pages of the service', { ACCOUNT_PAGES_URL: 'https://auth.example.com/me' }],
     ['pages here', { ACCOUNT_PAGES_URL: 'http://localhost:1', ALLOWED_ORIGINS_PROD: 'http://localhost:1' }],
     ['mail to a server here', { MAIL_URL: 'smtp://localhost?requireTLS=false' }],

@@ -52,7 +52,7 @@ type Admission = {
  */
 export interface Outbox {
   /**
-   * Drops a request (`isRequest`) that cannot be kept.
+   * Drops a request (`isRequest`) that cannot be kept, or whose `requestKey` another one has: a code by mail has a key for each browser.
    * @returns whether the sender should claim soon: a request was added, and half of `REQUESTS_WAITING` were waiting already.
    */
   add(messages: readonly Message[]): Promise<boolean>;

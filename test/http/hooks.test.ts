@@ -1,14 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
-import type { AccountEvent } from '../../src/domain/event.ts';
+import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
+import { builtInFiles } from '../../src/infrastructure/pages/page-files.ts';
+import { anEvent } from '../support/builders.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { locationIn, unescaped, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const { start } = servicesOverOneDatabase();
 
@@ -140,6 +146,43 @@ describe('HOOK_BEFORE_REGISTER', () => {
   });
 });
 
+describe('beforeRegister at the page', () => {
+  const FIELD = '<input form="register" type="text" name="extra.company" required>';
+
+  it('gets the fields of a template, and its message is shown as text with what was typed', async () => {
+    const directory = temporaryDirectory();
+    onTestFinished(directory.remove);
+    const builtIn = (await builtInFiles()).get('register.html') ?? '';
+    writeFileSync(join(directory.path, 'register.html'), `${FIELD}\n${builtIn}`);
+    const asked: RegistrationRequest['extra'][] = [];
+    const service = await startWith(
+      {
+        beforeRegister: ({ extra }) => {
+          asked.push(extra);
+          return extra.company === 'ours'
+            ? { decision: 'allow' }
+            : { decision: 'refuse', message: 'No <b>"company"</b>.' };
+        },
+      },
+      { PAGE_TEMPLATES: directory.path, ACCOUNT_PAGES: 'on' },
+    );
+    const visitor = visitorOf(service);
+    const form = /<form[^>]* id="register"/;
+    expect((await visitor.open('/auth/register')).text).toMatch(form);
+    expect(visitor.answers.at(-1)?.text).toContain(FIELD);
+    const person = aPerson();
+    await visitor.submit('register.register', { ...person, 'extra.company': 'theirs', 'extra.empty': '' });
+    const page = await visitor.follow();
+    expect(page.status).toBe(403);
+    const [, said = ''] = /<p role="alert"[^>]*>([^<]*)<\/p>/.exec(page.text) ?? [];
+    expect(unescaped(said)).toBe('These details are not accepted here. No <b>"company"</b>.');
+    expect(visitor.shown('register.register')[0]?.fields).toMatchObject({ email: person.email });
+    await visitor.submit('register.register', { ...person, 'extra.company': 'ours' });
+    expect(locationIn(visitor.answers.at(-1) ?? expect.unreachable())).toBe('/auth/account');
+    expect(asked).toEqual([{ company: 'theirs' }, { company: 'ours' }]);
+  });
+});
+
 describe('claims', () => {
   it('are in each access token below `attributes`, and nowhere else', async () => {
     const service = await startWith({ claims: ({ username }) => ({ role: `of ${username}` }) });
@@ -203,6 +246,25 @@ describe('afterCommit', () => {
     expect(service.logs).toContainEqual(
       expect.objectContaining({ msg: 'the hook afterCommit has failed', kind: 'registered' }),
     );
+  });
+
+  it('hears of every kind of event once, with its user, and of none that was rolled back', async () => {
+    const heard: AccountEvent[] = [];
+    const service = await startWith({ afterCommit: (event) => heard.push(event) });
+    const { user, accessToken, person } = await signUp(service);
+    const events = EVENT_KINDS.map((kind) => anEvent({ kind, userId: user.id, at: service.ports.clock.now() }));
+    const add = (isDone: boolean) =>
+      service.ports.transactions.run(async (stores) => {
+        await stores.events.add(events);
+        if (!isDone) throw new Error('rolled back');
+      });
+    await expect(add(false)).rejects.toThrow('rolled back');
+    await add(true);
+    await service.http.delete('/users/me').auth(accessToken, { type: 'bearer' }).send(person).expect(200);
+    const kinds = ['registered', ...EVENT_KINDS, 'deleted', 'session-ended'];
+    await vi.waitFor(() => expect(heard.map(({ kind }) => kind)).toEqual(kinds));
+    expect(new Set(heard.map(({ userId }) => userId))).toEqual(new Set([user.id]));
+    expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
   });
 
   it('hears nothing of a registration that was not stored', async () => {

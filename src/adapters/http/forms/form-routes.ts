@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { CATALOG } from '../../../domain/errors/catalog.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
@@ -97,7 +98,7 @@ const whenFailed =
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
       return at.hrefOf(lacking, at.pathOf(page));
     }
-    const { code, status, retryAfter } = error;
+    const { code, status, retryAfter, message } = error;
     states.set(ctx, {
       page: elsewhere ?? page,
       form: elsewhere === undefined ? formName : '',
@@ -106,6 +107,8 @@ const whenFailed =
       error: {
         ...{ code, status },
         ...(retryAfter !== undefined && { retryAfter }),
+        // That of a hook. The catalog's is for developers.
+        ...(code === 'AUTH_REGISTRATION_REFUSED' && message !== CATALOG[code].message && { message }),
         fields: (error.details ?? [])
           .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
           .filter(({ field }) => form.fields.includes(field)),

@@ -36,6 +36,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     const part = (schema: v.GenericSchema | undefined): Members =>
       Object.fromEntries(
         membersOf(schema).flatMap((name) => {
+          if (name === 'extra') return extraOf(fields);
           const text = fields.get(name) ?? '';
           return text === '' && name !== form?.needs ? [] : [[name, fieldValue(name, text)]];
         }),
@@ -48,6 +49,12 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     ctx.state.input = { params, query, body };
     await next();
   };
+
+/** For a hook, from fields that a template adds: `extra.company` is a member of `extra`. */
+const extraOf = (fields: ReadonlyMap<string, string>): [string, unknown][] => {
+  const given = [...fields].filter(([name, text]) => name.startsWith('extra.') && text !== '');
+  return given.length === 0 ? [] : [['extra', Object.fromEntries(given.map(([name, text]) => [name.slice(6), text]))]];
+};
 
 const TOKENS = ['token', 'invitation'];
 const FLAGS = ['remember'];

@@ -16,6 +16,8 @@ export type PageState = {
     readonly status: number;
     /** Seconds. */
     readonly retryAfter?: number;
+    /** What the operator says about it. */
+    readonly message?: string;
     readonly fields: readonly { readonly field: string; readonly code: string }[];
   };
   /** What was typed, without passwords and codes. */

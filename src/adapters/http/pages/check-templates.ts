@@ -5,11 +5,11 @@
 
 const ELEMENTS = new Set(
   `html head title meta body a abbr address article aside b bdi bdo blockquote br button caption cite code dd details dfn div dl dt em figcaption figure
-  footer h1 h2 h3 h4 h5 h6 header hgroup hr i img kbd li main mark nav ol p pre q s samp search section small span strong sub summary sup table
+  footer h1 h2 h3 h4 h5 h6 header hgroup hr i img input kbd label li main mark nav ol p pre q s samp search section small span strong sub summary sup table
   tbody td tfoot th thead time tr u ul var wbr`.split(/\s+/),
 );
 /** Elements without an end. */
-const VOID = new Set(['br', 'hr', 'img', 'meta', 'wbr']);
+const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'wbr']);
 
 const ANYTHING = /^/;
 const NUMBER = /^\d+$/;
@@ -24,9 +24,14 @@ const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
   ...['a rel', 'a target', 'a download', 'img alt', 'th scope', 'time datetime'].map(
     (name) => [name, ANYTHING] as const,
   ),
-  ...['hidden', 'details open'].map((name) => [name, /^$/] as const),
+  ...['hidden', 'details open', 'input required'].map((name) => [name, /^$/] as const),
   ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
   ['button type', /^button$/],
+  // Fields of the registration that are for a hook alone.
+  ['input name', /^extra\.[\w-]{1,50}$/],
+  ['input form', /^register$/],
+  ['input type', /^(?:text|checkbox|hidden)$/],
+  ...['input value', 'input autocomplete', 'label for'].map((name) => [name, ANYTHING] as const),
   ['tabindex', /^(?:0|-1)$/],
   ['a href', ADDRESS],
   ['img src', /^(?:https:\/\/|\/(?![/\\{]))/],

@@ -204,7 +204,7 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
   const button = texts.buttons[`${shown.name}.${name}`] ?? '';
   const label = item === undefined ? NOTHING : html` aria-label="${button}: ${item}"`;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}" ${scriptOf(shown, name, form)}>
+  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}"${form.submits === 'register' ? html` id="register"` : NOTHING} ${scriptOf(shown, name, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

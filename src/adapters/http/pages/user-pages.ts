@@ -30,7 +30,7 @@ const alertOf = (shown: Shown): Html => {
   if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
   const text = texts.pages[shown.name]?.[error.code] ?? texts.errors[error.code] ?? texts.errors.other ?? '';
-  return html`<p role="alert" class="notice" id="alert">${text}${tryAgain(shown, error.retryAfter)}</p>`;
+  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 
 const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {

@@ -18,8 +18,8 @@ const ASSETS = [
   'src/application/mail/templates/*/*',
 ];
 
-/** For the contracts, and for the databases of these names. */
-const OPTIONAL = ['vitest', '@mikro-orm/mariadb', '@mikro-orm/mysql'];
+/** For the contracts, for the declarations, and for the databases of these names. */
+const OPTIONAL = ['vitest', '@types/koa', '@mikro-orm/mariadb', '@mikro-orm/mysql'];
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 /** Where the compiled form of a source is in the package. */

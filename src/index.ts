@@ -11,6 +11,7 @@
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
+export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
 export {
   ConflictError,
   type Equal,
@@ -49,6 +50,7 @@ export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
 export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
+export type { OwnRecords } from './application/ports/own-records.ts';
 export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './application/ports/proofs.ts';
@@ -126,7 +128,7 @@ export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/run.ts';
-export type { Overrides, Ports } from './infrastructure/compose/ports.ts';
+export type { Overrides, PortOverrides, Ports, ServiceWith } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
-export { open } from './infrastructure/open.ts';
+export { migrate, open } from './infrastructure/open.ts';
 export { serve } from './infrastructure/serve.ts';

@@ -7,6 +7,7 @@ import { isReady, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
+import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
@@ -15,10 +16,10 @@ import { type Closing, closing } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
-import { type Overrides, openPorts, type Ports } from './compose/ports.ts';
+import { type Overrides, openPorts, type Ports, type ServiceWith } from './compose/ports.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
-import { openStorage } from './compose/storage.ts';
+import { assertHasTables, openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
 import { createWakeUpSignal } from './mail/deliver-mail.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
@@ -70,8 +71,9 @@ const build = async (
   const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);
   const listeners = { onEvents: hooks.heardBy(audit), onMessages: wakeUp.wake };
-  const database = await openStorage(config, logger, listeners, overrides.storage);
+  const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
+  await assertHasTables(database.storage, overrides.tables);
   opened.add(hooks.close);
   const limits = await openLimits(config.redisUrls, logger, opened, metrics?.observeFallback);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
@@ -108,7 +110,7 @@ const build = async (
     keySet,
     hasAccountPages,
     pageFiles,
-    own: overrides.routes?.(ports) ?? [],
+    own: overrides.routes?.(ports as ServiceWith<OwnTables>) ?? [],
   });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);

@@ -2,9 +2,10 @@ import { dirname } from 'node:path';
 import { systemClock } from '../adapters/clock/system.ts';
 import type { Check } from '../adapters/http/request/settings.ts';
 import type { Readings } from '../adapters/metrics/prometheus.ts';
-import { openDatabase } from '../adapters/mikro-orm/open-database.ts';
+import { type Opening, openDatabase } from '../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
 import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts';
+import { type OwnTables, withOwnTables } from '../adapters/records/own-tables.ts';
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/ports/transactions.ts';
@@ -19,10 +20,7 @@ export type OpenStorage = Storage & {
 };
 
 /** Opens a database with MikroORM. @throws Error that names the setting at fault, and the reason. */
-export const openSql = async (
-  options: DatabaseOptions,
-  opening: { readonly migrate: boolean },
-): Promise<OpenStorage> => {
+export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
   const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);
   const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
@@ -48,7 +46,7 @@ const clockOf = async (readTime: () => Promise<number>) => {
 };
 
 /** Brings a database up to date. */
-export const migrateSql = async (options: DatabaseOptions): Promise<void> => {
-  const { close } = await openSql(options, { migrate: true });
+export const migrateSql = async (options: DatabaseOptions, tables?: OwnTables): Promise<void> => {
+  const { close } = await openSql(options, { migrate: true, tables: withOwnTables(tables) });
   await close();
 };

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
+import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { registration } from '../application/accounts/registration.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
@@ -13,10 +14,14 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
 
+/** Brings the database up to date, for programs with tables of their own and MIGRATE_ON_START=false. @throws Error that names the setting */
+export const migrate = async ({ database }: Config, tables: OwnTables = {}): Promise<void> =>
+  (await import('./open-sql.ts')).migrateSql(database, tables);
+
 /**
  * The use cases without HTTP, for scripts and tests. Nothing listens, nothing is purged, and mails wait until a service sends them; the log
- * goes to standard error. `register` opens a session also where the API would ask for a verified address or a second factor first: it is for
- * code that may decide that. All of them throw an `AppError` with a code of the catalog.
+ * goes to standard error. `register` and `logIn` take the bodies of the API, and hold its rules. All of them throw an `AppError` with a code
+ * of the catalog.
  * @param overrides as of `serve`; `close` is called by the `close` that this returns, and when nothing could be opened.
  * @throws Error that names the invalid setting
  *
@@ -27,7 +32,10 @@ import { openLog } from './logging/log.ts';
  * if ('refreshToken' in session) await auth.refresh(session.refreshToken);
  * await auth.close();
  */
-export const open = async (config: Config, { close, ...overrides }: Overrides = {}) => {
+export const open = async <const Own extends OwnTables = Record<never, never>>(
+  config: Config,
+  { close, ...overrides }: Overrides<Own> = {},
+) => {
   const opened = closing();
   if (close !== undefined) opened.add(close);
   try {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { currentRequest } from '../adapters/http/stages/arrival.ts';
+import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';
@@ -19,7 +20,10 @@ import { purge } from './purge.ts';
  * @example
  * const stop = await serve(parseConfig(process.env), { storage, close: () => database.close() });
  */
-export const serve = async (config: Config, overrides: Overrides = {}): Promise<(why: string) => Promise<void>> => {
+export const serve = async <const Own extends OwnTables = Record<never, never>>(
+  config: Config,
+  overrides: Overrides<Own> = {},
+): Promise<(why: string) => Promise<void>> => {
   const opened = closing();
   if (overrides.close !== undefined) opened.add(overrides.close);
   try {

@@ -17,7 +17,7 @@ import { addingUsers } from './storage/users.ts';
 import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
-  Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions'>, (tests: Tests<GivenStorage>) => void>
+  Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions' | 'records'>, (tests: Tests<GivenStorage>) => void>
 > = { events, links, invitations, outbox, used, passkeys, factors, devices, transactions };
 
 /**

@@ -1,12 +1,18 @@
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Route, route } from '../../src/adapters/http/routing/define-route.ts';
+import { memoryStorage } from '../../src/adapters/records/memory.ts';
+import type { OwnTables } from '../../src/adapters/records/own-tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { extendCatalog, ownEntry } from '../../src/domain/errors/own-errors.ts';
+import type { Overrides } from '../../src/infrastructure/compose/ports.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { migrate, open as openUseCases } from '../../src/infrastructure/open.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
 import { stageApp } from '../support/http/stage-app.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const GONE = { status: 404, message: 'There is no such order.', description: 'The order was removed.' };
 const BROKEN = { status: 503, message: 'The shop is closed.', description: 'Try later.', retryable: true };
@@ -104,6 +110,61 @@ describe('routes of an application', () => {
     await http.get('/two').expect(200);
     expect(reached).toEqual(['one', 'any']);
     expect(undocumented()).toEqual([]);
+  });
+});
+
+describe('routes over a table of an application', () => {
+  const tables = { orders: { columns: { id: 'text', note: 'text?' }, key: ['id'] } } as const;
+  const routes: Overrides<typeof tables>['routes'] = ({ records, transactions }) => [
+    route(
+      {
+        ...{ name: 'place', summary: 'A test', method: 'POST', path: '/orders', auth: 'public' },
+        request: { body: v.object({ id: v.string() }) },
+        response: { data: v.number() },
+        errors: { DB_UNIQUE_VIOLATION: true },
+      },
+      async ({ body: { id } }) => {
+        await transactions.run((stores) => stores.records.insert('orders', { id, note: null }));
+        // @ts-expect-error there is no such column
+        const all = (): unknown => records.list('orders', { order: ['title'] });
+        // @ts-expect-error there is no such table
+        const others = (): unknown => records.list('users', {});
+        expect([all, others]).toHaveLength(2);
+        return (await records.list('orders', { order: ['id'] })).length;
+      },
+    ),
+  ];
+  const own = { tables, routes: routes as Overrides['routes'] & {} };
+
+  it('read and write its rows, also in a transaction', async () => {
+    const service = await startService({}, { ...own, storage: memoryStorage(tables) });
+    onTestFinished(service.close);
+    const place = (id: string) => service.http.post('/orders').send({ id });
+    expect((await place('a').expect(200)).body.data).toBe(1);
+    expect((await place('b').expect(200)).body.data).toBe(2);
+    expect((await place('b').expect(409)).body.code).toBe('DB_UNIQUE_VIOLATION');
+  });
+
+  it.each([
+    ['made with others', memoryStorage()],
+    ['without any', { ...memoryStorage(), records: undefined as never }],
+  ])('do not start over a storage %s', async (_what, storage) => {
+    await expect(startService({}, { ...own, storage })).rejects.toThrow('tables: orders cannot be read');
+  });
+
+  it('do not start over a database that has them not, or without a column', async () => {
+    const { path, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'fatal', DATA_DIR: path });
+    await migrate(config);
+    const start = async (given: OwnTables) =>
+      (await openUseCases({ ...config, migrateOnStart: false }, { tables: given })).close();
+    await expect(start(tables)).rejects.toThrow('tables: orders cannot be read: SQLite 1 (no such table)');
+    await migrate(config, tables);
+    await start(tables);
+    const columns = { ...tables.orders.columns, added: 'text' } as const;
+    await expect(start({ orders: { ...tables.orders, columns } })).rejects.toThrow('(no such column)');
+    await expect(start({ Orders: tables.orders })).rejects.toThrow('tables: Orders');
   });
 });
 

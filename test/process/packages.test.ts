@@ -59,7 +59,7 @@ beforeAll(async () => {
       ...versionsOf('pg', 'react', 'react-dom', 'svelte', 'vue'),
       ...versionsOf('@sveltejs/adapter-node', '@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'vite'),
     },
-    { ...versionsOf('@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS, ...JEST },
+    { ...versionsOf('@types/koa', '@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS, ...JEST },
   );
   cpSync(join(ROOT, 'examples/own-store'), join(project.path, 'storage'), { recursive: true });
 });
@@ -177,6 +177,37 @@ describe("import { serve } from 'tandem'", () => {
     const running = await runService(env, inProject, 'storage/in-memory.ts');
     expect(existsSync(join(project.path, 'data-of-storage/database.sqlite'))).toBe(false);
     await signUp(running.url);
+    expect(await running.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('the example of a table and routes of one’s own', () => {
+  it('runs from the packages, in at most 60 lines that compile', async () => {
+    const program = readText('examples/own-route/main.ts');
+    expect(program.split('\n').length - 1).toBeLessThanOrEqual(60);
+    project.write('own-route/main.ts', program);
+    const compilerOptions = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] };
+    project.write(
+      'own-route/tsconfig.json',
+      JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true } }),
+    );
+    expect(await project.runInstalled('tsc', '-p', 'own-route')).toBe('');
+    const running = await runService({ ...DEVELOPMENT, DATA_DIR: 'data-of-shop' }, inProject, 'own-route/main.ts');
+    const call = async (path: string, body: object | null, token = '') => {
+      const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+      const sent = body && { method: 'POST', body: JSON.stringify(body) };
+      const response = await fetch(running.url + path, { headers, ...sent });
+      return { status: response.status, ...JSON.parse(await response.text()) };
+    };
+    const [one, other] = [await call('/auth/register', aPerson()), await call('/auth/register', aPerson())];
+    const { accessToken } = one.data;
+    const { status, data: order } = await call('/orders', { title: 'A lamp' }, accessToken);
+    expect({ status, order }).toMatchObject({ status: 201, order: { title: 'A lamp' } });
+    expect(await call(`/orders/${order.id}`, null, accessToken)).toMatchObject({ status: 200, data: order });
+    expect(await call(`/orders/${order.id}`, null, other.data.accessToken)).toMatchObject({
+      status: 404,
+      code: 'SHOP_ORDER_NOT_FOUND',
+    });
     expect(await running.stop()).toEqual({ code: 0, signal: null });
   });
 });

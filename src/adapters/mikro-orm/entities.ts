@@ -70,13 +70,12 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
   } as Options);
 };
 
-const { users: USERS, ...OTHERS } = TABLES;
-
 /**
  * The entities of all tables, from which MikroORM makes the schema of a database.
  * @param prefix the names of the tables, of their indexes and of their foreign keys begin with it.
  */
-export const recordEntities = (types: Types, prefix: string): EntitySchema[] => {
-  const users = entityOf(USERS, types, prefix);
-  return [users, ...Object.values(OTHERS).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
+export const recordEntities = (types: Types, prefix: string, tables = TABLES): EntitySchema[] => {
+  const { users: ofUsers, ...others } = tables;
+  const users = entityOf(ofUsers, types, prefix);
+  return [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
 };

@@ -1,6 +1,7 @@
 import { MikroORM, type Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { LoggableError } from '../log/redact-error.ts';
+import { OWN_PREFIX } from '../records/own-tables.ts';
 import type { Records } from '../records/records.ts';
 import { TABLES } from '../records/tables.ts';
 import { recordEntities } from './entities.ts';
@@ -9,7 +10,7 @@ import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';
 import { mikroOrmRecords } from './records.ts';
-import { bringUpToDate, SchemaError, type SchemaState, schemaState, sendTo } from './schema.ts';
+import { bringUpToDate, SchemaError, type SchemaState, schemaState, sendTo, tablesOf } from './schema.ts';
 import { sqliteKind } from './sqlite.ts';
 import type { Sql } from './statements.ts';
 
@@ -23,6 +24,8 @@ export type Database = {
   readonly readTime: (() => Promise<number>) | null;
   /** What the operator may want to know. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
+  /** The names of tables of an application, declared or not. @throws Error of the driver */
+  ownTables(): Promise<readonly string[]>;
   /** The current state of the pool; `null` without one. */
   connections(): PoolState | null;
   /** Every later use fails. */
@@ -36,15 +39,19 @@ export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<Databas
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 /** MikroORM with one entity for each table. Also for its command line. */
-export const ormOptions = ({ options, types }: DatabaseKind, prefix: string): Partial<Options> => ({
+export const ormOptions = ({ options, types }: DatabaseKind, prefix: string, tables = TABLES): Partial<Options> => ({
   ...options,
-  entities: recordEntities(types, prefix),
+  entities: recordEntities(types, prefix, tables),
   ensureDatabase: false,
   allowGlobalContext: true,
   debug: false,
 });
 
-type Opening = { readonly migrate: boolean };
+export type Opening = {
+  readonly migrate: boolean;
+  /** With those of the application. Default: those of the service. */
+  readonly tables?: typeof TABLES;
+};
 
 /**
  * Opens the database and waits until it responds.
@@ -55,10 +62,10 @@ export const openDatabase = async (options: DatabaseOptions, opening: Opening): 
   databaseOver(await openOrm(options, opening));
 
 /** MikroORM, over a database that responds. */
-export const openOrm = async (options: DatabaseOptions, { migrate }: Opening) => {
+export const openOrm = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
   // Not `MikroORM.init`, which searches for files of entities.
-  const orm = new MikroORM({ ...ormOptions(kind, prefix), logger: () => undefined });
+  const orm = new MikroORM({ ...ormOptions(kind, prefix, tables), logger: () => undefined });
   let isClosed = false;
   const kysely = (): Sql => {
     // MikroORM would connect again.
@@ -72,8 +79,8 @@ export const openOrm = async (options: DatabaseOptions, { migrate }: Opening) =>
   try {
     const connections = await kind.pool(orm.em);
     for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(kysely())(setting));
-    if (migrate) await bringUpToDate({ orm, db: kysely(), kind, prefix });
-    return { orm, kind, prefix, kysely, connections, close };
+    if (migrate) await bringUpToDate({ orm, db: kysely(), kind, prefix, tables });
+    return { orm, kind, prefix, tables, kysely, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(error instanceof SchemaError ? error.message : kind.openFailure(error));
@@ -81,12 +88,12 @@ export const openOrm = async (options: DatabaseOptions, { migrate }: Opening) =>
 };
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof openOrm>>): Database => {
-  const { kind, prefix, kysely, connections, close } = opened;
+  const { kind, prefix, tables, kysely, connections, close } = opened;
   const { dialect, time } = kind;
   const translated = translatedBy(dialect.failureOf);
   const ask = async (text: string) => (await sendTo(kysely())(text))[0];
   return {
-    records: mikroOrmRecords(kysely, dialect, prefix),
+    records: mikroOrmRecords(kysely, dialect, prefix, tables),
     faster: (plain) => ({ ...plain, ...kind.sessions?.(kysely, plain, prefix) }),
     ping: () => translated(async () => assertWritable(kysely(), kind, prefix)),
     readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
@@ -94,6 +101,10 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof openOrm>>): Datab
       const about = await ask(kind.about);
       const schema = await schemaState({ ...opened, db: kysely() });
       return { version: String(about?.version), mayCreate: Boolean(about?.may_create), schema };
+    },
+    async ownTables() {
+      const names = (await tablesOf(sendTo(kysely()), kind)).map(({ name }) => name);
+      return names.filter((name) => name.startsWith(`${prefix}${OWN_PREFIX}`));
     },
     connections,
     close,

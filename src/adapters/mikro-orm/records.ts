@@ -1,6 +1,6 @@
 import type { Compilable, QueryResult } from 'kysely';
 import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../records/records.ts';
-import type { TableName } from '../records/tables.ts';
+import { TABLES, type TableName } from '../records/tables.ts';
 import { type Calls, recordsOver } from '../records/units.ts';
 import { builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';
@@ -26,9 +26,9 @@ const ROWS_AT_ONCE = 64;
  * @param kysely `em.getKysely()`, asked for at each call, since the connection may be another one then
  * @param prefix the names of the tables, and of their indexes, begin with it.
  */
-export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = ''): Records => {
+export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
   const { repeated, transact } = dialect;
-  const tables = sqlTables(prefix);
+  const tables = sqlTables(prefix, declared);
   const statements = builtStatements();
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>

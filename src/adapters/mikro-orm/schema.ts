@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
+import { OWN_PREFIX } from '../records/own-tables.ts';
 import { TABLES } from '../records/tables.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
@@ -16,6 +17,8 @@ export type Opened = {
   readonly kind: DatabaseKind;
   /** Of the names of tables. */
   readonly prefix: string;
+  /** With those of the application. */
+  readonly tables?: typeof TABLES;
   readonly migrations?: readonly Migration[];
 };
 
@@ -44,17 +47,23 @@ export const bringUpToDate = async (opened: Opened): Promise<void> => {
   }
 };
 
-/** The migrations that are not applied yet, `tables` among them if there are none, and those that a newer version has applied. */
+/**
+ * The migrations that are not applied yet, `tables` among them if there are none, and the tables of the application that are missing; and the
+ * migrations that a newer version has applied.
+ */
 export type SchemaState = { readonly pending: readonly string[]; readonly unknown: readonly string[] };
 
-export const schemaState = async ({ db, kind, prefix, migrations = MIGRATIONS }: Opened): Promise<SchemaState> => {
+export const schemaState = async (opened: Opened): Promise<SchemaState> => {
+  const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = opened;
   const names = [CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
-  if (!(await tablesOf(send, kind)).some(({ name }) => name === applied(prefix)))
-    return { pending: names, unknown: [] };
+  const found = (await tablesOf(send, kind)).map(({ name }) => name);
+  if (!found.includes(applied(prefix))) return { pending: names, unknown: [] };
+  const own = Object.values(tables).map(({ name }) => `${prefix}${name}`);
+  const missing = own.filter((name) => name.startsWith(`${prefix}${OWN_PREFIX}`) && !found.includes(name));
   const done = (await send(`select name from ${applied(prefix)}`)).map(({ name }) => String(name));
   return {
-    pending: names.filter((name) => !done.includes(name)),
+    pending: [...names.filter((name) => !done.includes(name)), ...missing],
     unknown: done.filter((name) => !names.includes(name)),
   };
 };
@@ -63,7 +72,7 @@ const isPending = async (opened: Opened): Promise<boolean> => (await schemaState
 
 type FoundTable = { readonly name: string; readonly isHere: boolean };
 
-const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
+export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
   (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
 const inTransaction = async (opened: Opened): Promise<void> => {
@@ -78,7 +87,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
         .execute();
     const tables = await tablesOf(send, kind);
     const isBegun = tables.some(({ name }) => name === applied(prefix));
-    if (!isBegun) assertFree(tables, prefix);
+    if (!isBegun) assertFree(tables, opened);
     // Where each statement is a transaction of its own, another process may be about to create them, or was interrupted.
     if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
@@ -99,12 +108,15 @@ const inTransaction = async (opened: Opened): Promise<void> => {
       await migration.up(transaction, { parts: partsOf(kind.types), prefix });
       await note(migration.name);
     }
+    // Its names are quoted, and no other statement has that of a table of the application.
+    for (const statement of schema)
+      if (pending.some((name) => new RegExp(`[\`"]${name}[\`"]`).test(statement))) await send(statement);
   });
 };
 
-const assertFree = (tables: readonly FoundTable[], prefix: string): void => {
-  const own = new Set(Object.values(TABLES).map(({ name }) => `${prefix}${name}`));
-  const taken = tables.find(({ name, isHere }) => isHere && own.has(name));
+const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: Opened): void => {
+  const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
+  const taken = found.find(({ name, isHere }) => isHere && own.has(name));
   if (taken === undefined) return;
   throw new SchemaError(
     `The database has a table ${taken.name} already, which is not Tandem's. Set DATABASE_TABLE_PREFIX, for example to auth_, or let DATABASE_URL name an empty schema or database.`,

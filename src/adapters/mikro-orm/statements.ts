@@ -73,9 +73,9 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
 };
 
 /** @param prefix the names of the tables, and of their indexes, begin with it. */
-export const sqlTables = (prefix: string): ((name: TableName) => SqlTable) => {
-  const tables = new Map(Object.entries(TABLES).map(([name, table]) => [name, toSqlTable(table, prefix)]));
-  return (name) => tables.get(name) as SqlTable;
+export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
+  const each = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));
+  return (name) => each.get(name) as SqlTable;
 };
 
 export type Booleans = (value: boolean) => unknown;

@@ -4,6 +4,7 @@ import { TABLES, type TableName } from './tables.ts';
 export type Row = Readonly<Record<string, unknown>> & { readonly version: number };
 
 export type Rows = {
+  readonly tables: typeof TABLES;
   get(table: TableName, key: string): Row | undefined;
   all(table: TableName): Row[];
   /** @param row `undefined` to remove the one with this key, with what goes with it. */
@@ -16,28 +17,29 @@ type Changes = Rows & {
   commit(isRefused: (table: TableName, row: Row) => boolean): boolean;
 };
 
-export const keyOf = (table: TableName, row: Readonly<Record<string, unknown>>): string =>
-  JSON.stringify(TABLES[table].key.map((column) => row[column]));
+export const keyOf = (table: TableName, row: Readonly<Record<string, unknown>>, tables = TABLES): string =>
+  JSON.stringify(tables[table].key.map((column) => row[column]));
 
-const TABLE_NAMES = Object.keys(TABLES) as TableName[];
-const OF_USERS = TABLE_NAMES.filter((name) => TABLES[name].ofUser);
+const namesOf = (tables: typeof TABLES) => Object.keys(tables) as TableName[];
 
-const tablesOf = <Value>() => {
-  const tables = new Map(TABLE_NAMES.map((name) => [name, new Map<string, Value>()]));
-  return (name: TableName): Map<string, Value> => tables.get(name) as Map<string, Value>;
+const byTable = <Value>(tables: typeof TABLES) => {
+  const each = new Map(namesOf(tables).map((name) => [name, new Map<string, Value>()]));
+  return (name: TableName): Map<string, Value> => each.get(name) as Map<string, Value>;
 };
 
 const removeOwned = (rows: Rows, user: Row | undefined): void => {
   if (user === undefined) return;
-  for (const name of OF_USERS)
-    for (const row of rows.all(name)) if (row.userId === user.id) rows.set(name, keyOf(name, row), undefined);
+  for (const name of namesOf(rows.tables).filter((each) => rows.tables[each].ofUser))
+    for (const row of rows.all(name))
+      if (row.userId === user.id) rows.set(name, keyOf(name, row, rows.tables), undefined);
 };
 
 export type StoredRows = Rows & { begin(): Changes };
 
-export const memoryRows = (): StoredRows => {
-  const stored = tablesOf<Row>();
+export const memoryRows = (tables = TABLES): StoredRows => {
+  const stored = byTable<Row>(tables);
   const rows: Rows = {
+    tables,
     get: (table, key) => stored(table).get(key),
     all: (table) => [...stored(table).values()],
     set(table, key, row) {
@@ -52,15 +54,17 @@ export const memoryRows = (): StoredRows => {
 
 const changesOf = (stored: Rows): Changes => {
   /** The rows that the changes are based on. */
-  const seen = tablesOf<Row | undefined>();
-  const changed = tablesOf<Row | undefined>();
+  const { tables } = stored;
+  const seen = byTable<Row | undefined>(tables);
+  const changed = byTable<Row | undefined>(tables);
   const changes: Rows = {
+    tables,
     get(table, key) {
       if (!seen(table).has(key)) seen(table).set(key, stored.get(table, key));
       return changed(table).has(key) ? changed(table).get(key) : stored.get(table, key);
     },
     all(table) {
-      const kept = stored.all(table).filter((row) => !changed(table).has(keyOf(table, row)));
+      const kept = stored.all(table).filter((row) => !changed(table).has(keyOf(table, row, tables)));
       return [...kept, ...[...changed(table).values()].filter((row) => row !== undefined)];
     },
     set(table, key, row) {
@@ -70,7 +74,7 @@ const changesOf = (stored: Rows): Changes => {
     },
   };
   const each = (rows: typeof seen) =>
-    TABLE_NAMES.flatMap((table) => [...rows(table)].map(([key, row]) => ({ table, key, row })));
+    namesOf(tables).flatMap((table) => [...rows(table)].map(([key, row]) => ({ table, key, row })));
   return {
     ...changes,
     commit(isRefused) {

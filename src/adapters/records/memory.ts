@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { Storage } from '../../application/ports/transactions.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { keyOf, memoryRows, type Row, type Rows, type StoredRows } from './memory-rows.ts';
+import { type OwnTables, withOwnTables } from './own-tables.ts';
 import {
   ConflictError,
   firstVersion,
@@ -13,18 +14,21 @@ import {
   violation,
 } from './records.ts';
 import { storageOver } from './storage.ts';
-import { type AnyTable, keyName, TABLES, type TableName, uniquesOf } from './tables.ts';
+import { type AnyTable, keyName, type TableName, uniquesOf } from './tables.ts';
 import { type Calls, recordsOver, type Transact } from './units.ts';
 
-/** A storage in memory until the process ends: for tests, of other people's applications too. */
-export const memoryStorage = (): Storage => storageOver(memoryRecords());
+/**
+ * A storage in memory until the process ends: for tests, of other people's applications too.
+ * @param tables those of the application, as `serve` gets them.
+ */
+export const memoryStorage = (tables?: OwnTables): Storage => storageOver(memoryRecords(tables));
 
 /**
  * Records in memory until the process ends. Runs units one after the other. Refuses a query that no declared index serves, so that a test
  * finds it.
  */
-export const memoryRecords = (): Records => {
-  const stored = memoryRows();
+export const memoryRecords = (tables?: OwnTables): Records => {
+  const stored = memoryRows(withOwnTables(tables));
   return recordsOver(callsOver(stored), transactOver(stored));
 };
 
@@ -42,27 +46,28 @@ export const transactOver = (stored: StoredRows, calls = callsOver): Transact =>
 };
 
 export const callsOver = (rows: Rows): Calls => {
+  const keyIn = (table: TableName, row: Readonly<Record<string, unknown>>) => keyOf(table, row, rows.tables);
   /** The row that is stored now, if it is the one that was read. */
   const unchanged = (table: TableName, row: Row): Row | undefined => {
-    const now = rows.get(table, keyOf(table, row));
+    const now = rows.get(table, keyIn(table, row));
     return now?.version === row.version ? now : undefined;
   };
   const store = (table: TableName, row: Row): void => {
     const refused = refusal(rows, table, row);
     if (refused !== undefined) throw refused;
-    rows.set(table, keyOf(table, row), structuredClone(row));
+    rows.set(table, keyIn(table, row), structuredClone(row));
   };
   return {
     async insert(table, row) {
-      if (rows.get(table, keyOf(table, row)) !== undefined) throw violation(keyName(TABLES[table]));
+      if (rows.get(table, keyIn(table, row)) !== undefined) throw violation(keyName(rows.tables[table]));
       store(table, { ...row, version: firstVersion() });
     },
     async list(table, query) {
-      if (!isServed(table, query)) throw unserved(table, query);
+      if (!isServed(rows.tables[table], query)) throw unserved(table, query);
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
       const found = rows.all(table).filter((row) => isFound(row, query));
       if (order.length > 0) found.sort((a, b) => compared(a, b, order) * (descending ? -1 : 1));
-      return found.slice(skip, skip + limit).map((row) => typed(table, rows.get(table, keyOf(table, row)) ?? row));
+      return found.slice(skip, skip + limit).map((row) => typed(table, rows.get(table, keyIn(table, row)) ?? row));
     },
     async replace(table, before, after) {
       if (unchanged(table, before) === undefined) return false;
@@ -72,12 +77,12 @@ export const callsOver = (rows: Rows): Calls => {
     async remove(table, given) {
       return given.filter((row) => {
         if (unchanged(table, row) === undefined) return false;
-        rows.set(table, keyOf(table, row), undefined);
+        rows.set(table, keyIn(table, row), undefined);
         return true;
       });
     },
     async lock(table, key) {
-      const row = rows.get(table, keyOf(table, key));
+      const row = rows.get(table, keyIn(table, key));
       return row === undefined ? null : typed(table, row);
     },
   };
@@ -89,17 +94,18 @@ const typed = <Name extends TableName>(_table: Name, row: Row): Stored<Name> =>
 
 /** Why a row cannot be stored beside the others; `undefined` if it can. */
 const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined => {
-  const { unique = {}, ofUser } = TABLES[table];
+  const { unique = {}, ofUser } = rows.tables[table];
   if (!Object.values(row).every(isStorable)) return unstorable();
   if (ofUser && row.userId !== null && rows.get('users', keyOf('users', { id: row.userId })) === undefined)
     return new AppError('DB_QUERY_FAILED', { reason: `a row of ${table} has no user` });
-  const key = keyOf(table, row);
+  const key = keyOf(table, row, rows.tables);
   for (const [index, columns] of Object.entries(unique)) {
     const isTaken = rows
       .all(table)
       .some(
         (each) =>
-          columns.every((column) => row[column] !== null && each[column] === row[column]) && keyOf(table, each) !== key,
+          columns.every((column) => row[column] !== null && each[column] === row[column]) &&
+          keyOf(table, each, rows.tables) !== key,
       );
     if (isTaken) return violation(index);
   }
@@ -126,8 +132,7 @@ const compared = (a: Row, b: Row, order: readonly string[]): number => {
  * Whether a declared index finds the rows of a query in its order, so that no store reads a whole table, or sorts it. Conditions on other
  * columns are checked for the rows that the first columns of the index find.
  */
-const isServed = <Name extends TableName>(name: Name, query: Query<Name>): boolean => {
-  const table: AnyTable = TABLES[name];
+const isServed = <Name extends TableName>(table: AnyTable, query: Query<Name>): boolean => {
   const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
   return indexes.some((columns) => serves(columns, query));
 };

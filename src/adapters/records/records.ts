@@ -1,28 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
+import type { EqualRow, OwnRecords, RowQuery, StoredRow } from '../../application/ports/own-records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Column, TableName, Tables } from './tables.ts';
+import type { TableName, Tables } from './tables.ts';
 
-/** A row as it was read. The version is another after each change, and that of a row which was removed and inserted again. */
-export type Stored<Name extends TableName> = Tables[Name] & { readonly version: number };
-
-/** Values that a row has. `null` equals nothing, and cannot be asked for. */
-export type Equal<Name extends TableName> = {
-  readonly [Each in Column<Name>]?: Extract<Tables[Name][Each], string | number | boolean>;
-};
-
-export type Query<Name extends TableName> = {
-  readonly equal?: Equal<Name>;
-  /** Rows in which the column is `null` are in no range. */
-  readonly range?: readonly [column: Column<Name>, is: '<' | '<=' | '>' | '>=', value: string | number];
-  /** By these columns, the lowest value first; without it, in any order. */
-  readonly order?: readonly Column<Name>[];
-  /** Turns the order round. */
-  readonly descending?: boolean;
-  /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
-  readonly skip?: number;
-  readonly limit?: number;
-};
+export type Stored<Name extends TableName> = StoredRow<Tables[Name]>;
+export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
+export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
  * What a database has to be able to do; everything else is written once, over this. Rows are those of `TABLES`. What holds for concurrent
@@ -72,25 +56,7 @@ export type Query<Name extends TableName> = {
  * const [row] = await records.list('users', { equal: { id } });
  * if (row !== undefined && (await records.replace('users', row, { ...row, locale }))) return;
  */
-export interface Records {
-  /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
-  insert<Name extends TableName>(table: Name, row: Tables[Name]): Promise<void>;
-  /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
-  list<Name extends TableName>(table: Name, query: Query<Name>): Promise<Stored<Name>[]>;
-  /**
-   * @param after has the same key.
-   * @returns whether the row was replaced. It was not if it has changed since it was read, or is gone.
-   * @throws AppError DB_UNIQUE_VIOLATION
-   */
-  replace<Name extends TableName>(table: Name, before: Stored<Name>, after: Tables[Name]): Promise<boolean>;
-  /** Removes those of the rows that have not changed since they were read. @returns them. */
-  remove<Name extends TableName>(table: Name, rows: readonly Stored<Name>[]): Promise<Stored<Name>[]>;
-  /**
-   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and
-   * `replace` and `remove` outside of units find that it has changed. Outside
-   * of a unit, and in a store that runs units one after the other, it is read only.
-   */
-  lock<Name extends TableName>(table: Name, key: Equal<Name>): Promise<Stored<Name> | null>;
+export interface Records extends OwnRecords<Tables> {
   /**
    * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
    * @param work uses the given records alone, and changes nothing else, since it may run several times: after a conflict with another unit, and

@@ -5,6 +5,7 @@ import { waitsForPoll } from '../../domain/message.ts';
 import { eventRepositoryOver, userRepositoryOver } from './accounts.ts';
 import { factorRepositoryOver, passkeyRepositoryOver, rememberedDeviceRepositoryOver } from './factors.ts';
 import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
+import { ownRecords } from './own-tables.ts';
 import type { Records } from './records.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 
@@ -23,6 +24,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   passkeys: passkeyRepositoryOver(records),
   factors: factorRepositoryOver(records),
   devices: rememberedDeviceRepositoryOver(records),
+  records: ownRecords(records),
 });
 
 /**

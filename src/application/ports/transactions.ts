@@ -3,6 +3,7 @@ import type { FactorRepository } from './factor-repository.ts';
 import type { InvitationRepository } from './invitation-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
+import type { OwnRecords } from './own-records.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
 import type { RememberedDeviceRepository } from './remembered-device-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
@@ -24,6 +25,8 @@ export type Stores = {
   readonly passkeys: PasskeyRepository;
   readonly factors: FactorRepository;
   readonly devices: RememberedDeviceRepository;
+  /** Tables of the application. A storage that is not over `Records` may have none. */
+  readonly records?: OwnRecords;
 };
 
 export type Storage = Stores & { readonly transactions: Transactions };

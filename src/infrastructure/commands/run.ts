@@ -11,6 +11,7 @@ import { releaseMemoryOfStart } from '../release-memory.ts';
 import { serve } from '../serve.ts';
 import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
+import type { StorageOverrides } from './users/open-accounts.ts';
 
 /**
  * Like Node's `--env-file-if-exists`, but silent without the file, and for UTF-16 and byte order marks as well. Variables of the environment take
@@ -130,7 +131,7 @@ export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv
 export const manageUsers = async (
   args: readonly string[],
   env: Env,
-  { close, ...overrides }: Omit<Overrides, 'checks'> = {},
+  { close, ...overrides }: Pick<Overrides, 'close'> & StorageOverrides = {},
 ): Promise<Status> => {
   const { users } = await import('./users.ts');
   try {

@@ -10,16 +10,18 @@ import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { Counts } from '../../adapters/limits/counts.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
+import type { OwnTables, RowsOf } from '../../adapters/records/own-tables.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { Hooks } from '../../application/ports/hooks.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
+import type { OwnRecords } from '../../application/ports/own-records.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
-import type { Storage } from '../../application/ports/transactions.ts';
+import type { Storage, Stores } from '../../application/ports/transactions.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
 import type { PasswordRuleDeps } from '../../domain/password.ts';
 import type { Config } from '../config.ts';
@@ -41,32 +43,46 @@ export type Ports = Storage &
   };
 
 /**
+ * Adapters of ports other than the storage; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the
+ * service is empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each
+ * accepts what the others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null`
+ * there is no mail. Without `clock`, a storage of the caller's is judged by the clock of this machine: pass that of its server if several
+ * machines use it.
+ */
+export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
+  readonly secrets?: Partial<Secrets>;
+  readonly proofs?: Partial<Proofs>;
+};
+
+type WithRecords<Part, Own extends OwnTables> = Omit<Part, 'records'> & { readonly records: OwnRecords<RowsOf<Own>> };
+
+/** What routes of an application get. `records` are its own tables, in a transaction as well. */
+export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transactions'>, Own> & {
+  readonly transactions: {
+    run<Result>(work: (stores: WithRecords<Stores, Own>) => Promise<Result>): Promise<Result>;
+  };
+};
+
+/**
  * Replacements for parts of the service. ADR 0019.
  *
  * @example
  * const stop = await serve(parseConfig(process.env), { storage, close: () => db.close() });
  */
-export type Overrides = {
+export type Overrides<Own extends OwnTables = OwnTables> = {
   /**
    * With it, no database is opened; as a function, it is made over the storage of DATABASE_URL. A plain object, since its members are spread.
    */
   readonly storage?: Storage | ((defaults: Storage) => Storage);
-  /**
-   * Adapters of other ports; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the service is empty:
-   * publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the
-   * others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no
-   * mail. Without `clock`, a storage of the caller's is judged by the clock of this machine: pass that of its server if several machines use
-   * it.
-   */
-  readonly ports?: Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
-    readonly secrets?: Partial<Secrets>;
-    readonly proofs?: Partial<Proofs>;
-  };
+  /** Adapters of other ports; as a function, they are made over the defaults, whose keys stay in the key set of the service. */
+  readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
+  /** Tables of the application's own, whose rows routes get as `records`: docs/own-routes.md. */
+  readonly tables?: Own;
   /**
    * Routes of the application's own, made with `route`: they have the guard, the limits, the validation and the envelope of the others, and are
    * in the OpenAPI document. docs/own-routes.md.
    */
-  readonly routes?: (service: Ports) => readonly Route[];
+  routes?(service: ServiceWith<Own>): readonly Route[];
   /** Functions that decide about registrations, and learn of events: docs/hooks.md. */
   readonly hooks?: Hooks;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
@@ -88,13 +104,15 @@ type Opened = {
 
 /** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
-  const { overrides, storage, counts } = opened;
+  const { storage, counts } = opened;
+  const [overrides, change] =
+    typeof opened.overrides === 'function' ? [{}, opened.overrides] : [opened.overrides, () => ({})];
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
-  const ports: Ports = {
+  const defaults: Ports = {
     tokens,
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
@@ -108,13 +126,19 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     ...storage,
     mailer,
   };
+  const { proofs, secrets, ...changed }: PortOverrides = change(defaults);
+  const ports: Ports = {
+    ...{ ...defaults, ...changed },
+    proofs: { ...defaults.proofs, ...proofs },
+    secrets: { ...defaults.secrets, ...secrets },
+  };
   return { ports, keySet, hashing: hasher.load };
 };
 
 /** A signer of the caller has its own keys, so the key set is empty then, and values may be signed with a key of this process. */
 const openTokens = async (
   config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
-  { tokens }: Pick<Opened['overrides'], 'tokens'>,
+  { tokens }: Pick<PortOverrides, 'tokens'>,
 ): Promise<{ tokens: TokenSigner; keySet: PublicJwks; signingKey: KeyPair['privateKey'] }> => {
   const configured = config.keys?.refresh.privateKey;
   if (tokens !== undefined) return { tokens, keySet: { keys: [] }, signingKey: configured ?? newPair().privateKey };

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
+import { type OwnTables, withOwnTables } from '../../adapters/records/own-tables.ts';
 import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
 import { type Listeners, tellingStorage } from '../../adapters/records/storage.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
@@ -19,9 +21,9 @@ export const openStorage = async (
   config: StorageConfig,
   logger: Logger,
   listeners: Listeners,
-  custom?: Overrides['storage'],
+  { storage: custom, tables }: Pick<Overrides, 'storage' | 'tables'>,
 ): Promise<Opened> => {
-  const opened = typeof custom === 'object' ? alreadyOpen(custom) : await openDatabase(config, logger, custom);
+  const opened = typeof custom === 'object' ? alreadyOpen(custom) : await openDatabase(config, logger, tables, custom);
   const { checks, clock, connections, close, ...storage } = opened;
   const sessions = revertingSessions(storage.sessions);
   return { storage: tellingStorage({ ...storage, sessions }, listeners), checks, clock, connections, close };
@@ -39,6 +41,7 @@ const alreadyOpen = (storage: Storage): OpenStorage => ({
 const openDatabase = async (
   config: StorageConfig,
   logger: Logger,
+  tables: OwnTables | undefined,
   over: (defaults: Storage) => Storage = (defaults) => defaults,
 ): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
@@ -46,6 +49,7 @@ const openDatabase = async (
   const { openSql } = await import('../open-sql.ts');
   const { checks, clock, connections, close, ...defaults } = await openSql(config.database, {
     migrate: config.migrateOnStart,
+    tables: withOwnTables(tables),
   });
   try {
     return { ...over(defaults), checks, clock, connections, close };
@@ -53,4 +57,16 @@ const openDatabase = async (
     await close();
     throw error;
   }
+};
+
+/** @throws Error when a table of the application is missing, or has not all of its columns. */
+export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
+  for (const [name, { key }] of Object.entries(tables))
+    try {
+      if (records === undefined) throw new AppError('DB_QUERY_FAILED', { reason: 'the storage has no `records`' });
+      await records.list(name, { order: key, limit: 1 });
+    } catch (error) {
+      const reason = error instanceof AppError ? error.reason : 'the storage was not made with it';
+      throw new Error(`tables: ${name} cannot be read: ${reason}. docs/own-routes.md says who makes tables`);
+    }
 };

@@ -42,6 +42,8 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
       throw error instanceof Error ? new Error(error.message.replace('DATABASE_URL', MOVE_FROM)) : error;
     });
     if ((await stateOf(from, 'The source')) === 'empty') throw noTables('The source');
+    for (const table of await from.ownTables())
+      onProgress(`${table}: left out. It is a table of an application: copy it by the tools of the database.`);
     if (dryRun) {
       // SQLite would create a file.
       const isMissing = target.kind === 'sqlite' && !existsSync(target.path);

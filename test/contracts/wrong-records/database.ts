@@ -43,7 +43,7 @@ const failing = (stored: StoredRows): StoredRows => {
   const fail = (): never => {
     throw new Error(`duplicate key: ${JSON.stringify(stored.all('users'))}`);
   };
-  const rows = { get: fail, all: fail, set: fail };
+  const rows = { tables: stored.tables, get: fail, all: fail, set: fail };
   return { ...rows, begin: () => ({ ...rows, commit: () => true }) };
 };
 

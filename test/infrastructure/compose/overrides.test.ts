@@ -45,6 +45,28 @@ const composed = async (own: Overrides, env: Env = {}) => {
 
 const check: Check = { name: 'own', ping: async () => undefined, required: true };
 
+it('makes ports of the defaults, whose keys stay in the key set', async () => {
+  const { ports, routes, close } = await composed({
+    storage: memoryStorage(),
+    ports: ({ ids, tokens }) => ({
+      tokens: { ...tokens },
+      ids: { next: () => `own ${ids.next()}` },
+      secrets: { random: () => 'not random' },
+    }),
+  });
+  onTestFinished(close);
+  const { random, hashOf } = ports.secrets;
+  expect([ports.ids.next(), random(), hashOf('a')]).toEqual([
+    expect.stringMatching(/^own \w{26}$/),
+    'not random',
+    expect.any(String),
+  ]);
+  const keySet = routes.find(({ name }) => name === 'key-set') ?? expect.unreachable();
+  expect(await keySet.handler(undefined as never, { set: () => undefined } as never)).toMatchObject({
+    keys: [{ kty: 'EC' }],
+  });
+});
+
 describe('the secrets of authenticator apps', () => {
   const secretsOf = async (own: Overrides, env: Env = {}) => {
     const { ports, close, hasFactorKey } = await composed({ storage: memoryStorage(), ...own }, env);

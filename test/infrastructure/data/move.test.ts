@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { withOwnTables } from '../../../src/adapters/records/own-tables.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -107,6 +108,16 @@ describe('data move', () => {
     expect(stderr.split('\n')).toEqual(
       expect.arrayContaining([`users: ${USERS} rows copied.`, 'Comparing all rows …']),
     );
+  });
+
+  it('leaves out tables of an application, and names them', async () => {
+    const dataDir = newPath();
+    mkdirSync(dataDir);
+    const tables = withOwnTables({ orders: { columns: { id: 'text' }, key: ['id'] } });
+    await (await openDatabase(onSqlite(fileIn(dataDir)), { migrate: true, tables })).close();
+    const { status, stdout, stderr } = await move(`sqlite:${newPath()}`, { dataDir });
+    expect([status, JSON.parse(stdout).copied]).toEqual([0, 0]);
+    expect(stderr).toContain('app_orders: left out');
   });
 
   it('goes on when the disk was full', async () => {

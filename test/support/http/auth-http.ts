@@ -2,14 +2,14 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
 import type { Stores } from '../../../src/application/ports/transactions.ts';
-import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
+import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, hasher, refreshCookieOf, startService, type TestService } from './service.ts';
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-type StoreOverrides = Partial<Stores> & Overrides['ports'] & Pick<Overrides, 'hooks'>;
+type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks'>;
 
 /**
  * Services with one database for a test file, all closed at its end.

@@ -4,7 +4,7 @@ import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
+import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
@@ -22,7 +22,7 @@ export const hasher = bcryptPasswordHasher({ cost: 4 });
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
 /** A storage, hooks and other ports in place of the service's own, and routes of an application. */
-export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes'> & Overrides['ports'];
+export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes' | 'tables'> & PortOverrides;
 
 export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;
@@ -45,7 +45,7 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
-  { storage, hooks, routes, ...ports }: Own = {},
+  { storage, hooks, routes, tables, ...ports }: Own = {},
   settings: Partial<Config> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
@@ -70,6 +70,7 @@ export const startService = async (
   const service = await compose(config, logger, {
     ...(parts.storage && { storage: parts.storage }),
     ...(hooks && { hooks }),
+    ...(tables && { tables }),
     ...(routes && { routes }),
     ports,
   });

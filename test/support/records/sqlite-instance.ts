@@ -5,7 +5,7 @@ import type { Storage, Stores } from '../../../src/application/ports/transaction
 import { inThread } from '../../contracts/in-thread.ts';
 
 /** What another process has over a file: the records, and the stores over them. */
-type Instance = { readonly records: Records } & Stores;
+type Instance = { readonly records: Records } & Omit<Stores, 'records'>;
 type Method = (...given: unknown[]) => Promise<unknown>;
 type Methods = Readonly<Record<string, Method>>;
 
@@ -14,7 +14,7 @@ export const open = async (path: string): Promise<Methods> => {
   // Not `onSqlite`: a module that needs vitest cannot be loaded in a thread.
   const options = { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' } as const;
   const { records, faster } = await openDatabase(options, { migrate: true });
-  const { transactions: _unit, sessions, ...stores } = storageOver(records) satisfies Storage;
+  const { transactions: _unit, records: _own, sessions, ...stores } = storageOver(records) satisfies Storage;
   const parts = Object.entries({ records, ...stores, sessions: faster(sessions) } satisfies Instance);
   return Object.fromEntries(
     parts.flatMap(([part, methods]) => Object.entries(methods).map(([name, method]) => [`${part}.${name}`, method])),

@@ -5,7 +5,7 @@ import { auditLog } from '../../../adapters/log/audit-log.ts';
 import type { Notice } from '../../../domain/message.ts';
 import { closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
-import type { Overrides } from '../../compose/ports.ts';
+import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
@@ -13,7 +13,7 @@ import { openLog } from '../../logging/log.ts';
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
 /** The overrides that the command uses. */
-export type StorageOverrides = Pick<Overrides, 'storage' | 'ports'>;
+export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
 /**
  * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
@@ -33,7 +33,8 @@ export const openAccounts = async (
   // The service and `npx tandem migrate` change the schema; this command does not.
   const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
   const listeners = { onEvents: auditLog(log.logger) };
-  const stored = await openStorage(withoutChanges, log.logger, listeners, given).catch(async (error: unknown) => {
+  const own = given === undefined ? {} : { storage: given };
+  const stored = await openStorage(withoutChanges, log.logger, listeners, own).catch(async (error: unknown) => {
     await opened.closeAll();
     throw error;
   });

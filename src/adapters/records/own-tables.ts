@@ -1,0 +1,78 @@
+import type { OwnRecords } from '../../application/ports/own-records.ts';
+import type { Records } from './records.ts';
+import { type AnyTable, TABLES, type TableName, uniquesOf } from './tables.ts';
+
+/** A table of the application. Its indexes have names that are its own; the name of an index in a violation is `app_<table>_<index>`. */
+export type OwnTable = Omit<AnyTable, 'name'>;
+export type OwnTables = Readonly<Record<string, OwnTable>>;
+
+type Values = { text: string; integer: number; boolean: boolean; json: object };
+type ValueOf<Type> = Type extends `${infer Kind extends keyof Values}?`
+  ? Values[Kind] | null
+  : Type extends keyof Values
+    ? Values[Type]
+    : never;
+
+/** The rows of declared tables. */
+export type RowsOf<Own extends OwnTables> = {
+  readonly [Name in keyof Own]: {
+    readonly [Each in keyof Own[Name]['columns']]: ValueOf<Own[Name]['columns'][Each]>;
+  };
+};
+
+/** The names of these tables in a database begin with it, and those of the service never do. */
+export const OWN_PREFIX = 'app_';
+const ownName = (name: string) => `${OWN_PREFIX}${name}`;
+
+/**
+ * The tables of the service, with those of the application.
+ * @throws Error that names a table which no database could have, or whose queries would read all of it.
+ */
+export const withOwnTables = (own: OwnTables = {}): typeof TABLES => {
+  const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
+    const named = (given: OwnTable['indexes'] = {}) =>
+      Object.fromEntries(Object.entries(given).map(([index, columns]) => [ownName(`${name}_${index}`), columns]));
+    const declared = { ...table, name: ownName(name), unique: named(unique), indexes: named(indexes) };
+    const problem = problemsOf(declared).find(([isWrong]) => isWrong);
+    if (problem !== undefined) throw new Error(`tables: ${name} ${problem[1]}`);
+    return [declared.name, declared] as const;
+  });
+  return { ...TABLES, ...Object.fromEntries(added) };
+};
+
+/** Databases take names of up to 63 letters, to which prefixes and suffixes are added. */
+const NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
+const COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
+
+const problemsOf = (table: AnyTable): readonly (readonly [isWrong: boolean, problem: string])[] => {
+  const { name, columns, key, ofUser } = table;
+  const indexes = [...uniquesOf(table), ...Object.entries(table.indexes ?? {})];
+  const isOf = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
+  const isOwned = isOf(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
+  return [
+    [
+      ![name, ...indexes.map(([index]) => index)].every((each) => NAME.test(each)),
+      'has a name, or an index, not of a-z0-9_',
+    ],
+    [
+      !Object.entries(columns).every((each) => COLUMN.test(each.join(' '))),
+      'has a column whose name or type there is not',
+    ],
+    [!indexes.every(([, members]) => members.every(isOf(/./))), 'has an index over what is no column of it'],
+    [key.length === 0 || !key.every(isOf(/^(?:text|integer)$/)), 'needs a key of texts and integers, never null'],
+    [ofUser === true && !isOwned, 'is ofUser: it needs a text userId, and an index that begins with it'],
+  ];
+};
+
+/** The tables of the application alone, under the names that it gave them. */
+export const ownRecords = ({ insert, list, replace, remove, lock }: Records): OwnRecords => {
+  // The calls find any declared table. The types of its rows are known to the caller alone.
+  const at = (name: string) => ownName(name) as TableName;
+  return {
+    insert: (table, row) => insert(at(table), row as never),
+    list: (table, query) => list(at(table), query as never) as never,
+    replace: (table, before, after) => replace(at(table), before as never, after as never),
+    remove: (table, rows) => remove(at(table), rows as never) as never,
+    lock: (table, key) => lock(at(table), key as never) as never,
+  };
+};

@@ -1,0 +1,105 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Opening } from '../../../src/adapters/mikro-orm/open-database.ts';
+import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
+import { memoryRecords } from '../../../src/adapters/records/memory.ts';
+import { type OwnTable, withOwnTables } from '../../../src/adapters/records/own-tables.ts';
+import { type Records, violates } from '../../../src/adapters/records/records.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
+import type { Storage } from '../../../src/application/ports/transactions.ts';
+import { aUser } from '../../support/builders.ts';
+import { catalogOf } from '../../support/storage/catalogs.ts';
+import { ALL_KINDS } from '../../support/storage/kinds.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
+
+const TABLES = {
+  orders: {
+    columns: { id: 'text', userId: 'text', number: 'integer', isPaid: 'boolean', lines: 'json', note: 'text?' },
+    key: ['id'],
+    unique: { number: ['number'] },
+    indexes: { user: ['userId', 'number'] },
+    ofUser: true,
+  },
+  users: { columns: { id: 'text' }, key: ['id'] },
+} as const;
+const ORDER = { id: 'a', number: 1, isPaid: false, lines: [{ title: 'A lamp' }], note: null };
+
+const open = async (options: DatabaseOptions, opening: Opening) => {
+  const database = await openDatabase(options, opening);
+  onTestFinished(database.close);
+  return database;
+};
+const withOurs = { migrate: true, tables: withOwnTables(TABLES) };
+
+const MEMORY = { on: 'memory', start: async (): Promise<Records> => memoryRecords(TABLES) };
+const DATABASES = ALL_KINDS.map(({ on, empty }) => ({
+  on,
+  start: async (): Promise<Records> => (await open(await empty(), withOurs)).records,
+}));
+
+describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ start }) => {
+  const stored = async (): Promise<Required<Storage>> => storageOver(await start()) as Required<Storage>;
+
+  it('keep rows of their own, whatever the names of those of the service are', async () => {
+    const { users, records } = await stored();
+    const user = aUser();
+    await users.add(user);
+    const order = { ...ORDER, userId: user.id };
+    await records.insert('orders', order);
+    await records.insert('users', { id: 'nobody' });
+    expect(await users.findById('nobody')).toBeNull();
+    const [found = expect.unreachable()] = await records.list('orders', { equal: { userId: user.id } });
+    expect(found).toMatchObject(order);
+    expect(await records.replace('orders', found, { ...order, isPaid: true })).toBe(true);
+    expect(await records.replace('orders', found, order)).toBe(false);
+    expect(await records.lock('orders', { id: 'a' })).toMatchObject({ isPaid: true });
+    const twice = records.insert('orders', { ...order, id: 'b' });
+    expect(violates(await twice.catch((error: unknown) => error), 'app_orders_number')).toBe(true);
+    await users.remove(user.id);
+    expect(await records.list('orders', { order: ['id'] })).toEqual([]);
+    await expect(records.insert('orders', order)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+  });
+
+  it('change together with those of the service, or not at all', async () => {
+    const { users, records, transactions } = await stored();
+    const user = aUser();
+    const add = (fails: boolean) =>
+      transactions.run(async (stores) => {
+        await stores.users.add(user);
+        await stores.records?.insert('orders', { ...ORDER, userId: user.id });
+        if (fails) throw new Error('the shop is closed');
+      });
+    await expect(add(true)).rejects.toThrow('the shop is closed');
+    expect([await users.findById(user.id), await records.list('orders', { order: ['id'] })]).toEqual([null, []]);
+    await add(false);
+    expect(await records.list('orders', { order: ['id'] })).toHaveLength(1);
+  });
+});
+
+describe.each(ALL_KINDS)('a database on $on', ({ kind, empty }) => {
+  it('gets the tables that are missing, as a new one has them, also from several processes', async () => {
+    const options = await empty();
+    const before = await open(options, { migrate: true });
+    const one = { migrate: true, tables: withOwnTables({ users: TABLES.users }) };
+    await Promise.all([open(options, one), open(options, one), open(options, withOurs)]);
+    expect(await catalogOf(before, kind)).toEqual(await catalogOf(await open(await empty(), withOurs), kind));
+    expect((await before.examine()).schema).toEqual({ pending: [], unknown: [] });
+    const { pending } = (await (await open(await empty(), { ...withOurs, migrate: false })).examine()).schema;
+    expect(pending).toContain('tables');
+  });
+});
+
+const { orders } = TABLES;
+it.each<[string, string, OwnTable]>([
+  ['Orders', 'has a name', orders],
+  ['orders', 'has a name, or an index', { ...orders, indexes: { 'A B': ['userId'] } }],
+  ['orders', 'has a column', { ...orders, columns: { ...orders.columns, 'other-name': 'text' } }],
+  ['orders', 'has a column', { ...orders, columns: { ...orders.columns, version: 'integer' } }],
+  ['orders', 'has a column', { ...orders, columns: { ...orders.columns, date: 'date' as never } }],
+  ['orders', 'has an index over', { ...orders, indexes: { title: ['title'] } }],
+  ['orders', 'needs a key', { ...orders, key: [] }],
+  ['orders', 'needs a key', { ...orders, key: ['note'] }],
+  ['orders', 'is ofUser', { ...orders, indexes: {} }],
+  ['orders', 'is ofUser', { ...orders, columns: { ...orders.columns, userId: 'integer' } }],
+])('a declaration of %s is refused: %s', (name, problem, table) => {
+  expect(() => withOwnTables({ [name]: table })).toThrow(problem);
+});

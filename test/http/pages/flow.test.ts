@@ -34,12 +34,15 @@ let verifying: TestService;
 let strict: TestService;
 /** One for other addresses. */
 let only: TestService;
+/** One that asks for a second factor, and not for a password. */
+let nameless: TestService;
 beforeAll(async () => {
   const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now })) });
   const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on' };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
+  nameless = await start({ ...env, SECOND_FACTOR: 'required', PASSWORDS: 'optional' }, overrides);
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
 
@@ -230,6 +233,12 @@ const RESULTS: Readonly<Record<string, Results>> = {
       const { wrongCode, ...visitor } = await codeOf(await memberAt('/auth/account'));
       return sending(visitor, 'code.code', { code: wrongCode });
     },
+    AUTH_ACCOUNT_DISABLED: async () => {
+      const { user } = await memberAt('/auth/account');
+      const { code, ...visitor } = await codeOf({ user });
+      await service.ports.users.update(user.id, { disabledAt: 1, now: clock.now() });
+      return sending(visitor, 'code.code', { code });
+    },
     AUTH_SECOND_FACTOR_REQUIRED: async () => {
       const { code, ...visitor } = await codeOf(await withApp('/auth/account'));
       return sending(visitor, 'code.code', { code });
@@ -240,6 +249,10 @@ const RESULTS: Readonly<Record<string, Results>> = {
     success: async () => sending(await at('/auth/register'), 'register.register', aPerson()),
     mail: async () => sending(await at('/auth/register', verifying), 'register.register', aPerson()),
     login: async () => sending(await at('/auth/register', strict), 'register.register', aPerson()),
+    code: async () => {
+      const { email } = aPerson();
+      return sending(await at('/auth/register', nameless), 'register.register', { email });
+    },
     AUTH_REGISTRATION_REFUSED: async () => sending(await at('/auth/register', only), 'register.register', aPerson()),
     AUTH_USER_DUPLICATE: async () => {
       const { person } = await memberAt('/auth/account');
@@ -437,7 +450,7 @@ type Named = (typeof EVERY_FORM)[number];
 /** The page that a result leads to, as the table has it. */
 const stepOf = ({ page, form }: Named, of: string): PageName => {
   if (of in CATALOG) return form.on?.[of as ErrorCode] ?? page;
-  if (of === 'mail' || of === 'login') return form.accepted?.[of] ?? expect.unreachable();
+  if (of === 'mail' || of === 'login' || of === 'code') return form.accepted?.[of] ?? expect.unreachable();
   if (of !== 'success') return form.shows?.on ?? expect.unreachable();
   if (form.leadsTo !== 'target') return form.leadsTo;
   return form.otherwise ?? 'account';
@@ -451,6 +464,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
+  if (of === 'code') return notices.registered;
   return isSilent ? undefined : notices[form.notice ?? ''];
 };
 

@@ -201,7 +201,9 @@ describe('a form and its route', () => {
       if (expected.success) continue;
       const api = await service.http[route.method.toLowerCase() as 'post'](route.path).send(body);
       const details: { field: string }[] = api.body.details ?? [];
-      const problems = [...new Set(details.map(({ field }) => field))].toSorted();
+      // What the page alone needs.
+      const needed = text === '' ? (form.needs ?? []) : [];
+      const problems = [...new Set([...details.map(({ field }) => field), needed].flat())].toSorted();
       const visitor = visitorOf(service);
       await visitor.post(pathOf(page, name), Object.fromEntries(fields.map((field) => [field, text])));
       const shown = await visitor.follow();

@@ -9,6 +9,7 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
     [shows?.on, `${name}: ${shows?.member}`],
     [accepted?.mail, `${name}: address to verify`],
     [accepted?.login, `${name}: factor to add`],
+    [accepted?.code, `${name}: factor to add, without a password`],
     ...Object.entries(on).map(([code, to]) => [to, `${name}: ${code}`] as const),
   ];
   return steps.flatMap(([to, label]) => (to === undefined || to === page ? [] : [[to, label] as const]));

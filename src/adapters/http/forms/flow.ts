@@ -23,8 +23,8 @@ export type Form<Name extends string = PageName> = {
   readonly otherwise?: Name;
   /** Where a success leads whose payload has this member, which the page shows once. */
   readonly shows?: { readonly member: string; readonly on: Name };
-  /** Where a success leads that the API accepts without a session: it waits for a mail, or for the second half of a log-in. */
-  readonly accepted?: { readonly mail: Name; readonly login: Name };
+  /** Where a success leads that the API accepts without a session: it waits for a mail, for the second half of a log-in, or, without a password, for both. */
+  readonly accepted?: { readonly mail: Name; readonly login: Name; readonly code: Name };
   /** Errors that lead to another page. All others lead back to the form. */
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
@@ -102,7 +102,7 @@ export const PAGES = {
         submits: 'register',
         fields: ['username', 'email', 'password'],
         leadsTo: 'target',
-        accepted: { mail: 'check-mail', login: 'second-factor' },
+        accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
         notice: 'verify',
       },
     },

@@ -60,9 +60,9 @@ const whenDone =
     if (isLoggedIn) await rememberProof(ctx, accessToken, provesKey);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
-    const ahead = shows?.on ?? successOf(submitted);
+    const ahead = shows?.on ?? successOf(submitted, ctx.state.form?.get('password'));
     const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
-    const notice = step === form.accepted?.login ? undefined : form.notice;
+    const notice = noticeOf(form, step);
     if (step !== 'target' && (shows !== null || notice !== undefined))
       states.set(ctx, {
         page: step,
@@ -120,10 +120,17 @@ const whenFailed =
 const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
   typeof payload === 'object' && payload !== null ? { ...payload } : {};
 
-/** A registration may have to wait: for the mail that verifies its address, or for the second factor of its log-in. */
-const successOf = ({ form: { leadsTo, accepted }, submits: { response, cookie } }: Submitted): Step => {
+/** A registration may have to wait: for the mail that verifies its address, or for the second factor of its log-in, which begins with a code if it has no password. */
+const successOf = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
+  const { leadsTo, accepted } = form;
   if (accepted === undefined || response.status !== 202) return leadsTo;
-  return cookie.writes === 'waits' ? accepted.login : accepted.mail;
+  if (cookie.writes !== 'waits') return accepted.mail;
+  return password === '' ? accepted.code : accepted.login;
+};
+
+const noticeOf = ({ accepted, notice }: Form, step: Step): string | undefined => {
+  if (step === accepted?.login) return undefined;
+  return step === accepted?.code ? 'registered' : notice;
 };
 
 /** The field that a problem is about. Where a body has to have one of several members, it is the one that the form has. */

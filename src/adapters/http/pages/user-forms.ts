@@ -72,7 +72,7 @@ const REGISTERING = ['register', 'invitation'];
 /** A passkey gets a name by itself, and users may have no password. */
 const isOptional = ({ name, passwords }: Shown, form: string, field: string): boolean =>
   (name === 'factors' && form === 'passkey' && field === 'name') ||
-  (REGISTERING.includes(name) && passwords === 'optional' && field === 'password');
+  (passwords === 'optional' && field === 'password' && [...REGISTERING, 'account', 'delete'].includes(name));
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -145,7 +145,7 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
   const isLeftOut = isOptional(shown, form, name);
   const without = isLeftOut ? texts.pages[page]?.[`no-${name}`] : undefined;
-  const hint = without === undefined ? rules : `${without} ${rules}`;
+  const hint = without === undefined ? rules : [without, rules].filter((each) => each !== undefined).join(' ');
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;

@@ -50,10 +50,19 @@ const registrationOf = (shown: Shown): Html => {
     : NOTHING;
 };
 
+/** How users who have no password get one. */
+const firstPasswordOf = (shown: Shown): Html => {
+  const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
+  return shown.passwords === 'optional'
+    ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
+    : NOTHING;
+};
+
 const variableOf = (shown: Shown, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form') return isOffered(shown, name) ? formOf(shown, name, withIds(shown, name)) : NOTHING;
   if (variable === 'list.registration') return registrationOf(shown);
+  if (variable === 'list.first-password') return firstPasswordOf(shown);
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
   const text = kind === 'text' ? name : kind;

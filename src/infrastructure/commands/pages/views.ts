@@ -81,12 +81,14 @@ const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
 };
 
 const USUAL = { mayRegister: true, passwords: 'required' } as const;
-const OF_REGISTRATION = { name: 'register', isVisitor: false, payloads: {} } as const;
 /** As settings change a page. */
 const OTHERS: readonly View[] = [
-  { ...OF_REGISTRATION, ...USUAL, title: 'PASSWORDS=optional', passwords: 'optional', state: null },
+  ...(['register', 'account', 'delete'] as const).map((name) => ({
+    ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
+    ...{ isVisitor: name !== 'register', payloads: PLAIN, state: null },
+  })),
   {
-    ...{ ...OF_REGISTRATION, ...USUAL, title: 'REGISTRATION=closed', mayRegister: false },
+    ...{ ...USUAL, name: 'register', title: 'REGISTRATION=closed', mayRegister: false, isVisitor: false, payloads: {} },
     state: { page: 'register', form: '', notice: 'closed' },
   },
 ];

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { axeFaultsOf } from '../support/browser/faults.ts';
+import { codesOf, KINDS, openUserPages, type Tab, TEXTS } from '../support/browser/user-pages.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+
+const MINUTE = 60_000;
+const CHROMIUM = KINDS.filter(({ browser }) => browser === 'chromium');
+const { AUTH_CODE_INVALID: WRONG } = TEXTS.errors;
+const wrongCode = (code: string) => code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`);
+
+describe.runIf(CHROMIUM.length > 0)('codes by mail, on the pages for users', () => {
+  const { service, application, codeFor, pass, visitor, tab } = openUserPages({
+    ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' },
+  });
+  const sessionsOf = async (id: string) =>
+    (await service().ports.sessions.listByUser(id, service().ports.clock.now())).length;
+  /** A user who has confirmed the address. */
+  const known = async () => {
+    const { person, user, accessToken } = await signUp(service());
+    await service().ports.users.update(user.id, { emailVerifiedAt: 1, now: service().ports.clock.now() });
+    return { ...person, id: user.id, bearer: { Authorization: `Bearer ${accessToken}` } };
+  };
+  const isRefused = async ({ page, form, isAt }: Tab, account: string) => {
+    await isAt('/auth/code');
+    await page.getByText(WRONG).waitFor();
+    expect(await form('code.code').locator('[name=code]').inputValue()).toBe('');
+    expect(await form('code.again').locator('[name=account]').inputValue()).toBe(account);
+  };
+
+  describe.each(CHROMIUM)('with script: $script', (kind) => {
+    it('log in once, in the browser that has asked: not in another one, nor again by Back, reload or a second tab', async () => {
+      const { id, email } = await known();
+      const own = await visitor(kind);
+      const { page, form, open, submit, isAt, at, posts, faults } = own;
+      await open('/auth/log-in');
+      await submit('log-in.code', { account: email });
+      await isAt('/auth/code', 'code');
+      if (kind.script) expect(await axeFaultsOf(page)).toEqual([]);
+      const field = form('code.code').locator('[name=code]');
+      expect(await page.locator(':focus').getAttribute('name')).toBe('code');
+      expect([await field.getAttribute('inputmode'), await field.getAttribute('autocomplete')]).toEqual([
+        ...['numeric', 'one-time-code'],
+      ]);
+      const code = await codeFor(email);
+
+      // The link in the mail leads there, too.
+      const elsewhere = await visitor(kind);
+      await elsewhere.open('/auth/code');
+      await elsewhere.submit('code.code', { code });
+      await isRefused(elsewhere, '');
+      const second = await tab(own);
+      await second.open('/auth/code');
+      await submit('code.code', { code: wrongCode(code) });
+      await isRefused(own, email);
+      await page.reload();
+      expect(await page.getByText(WRONG).count()).toBe(0);
+
+      const before = await sessionsOf(id);
+      await submit('code.code', { code: code.replace(/^..../, '$& ') }, (button) => button.dblclick());
+      await page.waitForURL('**/auth/account*');
+      expect(await sessionsOf(id)).toBe(before + 1);
+      const sent = posts().length;
+      await page.goBack({ waitUntil: 'commit' });
+      await page.waitForURL('**/auth/code');
+      await page.reload();
+      expect([posts().length, at()]).toEqual([sent, '/auth/code']);
+      await second.submit('code.code', { code });
+      await isRefused(second, '');
+      expect(await sessionsOf(id)).toBe(before + 1);
+      expect(faults).toEqual([]);
+    });
+
+    it('are asked for again after five wrong ones and after ten minutes, lead to the second factor, and to what the visitor came for', async () => {
+      const { id, email, username, bearer } = await known();
+      const enrol = '/users/me/factors/totp';
+      const { http, ports } = service();
+      const started = await http.post(enrol).set(bearer).expect(201);
+      const appCode = codesOf(started.body.data.secret);
+      await http
+        .post(`${enrol}/confirm`)
+        .set(bearer)
+        .send({ id: started.body.data.id, code: appCode(ports.clock.now()) });
+      const own = await visitor(kind);
+      const { page, open, submit, isAt } = own;
+      await open(`/auth/log-in?${new URLSearchParams({ to: application().publish('') })}`);
+      await submit('log-in.code', { account: username });
+      const first = await codeFor(email);
+      for (let guess = 0; guess < 5; guess += 1) await submit('code.code', { code: wrongCode(first) });
+      await submit('code.code', { code: first });
+      await page.getByText(WRONG).waitFor();
+
+      pass(2 * MINUTE);
+      await submit('code.again');
+      await page.getByText(TEXTS.notices.code).waitFor();
+      const late = await codeFor(email);
+      expect(late).not.toBe(first);
+      pass(11 * MINUTE);
+      await submit('code.code', { code: late });
+      await page.getByText(WRONG).waitFor();
+
+      await submit('code.again');
+      await submit('code.code', { code: await codeFor(email) });
+      expect(page.url()).toContain('/auth/second-factor?to=');
+      await submit('second-factor.second-factor', { code: appCode(ports.clock.now()) });
+      expect(page.url()).toContain(`${application().origin}/auth/page-`);
+      expect(await sessionsOf(id)).toBeGreaterThan(0);
+      await open('/auth/account');
+      await isAt('/auth/account');
+    });
+
+    it('are all that a user without a password needs: to register, to log in and to change what is protected', async () => {
+      const { email } = aPerson();
+      const { page, form, open, submit, follow, isAt, faults } = await visitor(kind);
+      await open('/auth/register');
+      if (kind.script) expect(await axeFaultsOf(page)).toEqual([]);
+      await submit('register.register', { email });
+      await isAt('/auth/account');
+      expect(await form('account.username').locator('[name=username]').inputValue()).toMatch(/^[\w.-]{3,32}$/);
+
+      await follow('/auth/log-out');
+      await submit('log-out.log-out');
+      await submit('log-in.code', { account: email });
+      await submit('code.code', { code: await codeFor(email) });
+      await isAt('/auth/account');
+
+      pass(6 * MINUTE);
+      await follow('/auth/account/factors');
+      expect(page.url()).toContain('/auth/step-up?to=');
+      await submit('step-up.mail-code');
+      await submit('code.code', { code: await codeFor(email) });
+      await isAt('/auth/account/factors');
+      expect(faults).toEqual([]);
+    });
+  });
+});

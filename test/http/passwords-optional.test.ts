@@ -3,17 +3,22 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
+import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { messagesTo, sentLink } from '../support/http/account.ts';
+import { mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { visitorOf } from '../support/http/page-visitor.ts';
+import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const OPTIONAL = { LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', JWT_AUTHENTICATION_CLAIMS: 'true' };
+const mailer = memoryMailer();
+const startWith = (env = {}) => start({ ...OPTIONAL, ...env }, () => ({ clock, mailer }));
 let service: TestService;
 beforeAll(async () => {
-  service = await start(OPTIONAL, () => ({ clock }));
+  service = await startWith();
 });
 
 const register = (body: object, { http } = service) => http.post('/auth/register').send(body);
@@ -23,8 +28,19 @@ const newUser = async () => {
   const response = await register({ email }).expect(201);
   return { email, user: response.body.data.user, ...heldFrom(response) };
 };
-const send = (accessToken: string, method: 'put' | 'post' | 'delete', path: string, body: object) =>
-  service.http[method](path).set('Authorization', `Bearer ${accessToken}`).send(body);
+const send = (accessToken: string, method: 'put' | 'post' | 'delete', path: string, body: object, at = service) =>
+  at.http[method](path).set('Authorization', `Bearer ${accessToken}`).send(body);
+
+const LOGIN_PENDING = 'login_pending=';
+const pendingOf = (response: { get(header: 'Set-Cookie'): string[] | undefined }) =>
+  cookiePair(response.get('Set-Cookie')?.find((line) => line.startsWith(LOGIN_PENDING)));
+
+/** Asks for a code, and sends the one of the mail. */
+const sendCode = async (email: string, at = service) => {
+  const cookie = pendingOf(await at.http.post('/auth/login/code').send({ account: email }).expect(202));
+  const code = await mailedCode(at, mailer, email);
+  return at.http.post('/auth/login/code/confirm').set('Cookie', cookie).send({ code });
+};
 
 describe('POST /auth/register', () => {
   it('with PASSWORDS=optional takes an email alone, and derives the username, which can be changed', async () => {
@@ -112,6 +128,52 @@ describe('a user without a password', () => {
     const shown = { credential: key.get(challenge.body.data) };
     await send(accessToken, 'post', '/auth/step-up', shown).expect(200);
     await send(accessToken, method, path, body).expect(status);
+  });
+
+  it.each(CHANGES)('logs in with a code for %s %s later', async (method, path, status) => {
+    const { email } = await newUser();
+    clock.advance(6 * MINUTE);
+    const { accessToken } = heldFrom(await sendCode(email));
+    expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca'] });
+    const body = method === 'put' ? { email: aPerson().email } : {};
+    clock.advance(6 * MINUTE);
+    expect((await send(accessToken, method, path, body).expect(401)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    clock.advance(MINUTE);
+    await send(heldFrom(await sendCode(email)).accessToken, method, path, body).expect(status);
+  });
+
+  it('with SECOND_FACTOR=required adds a factor after a code, and shows both for a change', async () => {
+    const strict = await startWith({ SECOND_FACTOR: 'required' });
+    const { email } = aPerson();
+    await register({ email }, strict).expect(202);
+    const pending = pendingOf(await sendCode(email, strict));
+    const started = await strict.http.post('/auth/login/pending/totp').set('Cookie', pending).expect(201);
+    const { secret } = started.body.data;
+    const finish = (cookie: string) =>
+      strict.http
+        .post('/auth/login/second-factor')
+        .set('Cookie', cookie)
+        .send({ code: codeAt(secret, clock.now()) });
+    const { accessToken } = heldFrom(await finish(pending).expect(200));
+    expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca', 'otp', 'mfa'], acr: 'aal2' });
+    clock.advance(6 * MINUTE);
+    await send(accessToken, 'delete', '/users/me', {}, strict).expect(401);
+    const again = heldFrom(await finish(pendingOf(await sendCode(email, strict))).expect(200));
+    await send(again.accessToken, 'delete', '/users/me', {}, strict).expect(200);
+  });
+
+  it('leaves the field of the password empty on the pages', async () => {
+    const [visitor, { email }] = [visitorOf(service), aPerson()];
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { email });
+    await visitor.open('/auth/account');
+    await visitor.submit('account.email', { email: aPerson().email });
+    const { id } = (await service.ports.users.findByEmail(email)) ?? expect.unreachable();
+    expect(await messagesTo(service, id)).toContainEqual(expect.objectContaining({ kind: 'email-change' }));
+    const { text } = await visitor.open('/auth/account/delete');
+    expect(/<input[^>]* name="password"[^>]*>/.exec(text)?.[0]).not.toContain('required');
+    expect((await visitor.submit('delete.delete')).headers.location).toContain('/auth/log-in');
+    expect(await service.ports.users.findByEmail(email)).toBeNull();
   });
 
   it('chooses one with a link in a mail', async () => {

@@ -77,7 +77,7 @@ const createFakeAuthClient = (options = {}) => {
 		}),
 		login: (given) => call("login", [given], () => enter(given.account)),
 		requestCode: (account) => call("requestCode", [account], () => null),
-		logInWithCode: (code) => call("logInWithCode", [code], () => enter(`${calls.findLast(([name]) => name === "requestCode")?.[1] ?? "ada"}`)),
+		logInWithCode: (code) => call("logInWithCode", [code], () => enter(`${calls.filter(([name]) => name === "requestCode").at(-1)?.[1] ?? "ada"}`)),
 		logInAt: (...given) => call("logInAt", given, () => enter(user?.username ?? "ada")),
 		linkTo: (page) => `https://auth.example.org/auth/${page}`,
 		logout: () => call("logout", [], () => becomes(null)),

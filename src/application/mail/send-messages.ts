@@ -111,7 +111,7 @@ const prepareInvitation = async (
   const token = secrets.random();
   const expiresAt = now + INVITATION_LIFETIME;
   await stores.invitations.put({ ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
-  const link = `${mailContext.pagesUrl}/invitation#${new URLSearchParams({ token, email })}`;
+  const link = `${mailContext.pagesUrl}/invitation#token=${token}&email=${encodeURIComponent(email)}`;
   const values = { link, validFor: { duration: INVITATION_LIFETIME } };
   return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
 };

@@ -78,8 +78,9 @@ export const prepareMail = async (
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
-  // A link that follows the undo of a change is asked for by nobody: the owner has proven the address.
-  const isFree = message.kind === 'password-reset' || message.attempts > 1;
+  // A link that follows the undo of a change is asked for by nobody: the owner has proven the address. A request is counted with the attempt that
+  // identifies it, which need not be the first.
+  const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
   if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;

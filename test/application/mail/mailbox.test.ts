@@ -3,8 +3,9 @@ import { purges } from '../../../src/application/sessions/purge.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { MAIL_INTERVAL } from '../../../src/domain/mail-limits.ts';
 import type { MessageKind } from '../../../src/domain/message.ts';
-import { ADA, DAY, MINUTE } from '../../support/application.ts';
+import { ADA, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const STRANGER = { ...NO_ORIGIN, address: '203.0.113.0/24' };
 const OWNER = { ...NO_ORIGIN, address: '198.51.100.0/24' };
@@ -128,6 +129,17 @@ describe('codes to log in with', () => {
     expect(await count()).toBe(50);
     app.clock.advance(DAY);
     expect(await count()).toBe(50);
+  });
+
+  it('are counted, also when the store fails before the first is', async () => {
+    const { app, register, sent } = setUp();
+    await register(MAILBOX);
+    await sent('login-code-request', null);
+    beforeNextTransaction(app, () => Promise.reject(new Error('down')));
+    await sent('login-code-request', null);
+    app.clock.advance(10 * SECOND);
+    await app.sendAll();
+    expect(app.outcomes).toEqual(['sent', 'failed', 'dropped']);
   });
 });
 

@@ -43,7 +43,7 @@ describe('beforeRegister', () => {
     expect(asked).toEqual([
       {
         ...{ username: first.username, email: first.email, locale: 'de', extra: { captcha: 'abc' } },
-        ...{ address: '127.0.0.0/24', userAgent: 'Browser' },
+        ...{ address: '127.0.0.0/24', userAgent: 'Browser', invited: false },
       },
       expect.objectContaining({ username: second.username, locale: null, extra: {} }),
     ]);

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { decodeJwt } from 'jose';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { invitedPerson } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
@@ -47,6 +48,16 @@ describe.each([
 });
 
 describe('an invitation', () => {
+  it('is told to the hook, which may add attributes', async () => {
+    const beforeRegister = vi.fn(() => ({ decision: 'allow', attributes: { plan: 'trial', role: 'member' } }) as const);
+    const hooked = await start({}, () => ({ hooks: { beforeRegister } }));
+    const person = await invitedPerson(hooked, { role: 'admin' });
+    const { response } = await register(hooked, person);
+    expect(decodeJwt(response.body.data.accessToken)).toMatchObject({ attributes: { plan: 'trial', role: 'admin' } });
+    await register(hooked, aPerson());
+    expect(beforeRegister.mock.calls).toMatchObject([[{ invited: true }], [{ invited: false }]]);
+  });
+
   it('is not used up by a wrong address or password, a taken username, or the refusal of a hook', async () => {
     const open = await start();
     const { person: other } = await signUp(open);

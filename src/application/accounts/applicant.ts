@@ -1,4 +1,4 @@
-import { type Attributes, hasAttributes } from '../../domain/attributes.ts';
+import type { Attributes } from '../../domain/attributes.ts';
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
@@ -57,16 +57,15 @@ export type Applicant = {
 };
 
 /**
- * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored. An invitation proves the
- * address; the attributes that it states take the place of those of the hook.
+ * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
+ * invitation proves it.
  */
 export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(deps)) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
   return async (input: RegisterInput, invitation: Invitation | null = null): Promise<Applicant> => {
     const { username: chosen, email, password, locales = [] } = input;
     const locale = preferredLocale(locales, mailLocales);
-    const ofHook = await admitted(deps, input, locale);
-    const attributes = invitation !== null && hasAttributes(invitation.attributes) ? invitation.attributes : ofHook;
+    const attributes = await admitted(deps, input, locale, invitation);
     const passwordHash = await (password === undefined ? randomHash() : hasher.hash(password));
     const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
     const username = usernames.at(-1) ?? usernames[0];
@@ -77,16 +76,17 @@ export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(dep
   };
 };
 
-/** @returns what the hook states about the user. */
+/** @returns what the invitation and the hook state about the user. */
 const admitted = async (
   { beforeRegister }: ApplicantDeps,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
   locale: string | null,
+  invitation: Invitation | null,
 ): Promise<Attributes> => {
-  if (beforeRegister === undefined) return {};
+  if (beforeRegister === undefined) return invitation?.attributes ?? {};
   const { address, userAgent } = origin;
-  const who = { username: username ?? null, email: canonicalEmail(email), locale };
-  const answer = await beforeRegister({ ...who, address, userAgent, extra });
+  const who = { username: username ?? null, email: canonicalEmail(email), locale, invited: invitation !== null };
+  const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
   if (answer.decision === 'allow') return answer.attributes ?? {};
   const { message } = answer;
   throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', ...(message !== undefined && { message }) });

@@ -12,18 +12,29 @@ export type RegistrationRequest = Device & {
   readonly email: string;
   /** The language of the user's mails; `null` for the default. */
   readonly locale: string | null;
+  /** Whether an operator has invited this address, and the user has the link of the mail. */
+  readonly invited: boolean;
   /** What the client has sent for the hook, such as the answer of a CAPTCHA. */
   readonly extra: Readonly<Record<string, string>>;
 };
 
 export type RegistrationAnswer =
-  /** The attributes are in the user's access tokens. Their limits are those of `npx tandem users`. */
+  /**
+   * The attributes are in the user's access tokens, with those of an invitation, which take the place of others of the same names. Together their
+   * limits are those of `npx tandem users`.
+   */
   | { readonly decision: 'allow'; readonly attributes?: Attributes | undefined }
   /** The message is shown to the user: one line of up to 200 characters. */
   | { readonly decision: 'refuse'; readonly message?: string | undefined };
 
-/** @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer. */
-export type BeforeRegister = (registration: RegistrationRequest) => Promise<RegistrationAnswer>;
+/**
+ * @param ofInvitation the attributes that an invitation states. Those of the answer are added to them.
+ * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
+ */
+export type BeforeRegister = (
+  registration: RegistrationRequest,
+  ofInvitation?: Attributes,
+) => Promise<RegistrationAnswer>;
 
 /** For whom an access token is issued. */
 export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'attributes'> & {

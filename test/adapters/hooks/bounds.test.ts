@@ -11,6 +11,7 @@ const REGISTRATION = {
   locale: null,
   address: null,
   userAgent: null,
+  invited: false,
   extra: {},
 };
 const UNAVAILABLE = { code: 'SYS_HOOK_UNAVAILABLE', retryAfter: 5 };
@@ -33,6 +34,15 @@ describe('an answer of beforeRegister', () => {
     const ask = boundedBeforeRegister(() => answer as never, outcomes);
     await expect(ask(REGISTRATION)).rejects.toMatchObject(UNAVAILABLE);
     expect(outcomes.mock.calls).toEqual([['before-register', 'failed']]);
+  });
+
+  it('has its attributes added to those of an invitation, which count if they have the same names', async () => {
+    const answering = (attributes: object) =>
+      boundedBeforeRegister(() => ({ decision: 'allow', attributes: { ...attributes } }), vi.fn());
+    const invited = { role: 'admin', note: 'x'.repeat(900) };
+    const answer = await answering({ role: 'member', plan: 'trial' })(REGISTRATION, invited);
+    expect(answer).toEqual({ decision: 'allow', attributes: { ...invited, plan: 'trial' } });
+    await expect(answering({ more: 'x'.repeat(200) })(REGISTRATION, invited)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 

@@ -14,7 +14,7 @@ import { freePort } from '../../support/servers/free-port.ts';
 const { privateKey } = generateKeyPairSync('ed25519');
 const REGISTRATION = {
   ...{ username: 'ada', email: 'ada@example.org', locale: 'de' },
-  ...{ address: '192.0.2.0/24', userAgent: 'Browser', extra: { captcha: 'ü' } },
+  ...{ address: '192.0.2.0/24', userAgent: 'Browser', invited: false, extra: { captcha: 'ü' } },
 };
 
 const listening = async (server: Server): Promise<number> => {

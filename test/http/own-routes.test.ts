@@ -74,6 +74,12 @@ describe('routes of an application', () => {
     expect(docs.text).toContain(error.code);
   });
 
+  it('are limited in their tier', async () => {
+    const limited = await startService({ RATE_LIMITS: 'strict=2/60' }, { routes: () => [order] });
+    onTestFinished(limited.close);
+    for (const status of [401, 401, 429]) await limited.http.get('/orders/1').expect(status);
+  });
+
   it('log their errors with the level of the status, and say when to try again', async () => {
     expect((await get('busy')).headers['retry-after']).toBe('7');
     await get('gone');

@@ -1,23 +1,14 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
+import { listenOnLoopback } from '../support/browser/listen.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runInMemory, spawnService } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has no other kind of address.
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 /** The value of a sample in the exposition format, by its name and labels. */
 const sample = (text: string, series: string): number | undefined => {
@@ -30,17 +21,21 @@ describe('the metrics', () => {
   let service: RunningService;
   let port: number;
   const begun = Date.now() / 1000;
+  const hook = createServer((_request, response) => response.end('{"decision":"allow"}'));
   beforeAll(async () => {
     port = await freePort();
+    const { port: hookPort } = await listenOnLoopback(hook);
     service = await runInMemory({
       DATA_DIR: directory.path,
       METRICS: String(port),
+      HOOK_BEFORE_REGISTER: `http://127.0.0.1:${hookPort}/`,
       // However slow the machine is, the second use of a token is a race.
       JWT_REFRESH_RACE_WINDOW: '5m',
     });
   });
   afterAll(async () => {
     await service.stop();
+    hook.close();
     directory.remove();
   });
   const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
@@ -64,7 +59,7 @@ describe('the metrics', () => {
     expect(text).not.toContain('/nowhere');
   });
 
-  it('count what happened to accounts, and say when the purges were done', async () => {
+  it('count what happened to accounts and what hooks have answered, and say when the purges were done', async () => {
     const person = aPerson();
     const http = documentedHttp(service.url);
     const before = await scrape();
@@ -78,6 +73,9 @@ describe('the metrics', () => {
     const after = await scrape();
     for (const kind of ['registered', 'logged-in']) expect(events(after, kind) - events(before, kind), kind).toBe(1);
     expect(events(after, 'session-ended', 'token-replayed')).toBe(0);
+    const hooks = (outcome: string) =>
+      sample(after, `tandem_hook_calls_total{hook="before-register",outcome="${outcome}"}`);
+    expect([hooks('done'), hooks('failed'), hooks('dropped')]).toEqual([events(after, 'registered'), 0, 0]);
     expect(sample(after, 'tandem_database_failures_total{class="connection"}')).toBe(0);
     for (const rows of ['sessions', 'events', 'links', 'mailboxes', 'operations'])
       expect(sample(after, `tandem_purge_done_timestamp_seconds{rows="${rows}"}`)).toBeGreaterThan(begun);

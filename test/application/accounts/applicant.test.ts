@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { registerPending } from '../../../src/application/accounts/register.ts';
+import { register as openSession, registerPending } from '../../../src/application/accounts/register.ts';
 import { registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
 import { ADA, application, rejections } from '../../support/application.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
@@ -81,3 +81,23 @@ it('the username of an address that is verified later shows nobody that somebody
     expect(await app.users.findByEmail(email)).toMatchObject({ username: expect.stringMatching(LONG) });
   expect(await run({ ...ADA, email: 'other@example.org' })).toBeUndefined();
 });
+
+it.each(Object.entries({ openSession, registerPending, registerUnverified }))(
+  'the hook is asked before anything is stored, and outside of transactions: %s',
+  async (_name, use) => {
+    const app = application();
+    const transactions = vi.spyOn(app.transactions, 'run');
+    const seen: unknown[] = [];
+    const deps = { ...app, pause: async () => undefined, emailVerification: 'required' as const };
+    await use({
+      ...deps,
+      beforeRegister: async ({ email }) => {
+        seen.push(transactions.mock.calls.length, await app.users.findByEmail(email));
+        return { decision: 'allow' };
+      },
+    })(ADA);
+    expect(seen).toEqual([0, null]);
+    expect(transactions).toHaveBeenCalled();
+    expect(await app.users.findByEmail(EMAIL)).not.toBeNull();
+  },
+);

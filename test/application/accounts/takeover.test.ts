@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
@@ -31,9 +32,20 @@ const resetByMail = async (world: TakeoverWorld) => {
   await app.resetPassword({ token: await newestLink(world, 'password-reset'), newPassword: NEW_PASSWORD });
 };
 
+const logInByCode = async (world: TakeoverWorld) => {
+  const { app, deps } = world;
+  const asked = [await requestLoginCode(deps)({ account: EMAIL })];
+  await world.linksOf(EMAIL);
+  const [code = ''] = /^\d{8}$/m.exec(app.mails.findLast(({ to }) => to === EMAIL)?.text ?? '') ?? [];
+  return logInWithCode(deps)({ code, asked, locales: ['de'] });
+};
+
 /** Logs in with the new password alone, or by adding a first factor where that is required. */
-const getsIn = async ({ app, deps }: TakeoverWorld): Promise<void> => {
-  const result = await login(deps)({ account: EMAIL, password: NEW_PASSWORD });
+const getsIn = async (
+  { app, deps }: TakeoverWorld,
+  logIn = login(deps)({ account: EMAIL, password: NEW_PASSWORD }),
+): Promise<void> => {
+  const result = await logIn;
   if (!('pendingLogin' in result)) return;
   const pendingLogins = [result.pendingLogin];
   expect(deps.secondFactor).toBe('required');
@@ -86,6 +98,18 @@ describe('an account that a stranger has registered with the address of somebody
       return true;
     });
     await holds(property, { numRuns: 60 });
+  });
+
+  it('is the owner’s after a log-in with a code, whatever was added before', async () => {
+    const property = fc.asyncProperty(POLICIES, programs(12), async (policies, program) => {
+      const { world, mallory } = await held(policies, program);
+      if (!(await stays(world))) return true;
+      await getsIn(world, logInByCode(world));
+      expect(await world.stored()).toMatchObject({ emailVerifiedAt: expect.any(Number), locale: 'de' });
+      expect(await mallory.ways()).toEqual([]);
+      return true;
+    });
+    await holds(property, { numRuns: 40 });
   });
 
   it('keeps nothing but the password after a verification', async () => {

@@ -70,7 +70,11 @@ const build = async (
   const wakeUp = createWakeUpSignal();
   const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);
-  const listeners = { onEvents: hooks.heardBy(audit), onMessages: wakeUp.wake };
+  const onEvents: typeof audit = (events) => {
+    audit(events);
+    hooks.onEvents(events);
+  };
+  const listeners = { onEvents, onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);

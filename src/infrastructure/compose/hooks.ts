@@ -8,13 +8,11 @@ import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
 
-type Listener = (events: readonly AccountEvent[]) => void;
-
 type OpenHooks = {
   readonly beforeRegister: BeforeRegister | undefined;
   readonly claims: AskClaims | undefined;
-  /** The same listener to events; then the hook hears them, too. */
-  readonly heardBy: (listener: Listener) => Listener;
+  /** Tells the hook of committed events. */
+  readonly onEvents: (events: readonly AccountEvent[]) => void;
   /** Waits for the events that were committed. */
   readonly close: () => Promise<void>;
 };
@@ -36,13 +34,7 @@ export const openHooks = async (
   return {
     beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
     claims: claims && boundedClaims(claims, observe),
-    heardBy: (listener) =>
-      events === null
-        ? listener
-        : (added) => {
-            listener(added);
-            events.add(added);
-          },
+    onEvents: (added) => events?.add(added),
     close: async () => events?.close(),
   };
 };

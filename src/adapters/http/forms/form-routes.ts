@@ -139,17 +139,8 @@ const fieldOf = (field: string, { fields: [first] }: Form): string =>
 
 /** Fields whose text is filled in again: neither passwords nor codes. `id`, `secret` and `uri`: of an app that is being added. */
 const FILLED_AGAIN = [
-  'account',
-  'username',
-  'email',
-  'locale',
-  'token',
-  'invitation',
-  'name',
-  'remember',
-  'id',
-  'secret',
-  'uri',
+  ...['account', 'username', 'email', 'locale', 'name', 'remember'],
+  ...['token', 'invitation', 'id', 'secret', 'uri'],
 ];
 /** Characters. */
 const FILLED_AGAIN_MAX_LENGTH = 500;

@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { register } from '../../../../application/accounts/register.ts';
 import { registration } from '../../../../application/accounts/registration.ts';
 import type { AccountsDeps, PasswordsPolicy } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
@@ -63,35 +62,23 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
   });
   const verifies = deps.emailVerification === 'required';
   const enrols = deps.secondFactor === 'required';
-  if (!verifies && !enrols) {
-    const run = register(deps);
-    return route(
-      {
-        ...declaration,
-        summary: 'Register a user and open a session',
-        cookie: { writes: 'opens' },
-        response: { status: 201, data: LoginResult },
-      },
-      async ({ body, signal }, ctx) => handOver(ctx, access, await run(inputOf(body, ctx), signal)),
-    );
-  }
-  const run = registration(deps);
+  const opens = !verifies && !enrols;
   const first = verifies ? 'verifies the email address' : 'adds a second factor';
-  const opens = verifies && !enrols;
+  const run = registration(deps);
   return route(
     {
       ...declaration,
-      summary: `Register a user, who ${first} before the first log-in`,
-      cookie: { writes: verifies ? 'may-set' : 'waits' },
-      response: { status: 202, ...(opens && { or: 201 }), data: opens ? v.nullable(LoginResult) : v.null() },
+      summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
+      cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
+      response: {
+        ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
+        data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
+      },
     },
     async ({ body, signal }, ctx) => {
       const registered = await run(inputOf(body, ctx), signal);
-      if (registered === null) return null;
-      if ('pendingLogin' in registered) {
-        access.pendingLogin.set(ctx, registered.pendingLogin);
-        return null;
-      }
+      if (registered !== null && 'pendingLogin' in registered) access.pendingLogin.set(ctx, registered.pendingLogin);
+      if (registered === null || 'pendingLogin' in registered) return null;
       ctx.state.status = 201;
       return handOver(ctx, access, registered);
     },

@@ -1,14 +1,12 @@
-import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { FactorsDeps } from '../../../../application/deps.ts';
 import { finishLogin, showPendingLogin, startPendingApp } from '../../../../application/factors/finish-login.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
-import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Code, Proof, TYPED_CODE_MAX } from '../../routing/fields.ts';
-import { handOver, LoginResult, loginSourceOf } from '../login/login.ts';
+import { handOver, LoginResult, loginSourceOf, ownCookies } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { appJson, RecoveryCodesJson, StartedAppJson } from './factors.ts';
 import { UsedCredential } from './passkey-credentials.ts';
@@ -101,12 +99,6 @@ export const secondFactorRoutes = (
     ),
     ...enrolmentRoutes(deps, access, brand.name),
   ];
-};
-
-/** What the browser got earlier in this log-in, and in one before. */
-const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAccess) => {
-  if (isCrossSite(ctx)) return { pendingLogins: [], rememberedDevices: [] };
-  return { pendingLogins: pendingLogin.read(ctx), rememberedDevices: rememberedDevice.read(ctx) };
 };
 
 /** Without the keys of secrets, there is none. */

@@ -4,14 +4,12 @@ import {
   logInWithCode,
   requestLoginCode,
 } from '../../../../application/accounts/login-by-code.ts';
-import { AppError } from '../../../../domain/errors/app-error.ts';
 import { originOf } from '../../request/client.ts';
-import { isCrossSite } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { MailCode, Proof } from '../../routing/fields.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
-import { handOver, LoginBody, LoginResult, loginSourceOf } from './login.ts';
+import { handOver, LoginBody, LoginResult, loginSourceOf, ownCookies } from './login.ts';
 
 const RequestCodeBody = v.pipe(
   v.object({ account: LoginBody.pipe[0].entries.account }),
@@ -25,7 +23,7 @@ const ConfirmCodeBody = v.pipe(
 
 /** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
 export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): Route[] => {
-  const { pendingCode, pendingLogin, rememberedDevice, device } = access;
+  const { pendingCode, pendingLogin, device } = access;
   const useCases = { request: requestLoginCode(deps), logIn: logInWithCode(deps) };
   return [
     route(
@@ -43,7 +41,7 @@ export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): 
         errors: ['DB_QUERY_FAILED'],
       },
       async ({ body: { account } }, ctx) => {
-        const asked = isCrossSite(ctx) ? [] : pendingCode.read(ctx);
+        const { pendingLogins: asked } = ownCookies(ctx, access);
         pendingCode.set(ctx, await useCases.request({ account, asked, origin: originOf(ctx) }));
         return null;
       },
@@ -67,21 +65,13 @@ export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): 
         ],
       },
       async ({ body: { code, proof }, signal }, ctx) => {
-        const [asked, rememberedDevices] = isCrossSite(ctx)
-          ? [[], []]
-          : [pendingCode.read(ctx), rememberedDevice.read(ctx)];
+        const { pendingLogins: asked, rememberedDevices } = ownCookies(ctx, access);
         const { refreshTokens } = loginSourceOf(ctx, access);
         const shown = { code, asked, rememberedDevices, refreshTokens, locales: acceptedLocales(ctx) };
-        const outcome = await useCases.logIn(
-          { ...shown, presented: device(ctx, proof), origin: originOf(ctx) },
-          signal,
-        );
-        if ('pendingLogin' in outcome) {
-          pendingLogin.set(ctx, outcome.pendingLogin);
-          throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
-        }
+        const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
+        const result = handOver(ctx, access, await useCases.logIn(input, signal));
         pendingLogin.clear(ctx);
-        return handOver(ctx, access, outcome);
+        return result;
       },
     ),
   ];

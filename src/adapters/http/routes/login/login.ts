@@ -30,16 +30,33 @@ export const loginSourceOf = (ctx: Context, { cookie }: DeviceAccess) => ({
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
 
-/** Sends the cookies of the session that a request has opened, and asks the browser for a key. @returns the result. */
-export const handOver = (ctx: Context, { cookie, browser }: DeviceAccess, opened: OpenedSession) => {
-  const { refreshToken, ...result } = opened;
-  cookie.set(ctx, opened);
+/** What the browser got earlier in this log-in, and in one before. */
+export const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAccess) => {
+  if (isCrossSite(ctx)) return { pendingLogins: [], rememberedDevices: [] };
+  return { pendingLogins: pendingLogin.read(ctx), rememberedDevices: rememberedDevice.read(ctx) };
+};
+
+/**
+ * Sends the cookies of the session that a request has opened, and asks the browser for a key.
+ * @returns the result.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
+ */
+export const handOver = (
+  ctx: Context,
+  { cookie, pendingLogin, browser }: DeviceAccess,
+  outcome: OpenedSession | { readonly pendingLogin: string },
+) => {
+  if ('pendingLogin' in outcome) {
+    pendingLogin.set(ctx, outcome.pendingLogin);
+    throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
+  }
+  const { refreshToken, ...result } = outcome;
+  cookie.set(ctx, outcome);
   browser?.invite(ctx, result);
   return result;
 };
 
 export const loginRoutes = (deps: LoginDeps, access: DeviceAccess): Route[] => {
-  const { pendingLogin, rememberedDevice, device } = access;
   const logIn = login(deps);
   return [
     route(
@@ -65,16 +82,10 @@ export const loginRoutes = (deps: LoginDeps, access: DeviceAccess): Route[] => {
         ],
       },
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
-        const source = loginSourceOf(ctx, access);
-        const rememberedDevices = isCrossSite(ctx) ? [] : rememberedDevice.read(ctx);
-        const shown = { ...credentials, source, rememberedDevices };
-        const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
-        const outcome = await logIn(input, signal);
-        if ('pendingLogin' in outcome) {
-          pendingLogin.set(ctx, outcome.pendingLogin);
-          throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
-        }
-        return handOver(ctx, access, outcome);
+        const { rememberedDevices } = ownCookies(ctx, access);
+        const shown = { ...credentials, source: loginSourceOf(ctx, access), rememberedDevices };
+        const input = { ...shown, presented: access.device(ctx, proof), origin: originOf(ctx) };
+        return handOver(ctx, access, await logIn(input, signal));
       },
     ),
   ];

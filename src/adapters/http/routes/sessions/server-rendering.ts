@@ -113,11 +113,8 @@ export const accessTokenRoutes = (
         pageServers,
         response: { data: RefreshResult },
         errors: [
-          'AUTH_PAGE_SERVER_UNKNOWN',
-          'AUTH_FAILED',
-          'AUTH_DEVICE_UNPROVEN',
-          'DB_QUERY_FAILED',
-          'SYS_HOOK_UNAVAILABLE',
+          ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
+          ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
         ],
       },
       async (_input, ctx) => {

@@ -251,7 +251,7 @@ describe('the user of a code', () => {
     await refreshWith(service, stranger).expect(401);
     await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
     await deliver();
-    expect(mailer.mails.findLast(({ to }) => to === person.email)?.subject).toContain('password');
+    expect(mailer.mails.findLast(({ to }) => to === person.email)?.subject).toContain('first log-in');
   });
 
   it('need not have verified the address before, where that is required', async () => {

@@ -109,6 +109,8 @@ const prepareInvitation = async (
   const invitation = await stores.invitations.findByEmail(email, now);
   if (invitation?.createdAt !== createdAt) return null;
   if (attempts <= 1 && !(await mayBeMailed(deps, stores, message, { email, emailVerifiedAt: null }))) return null;
+  // One that is revoked or used at this moment must not come back with another token.
+  if (!(await stores.invitations.take(invitation, now))) return null;
   const token = secrets.random();
   const expiresAt = now + INVITATION_LIFETIME;
   await stores.invitations.put({ ...invitation, tokenHash: secrets.hashOf(token), expiresAt });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { storageOver, withMethods } from '../../../src/adapters/records/storage.ts';
 import { invite, revokeInvitation } from '../../../src/application/accounts/invitations.ts';
 import { INVITATIONS_AT_MOST } from '../../../src/domain/invitation.ts';
 import { ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
+import { changedStorage } from '../../support/storage/changed-storage.ts';
 import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const EMAIL = 'ada@example.org';
@@ -96,6 +97,22 @@ describe('an invitation', () => {
     await revokeInvitation(app)(EMAIL, OPERATOR);
     expect(await links()).toEqual([]);
     expect(await revokeInvitation(app)(EMAIL, OPERATOR)).toBeNull();
+  });
+
+  it('does not come back when it is revoked while its mail is written', async () => {
+    const storage = changedStorage(storageOver(memoryRecords()), ({ invitations }) => ({
+      invitations: withMethods(invitations, {
+        async findByEmail(email, now) {
+          const found = await invitations.findByEmail(email, now);
+          if (found !== null) await invitations.take(found, now);
+          return found;
+        },
+      }),
+    }));
+    const app = applicationWithMail({}, application(storage));
+    await invite(app)({ email: EMAIL, attributes: {}, locale: null }, OPERATOR);
+    expect(await app.sendAll()).toEqual([]);
+    expect(await app.invitations.list(app.clock.now(), 9)).toEqual([]);
   });
 
   it('is sent five times at once, and then as often as the mailbox may get it', async () => {

@@ -49,6 +49,7 @@ const ofLength = (part: Part, length: number): unknown =>
 const BEYOND: Readonly<Record<string, (part: Part, limit: number) => unknown>> = {
   min_length: (part, limit) => ofLength(part, limit - 1),
   max_length: (part, limit) => ofLength(part, limit + 1),
+  max_entries: (_, limit) => Object.fromEntries(Array.from({ length: limit + 1 }, (_each, at) => [`a${at}`, ''])),
   min_value: (_, limit) => `${limit - 1}`,
   max_value: (_, limit) => `${limit + 1}`,
 };

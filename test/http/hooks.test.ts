@@ -86,6 +86,17 @@ describe('beforeRegister', () => {
     expect(beforeRegister).not.toHaveBeenCalled();
   });
 
+  it('is no way to have a long text in an answer and in the log', async () => {
+    const service = await startWith({});
+    const many = Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`!${at}`, 1]));
+    for (const extra of [{ ['x'.repeat(5_000)]: '' }, many]) {
+      const response = await service.http.post('/auth/register').send({ ...aPerson(), extra });
+      expect(response.status).toBe(400);
+      expect(response.text.length).toBeLessThan(10_000);
+    }
+    expect(JSON.stringify(service.logs)).not.toMatch(/x{100}/);
+  });
+
   it('that fails closes the door for some seconds, and its error is logged without its message', async () => {
     const service = await startWith({ beforeRegister: () => Promise.reject(new Error('token of the CRM: s3cr3t')) });
     const response = await service.http.post('/auth/register').send(aPerson());

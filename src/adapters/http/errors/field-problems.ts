@@ -5,6 +5,8 @@ import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.t
 
 /** The client chooses the names of parameters; they may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
+/** More than the fields of any route. The client chooses how many members an object like `extra` has. */
+const MAX_PROBLEMS = 50;
 
 /**
  * A text of a body that is empty counts as missing: forms send it so. Then a field has one problem, however many checks it fails.
@@ -15,7 +17,7 @@ export const fieldProblems = (
   place: string,
 ): FieldProblem[] => {
   const missing = new Set<string>();
-  return issues.flatMap((issue) => {
+  return issues.slice(0, MAX_PROBLEMS).flatMap((issue) => {
     const field = (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed();
     if (missing.has(field)) return [];
     if (place !== 'body' || issue.input !== '') return [{ field, ...problemOf(issue) }];
@@ -41,6 +43,7 @@ const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Proble
 export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Problem>> = {
   min_length: (issue) => ({ message: `must have at least ${lengthOf(issue)}`, code: 'too_short' }),
   max_length: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),
+  max_entries: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),
   min_value: ({ requirement }) => ({ message: `must be at least ${requirement}`, code: 'too_small' }),
   max_value: ({ requirement }) => ({ message: `must be at most ${requirement}`, code: 'too_large' }),
   regex: ({ message }) => ({ message, code: 'invalid_format' }),
@@ -54,6 +57,6 @@ const problemOf = (issue: BaseIssue<unknown>): Problem =>
     : (CHECKS[issue.type]?.(issue) ?? { message: issue.message, code: 'invalid_format' });
 
 const lengthOf = ({ requirement, input }: BaseIssue<unknown>): string => {
-  const [one, many] = Array.isArray(input) ? ['entry', 'entries'] : ['character', 'characters'];
+  const [one, many] = typeof input === 'string' ? ['character', 'characters'] : ['entry', 'entries'];
   return `${requirement} ${requirement === 1 ? one : many}`;
 };

@@ -79,7 +79,13 @@ export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 /** What a client sends for the operator's hook. The answer of a CAPTCHA has some 2,000 characters. */
 export const Extra = v.pipe(
-  v.record(v.pipe(v.string(), v.regex(/^[\w-]{1,50}$/)), v.pipe(v.string(), v.maxLength(4_096))),
+  v.record(
+    v.pipe(
+      v.string(),
+      v.regex(/^[\w-]{1,50}$/, 'must have a name of up to 50 letters, digits, underscores and hyphens'),
+    ),
+    v.pipe(v.string(), v.maxLength(4_096)),
+  ),
   v.maxEntries(10),
   v.examples([{ captcha: '0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p…' }]),
 );

@@ -62,28 +62,37 @@ const BURSTS: Partial<Record<MessageKind, number>> = {
 
 type Counted = Pick<Message, 'kind' | 'to' | 'origin'>;
 
+type Given = {
+  /** Whether the address is, or was, the verified one of the account that the mail is about. */
+  readonly isProven: boolean;
+  /** Whether the user has logged in on the device that has asked for it. */
+  readonly isKnownDevice: boolean;
+};
+
 /**
  * The limits of a mail, all of which count it. Mails to one address never use up the limit of another one, nor notices that of links: what
  * others cause by a spelling of the owner's mailbox keeps no link from the owner.
- * @param isProven whether the address is, or was, the verified one of the account that the mail is about.
  */
-export const mailLimits = (mail: Counted, isProven: boolean): readonly MailLimit[] =>
+export const mailLimits = (mail: Counted, { isProven, isKnownDevice }: Given): readonly MailLimit[] =>
   mail.kind === 'login-code'
-    ? codeLimits(mail, isProven)
+    ? codeLimits(mail, { isProven, isKnownDevice })
     : mail.kind in LINK_INTERVALS || mail.kind === 'email-change'
       ? linkLimits(mail, isProven)
       : noticeLimits(mail, isProven);
 
 /**
- * A code is good in the browser alone that has asked for it, so those of one network must not use up what an address gets. The mails of an
- * address bound how often its codes can be guessed, too.
+ * A code is good in the browser alone that has asked for it, so those of one network must not use up what an address gets, nor those of many
+ * networks what the devices of its owner get. The mails of an address bound how often its codes can be guessed, too.
  */
-const codeLimits = ({ kind, to, origin: { address } }: Counted, isProven: boolean): readonly MailLimit[] => {
+const codeLimits = (
+  { kind, to, origin: { address } }: Counted,
+  { isProven, isKnownDevice }: Given,
+): readonly MailLimit[] => {
   const mailbox = mailboxOf(to);
   return [
     { of: `${kind} ${to} ${address} spacing`, burst: 1, interval: LOGIN_CODE_SPACING },
     { of: `${kind} ${to} ${address}`, burst: MAILS_AT_ONCE, interval: RESET_LIFETIME },
-    { of: `${kind} ${to}`, ...LINKS_OF_MAILBOX },
+    { of: isKnownDevice ? `${kind} ${to} known` : `${kind} ${to}`, ...LINKS_OF_MAILBOX },
     ...(isProven || mailbox === to ? [] : [{ of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }]),
   ];
 };

@@ -140,12 +140,14 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
  */
 const mayBeMailed = async (
   { clock, secrets }: PrepareMailDeps,
-  { outbox }: Stores,
+  { outbox, events }: Stores,
   message: Message,
-  { email, emailVerifiedAt }: Pick<User, 'email' | 'emailVerifiedAt'>,
+  { id, email, emailVerifiedAt }: Partial<Pick<User, 'id'>> & Pick<User, 'email' | 'emailVerifiedAt'>,
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
-  for (const { of, ...limit } of mailLimits(message, isProven)) {
+  const isKnownDevice =
+    message.kind === 'login-code' && id !== undefined && (await events.knowsDevice(id, message.origin));
+  for (const { of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
     if (!(await outbox.admit({ mailbox: secrets.hashOf(of), now: clock.now(), ...limit }))) return false;
   }
   return true;

@@ -131,6 +131,18 @@ describe('codes to log in with', () => {
     expect(await count()).toBe(50);
   });
 
+  it('come to a device on which the owner has logged in, however many networks a stranger has', async () => {
+    const { app, register, sent } = setUp();
+    await app.users.update(await register(MAILBOX), { emailVerifiedAt: 1, now: 1 });
+    await app.login({ account: MAILBOX, password: ADA.password, origin: OWNER });
+    for (let at = 0; at < 60; at += 1)
+      await sent('login-code-request', null, { origin: { ...NO_ORIGIN, address: `10.0.${at}.0/24` } });
+    const elsewhere = { ...OWNER, userAgent: 'another browser' };
+    expect(await sent('login-code-request', null, { origin: elsewhere })).toBe(0);
+    app.clock.advance(MINUTE);
+    expect(await sent('login-code-request', null, { origin: OWNER, times: 2 })).toBe(1);
+  });
+
   it('are counted, also when the store fails before the first is', async () => {
     const { app, register, sent } = setUp();
     await register(MAILBOX);

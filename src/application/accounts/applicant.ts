@@ -89,7 +89,10 @@ const admitted = async (
   const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
   if (answer.decision === 'allow') return answer.attributes ?? {};
   const { message } = answer;
-  throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', ...(message !== undefined && { message }) });
+  throw new AppError('AUTH_REGISTRATION_REFUSED', {
+    reason: 'by a hook',
+    ...(message !== undefined && { message, isTextOfHook: true }),
+  });
 };
 
 /** @returns a function that returns the hash of a password that nobody knows. The first call computes it. */

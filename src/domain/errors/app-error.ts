@@ -38,6 +38,8 @@ export type AppErrorOptions = {
   readonly status?: number;
   /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;
+  /** Whether the message is the text of a hook, which is not logged. */
+  readonly isTextOfHook?: boolean;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
   readonly stepUp?: MissingStepUp;
@@ -64,8 +66,8 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly code: Code;
   readonly status: number;
   readonly level: ErrorLevel;
-  /** The catalog's message, for the log: that of a case may be the text of a hook. */
-  readonly title: string;
+  /** `message`, or that of the catalog in place of the text of a hook. */
+  readonly logMessage: string;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
   readonly retryAfter: number | undefined;
@@ -73,12 +75,12 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly #options: AppErrorOptions;
 
   constructor(code: Code & Known<Code>, options: AppErrorOptions = {}, entry = entryOf(code)) {
-    const { details, reason, level, status, message, retryAfter, stepUp, cause } = options;
+    const { details, reason, level, status, message, isTextOfHook, retryAfter, stepUp, cause } = options;
     super(message ?? entry.message, { cause });
     this.code = code;
     this.status = status ?? entry.status;
     this.level = level ?? entry.level;
-    this.title = entry.message;
+    this.logMessage = isTextOfHook ? entry.message : this.message;
     this.details = details ?? null;
     this.reason = reason;
     this.retryAfter = retryAfter;

@@ -15,7 +15,7 @@ const APP = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APP });
+  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on' });
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

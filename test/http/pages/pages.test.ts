@@ -14,7 +14,7 @@ import type { TestService } from '../../support/http/service.ts';
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start();
+  service = await start({ LOGIN_BY_CODE: 'on' });
 });
 const pageOf = async (path: string, at = service) => (await at.http.get(path).set('Accept', 'text/html')).text;
 /** What a reader sees. */

@@ -22,7 +22,7 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
   ctx.state.loggedError = { code, reason: reason ?? problemsOf(error) };
-  const kind = { level, of: error.title, route: route?.name, code, status };
+  const kind = { level, of: error.logMessage, route: route?.name, code, status };
   const maxLines = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
   const isSampled = route === undefined || level !== 'info';
   ctx.state.suppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
@@ -31,7 +31,7 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const line = { requestId: ctx.request.id, route: route?.name, code };
   logger[level](
     { ...line, ...(environment === 'development' && { status }), reason, err: originOf(error) },
-    error.title,
+    error.logMessage,
   );
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };

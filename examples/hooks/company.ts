@@ -1,8 +1,8 @@
 import type { RegistrationAnswer, RegistrationRequest } from 'tandem';
 
 /**
- * A hook that lets the employees of some companies register, and those who are invited, and says in their access tokens which company it is: `attributes.company`.
- * Anybody can type an address, so set EMAIL_VERIFICATION=required with it.
+ * A hook that lets the employees of some companies register, and those who are invited. Access tokens say which company it is:
+ * `attributes.company`. Anybody can type an address, so set EMAIL_VERIFICATION=required with it.
  * @param companies the name of each company by the domain of its addresses
  */
 export const company =

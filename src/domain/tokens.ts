@@ -16,7 +16,7 @@ type RegisteredClaims = {
 export type AccessClaims = RegisteredClaims & {
   readonly tokenType: 'access';
   readonly user: PublicUser;
-  /** For other services: those of the user when the token was issued, with what a hook adds. Only if there are some. This service does not read them. */
+  /** For other services: those of the user when the token was issued, and of a hook. Only if there are some. This service does not read them. */
   readonly attributes?: Attributes;
 } & Partial<AuthenticationClaims>;
 

@@ -10,8 +10,8 @@ const BATCH_SIZE = 100;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, remembered devices, events, links, invitations, used values and counts of mail, and logs what operators did, until `signal` is
- * aborted. None of them waits for another. A round that has deleted anything is one line of the log.
+ * Deletes expired sessions, remembered devices, events, links, invitations, used values and counts of mail, and logs what operators did, until
+ * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
 export const purge = async (

@@ -77,5 +77,5 @@ export const claimsFor = (expected: IssAndAud, payload: JWTPayload): JWTPayload 
   return others;
 };
 
-/** Characters. The tokens signed here have some 1 000, with attributes and a hook's at most 4 000; longer ones are rejected before anything is computed. */
+/** Characters. The tokens signed here have some 1 000, at most 4 000 with attributes; longer ones are rejected before anything is computed. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;

@@ -5,7 +5,7 @@ import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.t
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
-import { type Config, parseConfig } from '../config.ts';
+import { parseConfig } from '../config.ts';
 import { loadOrCreateHookKey, newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, printed, writePages } from './keys/pages.ts';
@@ -54,17 +54,13 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };
 
-/** The `kid` and the use of each key in the environment, and the public key of hooks. @throws ConfigError when the service would not start */
+/** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
-  const config = parseConfig(env);
-  const ofHooks = config.hookBeforeRegister === null ? '' : `\nKey of hooks:\n  ${await hookKey(config)}`;
-  if (config.keys === null)
-    return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${ofHooks}`;
-  const { access, refresh } = config.keys;
-  return `${await describePair('access', access)}\n${await describePair('refresh', refresh)}${ofHooks}`;
+  const { keys: pairs } = parseConfig(env);
+  if (pairs === null)
+    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
+  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}`;
 };
-
-const hookKey = async (config: Config): Promise<string> => `${publicHookKey(await loadOrCreateHookKey(config))}\n`;
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
@@ -102,7 +98,7 @@ export const keys: Command = {
     ),
     hook: action({
       does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment',
-      run: async ({ env }) => ({ text: await hookKey(parseConfig(env)) }),
+      run: async ({ env }) => ({ text: `${publicHookKey(await loadOrCreateHookKey(parseConfig(env)))}\n` }),
     }),
     check: action({
       does: 'checks the key pairs in the environment; prints no private key',

@@ -22,6 +22,7 @@ describe('an answer of beforeRegister', () => {
   it.each([
     ['nothing', undefined],
     ['another decision', { decision: 'maybe' }],
+    ['an unknown member', { decision: 'allow', atributes: {} }],
     ['a long message', { decision: 'refuse', message: 'x'.repeat(201) }],
     ['a message of two lines', { decision: 'refuse', message: 'a\nb' }],
     ['a message that reorders text', { decision: 'refuse', message: 'a\u202eb' }],

@@ -23,7 +23,7 @@ export type Form<Name extends string = PageName> = {
   readonly otherwise?: Name;
   /** Where a success leads whose payload has this member, which the page shows once. */
   readonly shows?: { readonly member: string; readonly on: Name };
-  /** Where a success leads that the API accepts without a session: it waits for a mail, for the second half of a log-in, or, without a password, for both. */
+  /** Where a success leads without a session: it waits for a mail, for the second half of a log-in, or for a log-in with a code. */
   readonly accepted?: { readonly mail: Name; readonly login: Name; readonly code: Name };
   /** Errors that lead to another page. All others lead back to the form. */
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;

@@ -120,7 +120,7 @@ const whenFailed =
 const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
   typeof payload === 'object' && payload !== null ? { ...payload } : {};
 
-/** A registration may have to wait: for the mail that verifies its address, or for the second factor of its log-in, which begins with a code if it has no password. */
+/** A registration may have to wait: for a mail that verifies its address, for a second factor, or for a log-in with a code and a second factor. */
 const successOf = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
   const { leadsTo, accepted } = form;
   if (accepted === undefined || response.status !== 202) return leadsTo;

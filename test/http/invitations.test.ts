@@ -135,7 +135,7 @@ describe('the pages, with REGISTRATION=invited', () => {
     await visitor.submit('invitation.invitation', { ...person, email: aPerson().email, invitation: link });
     const failed = await visitor.follow();
     expect(failed.status).toBe(403);
-    expect(failed.text).toContain('Please use the address that was invited');
+    expect(failed.text).toMatch(/<p role="alert"[^>]*>This was not accepted\. [^<]* or it has expired\.</);
     expect(visitor.shown('invitation.invitation')[0]?.fields).toMatchObject({ invitation: link });
     await visitor.submit('invitation.invitation', { ...person });
     const done = await visitor.follow();

@@ -88,11 +88,7 @@ const admitted = async (
   const who = { username: username ?? null, email: canonicalEmail(email), locale, invited: invitation !== null };
   const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
   if (answer.decision === 'allow') return answer.attributes ?? {};
-  const { message } = answer;
-  throw new AppError('AUTH_REGISTRATION_REFUSED', {
-    reason: 'by a hook',
-    ...(message !== undefined && { message, isTextOfHook: true }),
-  });
+  throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
 };
 
 /** @returns a function that returns the hash of a password that nobody knows. The first call computes it. */

@@ -38,8 +38,8 @@ export type AppErrorOptions = {
   readonly status?: number;
   /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;
-  /** Whether the message is the text of a hook, which is not logged. */
-  readonly isTextOfHook?: boolean;
+  /** The message in the words of a hook: pages show it, and it is not logged. Any other message is English and for developers. */
+  readonly hookMessage?: string | undefined;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
   readonly stepUp?: MissingStepUp;
@@ -71,19 +71,21 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly hookMessage: string | undefined;
   readonly stepUp: MissingStepUp | undefined;
   readonly #options: AppErrorOptions;
 
   constructor(code: Code & Known<Code>, options: AppErrorOptions = {}, entry = entryOf(code)) {
-    const { details, reason, level, status, message, isTextOfHook, retryAfter, stepUp, cause } = options;
-    super(message ?? entry.message, { cause });
+    const { details, reason, level, status, message, hookMessage, retryAfter, stepUp, cause } = options;
+    super(hookMessage ?? message ?? entry.message, { cause });
     this.code = code;
     this.status = status ?? entry.status;
     this.level = level ?? entry.level;
-    this.logMessage = isTextOfHook ? entry.message : this.message;
+    this.logMessage = hookMessage === undefined ? this.message : entry.message;
     this.details = details ?? null;
     this.reason = reason;
     this.retryAfter = retryAfter;
+    this.hookMessage = hookMessage;
     this.stepUp = stepUp;
     this.#options = options;
   }

@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { CATALOG } from '../../../domain/errors/catalog.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
@@ -98,7 +97,7 @@ const whenFailed =
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
       return at.hrefOf(lacking, at.pathOf(page));
     }
-    const { code, status, retryAfter, message } = error;
+    const { code, status, retryAfter, hookMessage: message } = error;
     states.set(ctx, {
       page: elsewhere ?? page,
       form: elsewhere === undefined ? formName : '',
@@ -107,8 +106,7 @@ const whenFailed =
       error: {
         ...{ code, status },
         ...(retryAfter !== undefined && { retryAfter }),
-        // That of a hook. The catalog's is for developers.
-        ...(code === 'AUTH_REGISTRATION_REFUSED' && message !== CATALOG[code].message && { message }),
+        ...(message !== undefined && { message }),
         fields: (error.details ?? [])
           .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
           .filter(({ field }) => form.fields.includes(field)),

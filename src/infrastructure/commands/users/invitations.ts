@@ -39,7 +39,7 @@ export const invitationActions = (
         if (invitation === 'registered') throw refused('registered', 'This address has an account.');
         if (invitation === 'too-many')
           throw refused('too-many', `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`);
-        const text = `${printable(email)} is invited. The service sends the mail, if the address has not got many of late.\n`;
+        const text = `${printable(email)} is invited. The service sends the mail, unless the address has got too many of late.\n`;
         return { json: { command: 'invite', dryRun: false, changed: true, ...shown(invitation) }, text };
       });
     },

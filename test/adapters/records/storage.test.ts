@@ -101,6 +101,7 @@ describe('the audit log', () => {
 /** Kinds whose work could be seen in the time of a response, and show that an address has an account. */
 const WAITING: readonly MessageKind[] = [
   'password-reset-request',
+  'login-code-request',
   'email-verification-request',
   'email-verification',
   'address-taken',

@@ -144,7 +144,7 @@ const ownOriginsOf = (of: Values): string[] => {
   return [...new Set([url.origin, ...names])];
 };
 
-const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on';
+export const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on';
 
 /** The page that logs in; `null`: there is none. */
 export const loginPageOf = (of: Values): string | null =>

@@ -47,8 +47,8 @@ const IN_PRODUCTION: Rules = {
     of.FACTOR_KEYS === undefined,
   'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (of) =>
     of.ACCOUNT_PAGES === undefined,
-  'LOGIN_BY_CODE is on without a page for codes, to which their mails link: set ACCOUNT_PAGES to on, or LOGIN_PAGE_URL': (of) =>
-    of.LOGIN_BY_CODE === 'on' && !hasUserPages(of) && (of.LOGIN_PAGE_URL ?? of.ACCOUNT_PAGES_URL) === undefined,
+  'LOGIN_BY_CODE is on without a page for codes, to which their mails link: set ACCOUNT_PAGES to on, or LOGIN_PAGE_URL':
+    (of) => of.LOGIN_BY_CODE === 'on' && !hasUserPages(of) && (of.LOGIN_PAGE_URL ?? of.ACCOUNT_PAGES_URL) === undefined,
   'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(of.ACCOUNT_PAGES_URL),
 };

@@ -11,8 +11,10 @@ export const ANSWER_TIMEOUT = 2_000;
 const Answer = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
-  // Shown on pages and in logs of clients: no control characters, and none that reorder the text.
-  message: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}]*$/u))),
+  // Shown on pages and in logs of clients: no control characters, no ends of lines, and none that reorder the text.
+  message: v.optional(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
+  ),
 });
 
 /** @throws Error when the answer is not valid. */

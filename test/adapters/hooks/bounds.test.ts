@@ -25,6 +25,7 @@ describe('an answer of beforeRegister', () => {
     ['an unknown member', { decision: 'allow', atributes: {} }],
     ['a long message', { decision: 'refuse', message: 'x'.repeat(201) }],
     ['a message of two lines', { decision: 'refuse', message: 'a\nb' }],
+    ['a message with a separator of lines', { decision: 'refuse', message: 'a\u2028b' }],
     ['a message that reorders text', { decision: 'refuse', message: 'a\u202eb' }],
     ['attributes that are a list', { decision: 'allow', attributes: [] }],
     ['an attribute with the name of a claim', { decision: 'allow', attributes: { sub: 'x' } }],

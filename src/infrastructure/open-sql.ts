@@ -47,6 +47,6 @@ const clockOf = async (readTime: () => Promise<number>) => {
 
 /** Brings a database up to date. */
 export const migrateSql = async (options: DatabaseOptions, tables?: OwnTables): Promise<void> => {
-  const { close } = await openSql(options, { migrate: true, tables: withOwnTables(tables) });
+  const { close } = await openSql(options, { migrate: true, tables: withOwnTables(tables, options.tablePrefix) });
   await close();
 };

@@ -26,33 +26,37 @@ const ownName = (name: string) => `${OWN_PREFIX}${name}`;
 
 /**
  * The tables of the service, with those of the application.
+ * @param prefix with which the names of all of them begin in the database.
  * @throws Error that names a table which no database could have, or whose queries would read all of it.
  */
-export const withOwnTables = (own: OwnTables = {}): typeof TABLES => {
+export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
     const named = (given: OwnTable['indexes'] = {}) =>
       Object.fromEntries(Object.entries(given).map(([index, columns]) => [ownName(`${name}_${index}`), columns]));
     const declared = { ...table, name: ownName(name), unique: named(unique), indexes: named(indexes) };
-    const problem = problemsOf(declared).find(([isWrong]) => isWrong);
+    const problem = problemsOf(declared, prefix).find(([isWrong]) => isWrong);
     if (problem !== undefined) throw new Error(`tables: ${name} ${problem[1]}`);
     return [declared.name, declared] as const;
   });
   return { ...TABLES, ...Object.fromEntries(added) };
 };
 
-/** Databases take names of up to 63 letters, to which prefixes and suffixes are added. */
+/** PostgreSQL cuts longer names, so that two could become one. */
+const NAME_MAX_LENGTH = 63;
 const NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
 const COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
 
-const problemsOf = (table: AnyTable): readonly (readonly [isWrong: boolean, problem: string])[] => {
+const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWrong: boolean, problem: string])[] => {
   const { name, columns, key, ofUser } = table;
   const indexes = [...uniquesOf(table), ...Object.entries(table.indexes ?? {})];
+  const names = [name, ...indexes.map(([index]) => index)];
   const isOf = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
   const isOwned = isOf(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
   return [
+    [!names.every((each) => NAME.test(each)), 'has a name, or an index, not of a-z0-9_'],
     [
-      ![name, ...indexes.map(([index]) => index)].every((each) => NAME.test(each)),
-      'has a name, or an index, not of a-z0-9_',
+      [`${name}_user_id_fkey`, ...names].some((each) => prefix.length + each.length > NAME_MAX_LENGTH),
+      'has a name, or an index, that is too long after DATABASE_TABLE_PREFIX',
     ],
     [
       !Object.entries(columns).every((each) => COLUMN.test(each.join(' '))),

@@ -49,7 +49,7 @@ const openDatabase = async (
   const { openSql } = await import('../open-sql.ts');
   const { checks, clock, connections, close, ...defaults } = await openSql(config.database, {
     migrate: config.migrateOnStart,
-    tables: withOwnTables(tables),
+    tables: withOwnTables(tables, config.database.tablePrefix),
   });
   try {
     return { ...over(defaults), checks, clock, connections, close };

@@ -103,3 +103,13 @@ it.each<[string, string, OwnTable]>([
 ])('a declaration of %s is refused: %s', (name, problem, table) => {
   expect(() => withOwnTables({ [name]: table })).toThrow(problem);
 });
+
+it.each<[string, string, OwnTable]>([
+  ['a table', 'a'.repeat(16), orders],
+  ['an index', 'orders', { ...orders, indexes: { user: ['userId'], ['a'.repeat(22)]: ['number'] } }],
+])('%s is refused whose name PostgreSQL would cut', (_what, name, table) => {
+  const prefix = 'p'.repeat(31);
+  expect(() => withOwnTables({ [name]: table })).not.toThrow();
+  expect(() => withOwnTables({ [name]: table }, prefix)).toThrow('too long after DATABASE_TABLE_PREFIX');
+  expect(() => withOwnTables({ orders }, prefix)).not.toThrow();
+});

@@ -29,7 +29,9 @@ const alertOf = (shown: Shown): Html => {
   const { error, notice } = state ?? {};
   if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
   if (error === undefined) return NOTHING;
-  const text = texts.pages[shown.name]?.[error.code] ?? texts.errors[error.code] ?? texts.errors.other ?? '';
+  // What a page says itself is not why a hook has refused.
+  const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;
+  const text = ofPage ?? texts.errors[error.code] ?? texts.errors.other ?? '';
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}</p>`;
 };
 

@@ -73,12 +73,11 @@ type Given = {
  * The limits of a mail, all of which count it. Mails to one address never use up the limit of another one, nor notices that of links: what
  * others cause by a spelling of the owner's mailbox keeps no link from the owner.
  */
-export const mailLimits = (mail: Counted, { isProven, isKnownDevice }: Given): readonly MailLimit[] =>
-  mail.kind === 'login-code'
-    ? codeLimits(mail, { isProven, isKnownDevice })
-    : mail.kind in LINK_INTERVALS || mail.kind === 'email-change'
-      ? linkLimits(mail, isProven)
-      : noticeLimits(mail, isProven);
+export const mailLimits = (mail: Counted, given: Given): readonly MailLimit[] => {
+  if (mail.kind === 'login-code') return codeLimits(mail, given);
+  const isLink = mail.kind in LINK_INTERVALS || mail.kind === 'email-change';
+  return isLink ? linkLimits(mail, given.isProven) : noticeLimits(mail, given.isProven);
+};
 
 /**
  * A code is good in the browser alone that has asked for it, so those of one network must not use up what an address gets, nor those of many

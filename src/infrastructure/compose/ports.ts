@@ -105,8 +105,8 @@ type Opened = {
 /** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
   const { storage, counts } = opened;
-  const [overrides, change] =
-    typeof opened.overrides === 'function' ? [{}, opened.overrides] : [opened.overrides, () => ({})];
+  const given = opened.overrides;
+  const overrides: PortOverrides = typeof given === 'function' ? {} : given;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
@@ -120,15 +120,15 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     attempts: countAttempts(counts),
     clock,
     ids: ulidGenerator(clock),
-    ...overrides,
-    proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof, ...overrides.proofs },
-    secrets: { ...secretsOf({ signing: signingKey, factors }), ...overrides.secrets },
+    proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof },
+    secrets: secretsOf({ signing: signingKey, factors }),
     ...storage,
     mailer,
   };
-  const { proofs, secrets, ...changed }: PortOverrides = change(defaults);
+  const { proofs, secrets, ...changed } = typeof given === 'function' ? given(defaults) : given;
   const ports: Ports = {
-    ...{ ...defaults, ...changed },
+    ...{ ...defaults, ...changed, ...storage },
+    mailer: changed.mailer === undefined ? mailer : changed.mailer,
     proofs: { ...defaults.proofs, ...proofs },
     secrets: { ...defaults.secrets, ...secrets },
   };

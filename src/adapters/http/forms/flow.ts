@@ -176,7 +176,7 @@ export const PAGES = {
       'step-up': { submits: 'step-up', fields: ['password'], leadsTo: 'target' },
       code: { submits: 'step-up', fields: ['code'], leadsTo: 'target' },
       passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
-      /** Who has no password logs in again. */
+      /** Users without a password log in again. */
       'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: 'account' },
     },
   },

@@ -189,7 +189,10 @@ const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: strin
   }`;
 };
 
-/** A visitor who is logged in need not type the password, unless it is to another account. Who need not have a password gets a username as well. */
+/**
+ * A visitor who is logged in need not type the password, unless it is to another account. Where users need no password, the username is derived,
+ * too.
+ */
 const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string): boolean => {
   if (REGISTERING.includes(name)) return passwords === 'optional' && field === 'username';
   const { code, fields = [] } = state?.error ?? {};

@@ -268,7 +268,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
 /** What a route that requires a token does begins with its session, which is read from the database (ADR 0004). */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** Cookies that come with an access token, of which a hook may decide. */
+/** Uses of cookies that come with an access token, to whose claims a hook may add. */
 const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: StepUp | null, { writes }: CookieUse): ErrorCode[] => [

@@ -145,6 +145,17 @@ describe('HOOK_BEFORE_REGISTER', () => {
   });
 });
 
+it('a misspelt hook is refused at the start, since it would let everybody in', async () => {
+  for (const [hooks, problem] of [
+    [
+      { beforeregister: () => ({ decision: 'refuse' }) },
+      'hooks: beforeregister is none of beforeRegister, claims, afterCommit',
+    ],
+    [{ claims: { role: 'admin' } }, 'hooks: claims has to be a function'],
+  ] as const)
+    await expect(startWith(hooks as never)).rejects.toThrow(problem);
+});
+
 describe('beforeRegister at the page', () => {
   const FIELD = '<input form="register" type="text" name="extra.company" required>';
 

@@ -53,17 +53,23 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
   const isOf = (type: RegExp) => (column: string | undefined) => type.test(columns[`${column}`] ?? '');
   const isOwned = isOf(/^text/)('userId') && indexes.some(([, [first]]) => first === 'userId');
   return [
-    [!names.every((each) => NAME.test(each)), 'has a name, or an index, not of a-z0-9_'],
+    [!names.every((each) => NAME.test(each)), 'has a name, or an index, that is not of a-z, 0-9 and _'],
     [
       [`${name}_user_id_fkey`, ...names].some((each) => prefix.length + each.length > NAME_MAX_LENGTH),
       'has a name, or an index, that is too long after DATABASE_TABLE_PREFIX',
     ],
     [
       !Object.entries(columns).every((each) => COLUMN.test(each.join(' '))),
-      'has a column whose name or type there is not',
+      'has a column with a wrong name, or a type other than text, integer, boolean and json',
     ],
-    [!indexes.every(([, members]) => members.every(isOf(/./))), 'has an index over what is no column of it'],
-    [key.length === 0 || !key.every(isOf(/^(?:text|integer)$/)), 'needs a key of texts and integers, never null'],
+    [
+      !indexes.every(([, members]) => members.every(isOf(/./))),
+      'has an index over something that is not one of its columns',
+    ],
+    [
+      key.length === 0 || !key.every(isOf(/^(?:text|integer)$/)),
+      'needs a key of columns that are text or integer, and never null',
+    ],
     [ofUser === true && !isOwned, 'is ofUser: it needs a text userId, and an index that begins with it'],
   ];
 };

@@ -13,7 +13,10 @@ const TAKEN: ReadonlySet<string> = new Set(Object.keys(CATALOG).map(domainOf));
 
 /** @throws Error that says what is wrong with the code or its status. */
 export const ownEntry = (code: string, { status, message, description, retryable = false }: OwnError): CatalogEntry => {
-  if (!FORM.test(code)) throw new Error(`The error code ${code} does not have the form DOMAIN_NOUN_CONDITION.`);
+  if (!FORM.test(code))
+    throw new Error(
+      `The error code ${code} does not have the form DOMAIN_NOUN_CONDITION, such as SHOP_ORDER_NOT_FOUND.`,
+    );
   if (TAKEN.has(domainOf(code))) throw new Error(`The error code ${code} is in a domain of Tandem's own.`);
   if (!Number.isInteger(status) || status < 400 || status > 599)
     throw new Error(`The error code ${code} needs a status from 400 to 599.`);

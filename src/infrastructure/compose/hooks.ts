@@ -19,16 +19,20 @@ type OpenHooks = {
 
 type HookSettings = Pick<Config, 'hookBeforeRegister' | 'hookPrivateKey' | 'dataDir'>;
 
+const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
+
 /**
  * The hooks of the configuration and of the caller, bounded, counted and logged.
- * @throws Error when both decide about registrations, or the key that signs requests cannot be used.
+ * @throws Error when both decide about registrations, one is misspelt, or the key that signs requests cannot be used.
  */
 export const openHooks = async (
   config: HookSettings,
-  { beforeRegister: ofCaller, claims, afterCommit }: Hooks = {},
+  hooks: Hooks = {},
   logger: Logger,
   observe: ObserveHook = () => undefined,
 ): Promise<OpenHooks> => {
+  assertHooks(hooks);
+  const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
   const beforeRegister = (await openOverHttp(config, ofCaller)) ?? ofCaller;
   const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger, observe });
   return {
@@ -37,6 +41,14 @@ export const openHooks = async (
     onEvents: (added) => events?.add(added),
     close: async () => events?.close(),
   };
+};
+
+/** A program without types would otherwise let everybody in by a misspelt name. */
+const assertHooks = (hooks: Hooks): void => {
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);
+    if (hook !== undefined && typeof hook !== 'function') throw new Error(`hooks: ${name} has to be a function`);
+  }
 };
 
 const openOverHttp = async ({ hookBeforeRegister: url, ...keys }: HookSettings, other: Hooks['beforeRegister']) => {

@@ -41,7 +41,7 @@ export const pageUrl = parsed(
 
 /** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
 const safeUrl = (of: string) =>
-  parsed(`an https URL of ${of}, without credentials and fragment`, (text) => {
+  parsed(`an https URL of ${of}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });

@@ -33,8 +33,12 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
 };
 
 const NAMES = Object.keys(TABLES) as TableName[];
-/** Those whose rows go with a user, or that have one of these columns. */
+/**
+ * Those whose rows go with a user, or that have one of these columns. An invitation is of an address without an account, and is used up, or
+ * gone after seven days.
+ */
 const NAMING_USERS = NAMES.filter((name) => {
+  if (name === 'invitations') return false;
   const { columns, ofUser } = TABLES[name];
   return ofUser === true || ['userId', 'username', 'email'].some((column) => column in columns);
 });

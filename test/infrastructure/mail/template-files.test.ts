@@ -90,7 +90,7 @@ describe('the doctor examines MAIL_TEMPLATES', () => {
     const [valid, incomplete] = [await findings({ ...LAYOUTS, 'fr/password-reset.txt': RESET })].flat();
     expect(valid).toMatchObject({ severity: 'ok', seen: 'Mails can be written in en, de, fr.' });
     expect(incomplete).toMatchObject({ id: 'templates.incomplete', severity: 'note' });
-    expect(incomplete?.seen).toMatch(/^fr lacks email-verification, .*recovery-codes-made\.$/);
+    expect(incomplete?.seen).toMatch(/^fr lacks login-code, .*recovery-codes-made\.$/);
   });
 });
 

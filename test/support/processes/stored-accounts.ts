@@ -5,8 +5,9 @@ import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
 import { reserveAddress } from '../../../src/application/accounts/links.ts';
+import { INVITATION_LIFETIME } from '../../../src/domain/invitation.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
-import { aMessage } from '../builders.ts';
+import { aMessage, anInvitation } from '../builders.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
 import { onSqlite } from '../storage/databases.ts';
 import { openBoundSession } from './bound-session.ts';
@@ -20,8 +21,9 @@ const BOB = { username: 'bob', email: 'bob@example.org', password: 'correct hors
 const DAN = { username: 'dan', email: 'dan@example.org', password: 'correct horse battery' };
 /** Somebody who asked for links. A request is dropped while an answer to the same user waits. */
 const CORA = { username: 'cora', email: 'cora@example.org', password: 'correct horse battery' };
-/** An address that is not the one of an account. */
+/** Addresses without an account. */
 const OTHER = 'other@example.org';
+const INVITED = 'eve@example.org';
 const TO: Partial<Record<MessageKind, string>> = { 'email-change': OTHER, 'email-changed': OTHER };
 
 /** Only catches what hangs. Milliseconds. */
@@ -80,6 +82,7 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
   const messages = MESSAGE_KINDS.map((kind) => {
     const about = { id: ids.next(), kind, createdAt: Date.now() };
     if (isRequest(about)) return aMessage({ ...about, userId: null, to: CORA.email });
+    if (kind === 'invitation') return aMessage({ ...about, userId: null, to: INVITED });
     if (kind === 'email-verification') return aMessage({ ...about, userId: bob, to: BOB.email });
     return aMessage({ ...about, userId: dan, to: TO[kind] ?? DAN.email });
   });
@@ -91,6 +94,9 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
       email: OTHER,
       emailVerifiedAt: 1,
     });
+    for (const { kind, to: email, createdAt } of messages)
+      if (kind === 'invitation')
+        await stores.invitations.put(anInvitation({ email, createdAt, expiresAt: createdAt + INVITATION_LIFETIME }));
     await stores.outbox.add(messages);
   } finally {
     await close();

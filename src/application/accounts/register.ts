@@ -17,6 +17,7 @@ import {
   type RegisterInput,
   underFreeUsername,
 } from './applicant.ts';
+import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
 import { assertNotReserved } from './links.ts';
 
@@ -106,7 +107,7 @@ const store = async (
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (!isRefused(error)) await undoIfPossible(deps, user, invitation);
+    if (!isRefused(error)) await undoIfPossible(deps, user, invitation, origin);
     throw error;
   }
 };
@@ -115,14 +116,16 @@ const store = async (
 const isRefused = (error: unknown): boolean =>
   isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
-/** Removes the user, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
+/** Removes the user, which hooks are told of, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
 const undoIfPossible = async (
-  { users, invitations, clock }: RegisterDeps,
+  deps: RegisterDeps,
   { id }: User,
   invitation: Invitation | null,
+  origin: Origin,
 ): Promise<void> => {
+  const { transactions, invitations, clock } = deps;
   try {
-    await users.remove(id);
+    await transactions.run((stores) => removeAccount(deps, stores, id, origin));
     if (invitation === null || (await invitations.findByEmail(invitation.email, clock.now())) !== null) return;
     await invitations.put(invitation);
   } catch {}

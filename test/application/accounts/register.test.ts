@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { AccountEvent } from '../../../src/domain/event.ts';
 import { ADA, application, DAY, MINUTE, unreliable } from '../../support/application.ts';
 
 describe('register', () => {
@@ -118,6 +120,18 @@ describe('register', () => {
       expect(await users.findByEmail(ADA.email)).toBeNull();
     },
   );
+
+  it('tells of the end of a user whom it has told of, when the request is aborted after that', async () => {
+    const heard: string[] = [];
+    const onEvents = (events: readonly AccountEvent[]) => heard.push(...events.map(({ kind }) => kind));
+    const app = application(tellingStorage(memoryStorage(), { onEvents }));
+    const throwIfAborted = () => {
+      if (heard.length > 0) throw new Error('too late');
+    };
+    await expect(app.register(ADA, { throwIfAborted })).rejects.toThrow('too late');
+    expect(heard).toEqual(['registered', 'deleted', 'session-ended']);
+    expect(await app.users.findByEmail(ADA.email)).toBeNull();
+  });
 
   it('returns the error of the store when the user cannot be removed either', async () => {
     const { users, sessions } = memoryStorage();

@@ -38,18 +38,18 @@ export const unseal = ({ secrets, clock }: SealDeps, texts: readonly string[]): 
 
 export const expiryOf = ({ askedAt }: AskedCode): number => askedAt + LOGIN_CODE_LIFETIME;
 
-/** The code that a mail has. Derived with a key of the service, so nobody can guess it from what is stored. A new address has another one. */
-export const codeFor = ({ secrets }: CodeDeps, { id }: AskedCode, { id: userId, email }: Owner) =>
-  loginCodeOf(
-    secrets.hashOf(secrets.sign({ purpose: KIND, userId, sessionId: id, value: secrets.hashOf(email), expiresAt: 0 })),
-  );
+/** The code that a mail has. Derived with a key of the service, so nobody can guess it from what is stored. It ends with the address and with the password. */
+export const codeFor = ({ secrets }: CodeDeps, { id }: AskedCode, { id: userId, email, passwordChangedAt }: Owner) => {
+  const value = secrets.hashOf(`${email} ${passwordChangedAt}`);
+  return loginCodeOf(secrets.hashOf(secrets.sign({ purpose: KIND, userId, sessionId: id, value, expiresAt: 0 })));
+};
 
-type Owner = Pick<User, 'id' | 'email'>;
+type Owner = Pick<User, 'id' | 'email' | 'passwordChangedAt'>;
 
 /** Says no more to the client than that it has to try again. */
 export const invalidCode = (reason: string): AppError => new AppError('AUTH_CODE_INVALID', { reason });
 
-const NOBODY: Owner = { id: '', email: '' };
+const NOBODY: Owner = { id: '', email: '', passwordChangedAt: 0 };
 
 /**
  * The code that is guessed right. Each guess counts for every code that it is compared with, before it is compared, and as much is done for

@@ -83,7 +83,8 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores): Promise<LoginResult> => {
       const locked = await stores.users.lock(user.id);
-      if (locked?.email !== user.email) throw invalidCode('the user was deleted, or has another address');
+      if (locked?.email !== user.email || locked.passwordChangedAt !== user.passwordChangedAt)
+        throw invalidCode('the user was deleted, or has another address or password');
       await useCodes(stores, asked, guessed.code);
       const isProven = randomHash === null || locked.emailVerifiedAt !== null;
       const current = isProven ? locked : await prove(deps, stores, locked, { randomHash, locales, origin });

@@ -61,6 +61,10 @@ export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySe
   return key;
 };
 
+/** The key of `loadOrCreateHookKey`, if there is one. */
+export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
+  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, HOOK_KEY_FILE))) ?? '');
+
 /** @returns `null` unless the text is a key for the secrets of factors, in base64url. */
 export const factorKeyOf = (text: string): Buffer | null => secretKey(text.trimEnd());
 

@@ -6,7 +6,7 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
-import { loadOrCreateHookKey, newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
+import { existingHookKey, loadOrCreateHookKey, newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, printed, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
@@ -56,10 +56,13 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
 
 /** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
-  const { keys: pairs } = parseConfig(env);
+  const config = parseConfig(env);
+  const { keys: pairs } = config;
+  const hookKey = await existingHookKey(config);
+  const ofHooks = hookKey === null ? '' : `\nPublic key of HOOK_BEFORE_REGISTER:\n  ${publicHookKey(hookKey)}\n`;
   if (pairs === null)
-    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
-  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}`;
+    return `The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n${ofHooks}`;
+  return `${await describePair('access', pairs.access)}\n${await describePair('refresh', pairs.refresh)}${ofHooks}`;
 };
 
 /**

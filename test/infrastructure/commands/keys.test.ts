@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -292,6 +292,12 @@ describe('keys check', () => {
 });
 
 describe('keys hook', () => {
+  it('is not shown, nor made, by a check before there is a key', async () => {
+    const env = { DATA_DIR: join(directory.path, 'without') };
+    expect((await keys(['check'], env)).stdout).not.toContain('whpk_');
+    expect(existsSync(env.DATA_DIR)).toBe(false);
+  });
+
   it('shows the public key alone, which stays the same', async () => {
     const env = { DATA_DIR: join(directory.path, 'hooks') };
     const { status, stdout } = await keys(['hook'], env);
@@ -299,6 +305,7 @@ describe('keys hook', () => {
     const pem = readFileSync(join(env.DATA_DIR, 'keys', 'hooks.pem'), 'utf8');
     expect(pem).toContain(stdout);
     expect(await keys(['hook'], { HOOK_PRIVATE_KEY: pem })).toMatchObject({ stdout });
+    expect((await keys(['check'], env)).stdout).toContain(stdout);
   });
 });
 

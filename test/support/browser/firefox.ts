@@ -1,7 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { type Browser, type BrowserContext, type BrowserContextOptions, firefox } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { keep } from '../servers/keeper.ts';
+import { endWithUs, keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { libraryPath } from './program.ts';
 
@@ -12,8 +13,12 @@ export const hasFirefox = (): boolean => (inject('firefox') ?? null) !== null;
 const UNKNOWN = 'emulation.setMediaFeaturesOverride';
 
 type Session = { send: (method: string, ...rest: unknown[]) => Promise<unknown> };
-/** Inside of Playwright, which has no setting for it. */
-type Inside = { readonly _connection: { toImpl(browser: Browser): { readonly _browserSession: Session } } };
+/** Inside of Playwright, which has no setting for either. */
+type Running = {
+  readonly _browserSession: Session;
+  readonly options: { readonly browserProcess: { readonly process: ChildProcess } };
+};
+type Inside = { readonly _connection: { toImpl(browser: Browser): Running } };
 
 let running: Promise<Browser> | null = null;
 
@@ -40,7 +45,9 @@ const launch = async (): Promise<Browser> => {
     // No network but the hosts of the tests.
     firefoxUserPrefs: { 'network.dns.disabled': true },
   });
-  const session = (browser as unknown as Inside)._connection.toImpl(browser)._browserSession;
+  const { _browserSession: session, options } = (browser as unknown as Inside)._connection.toImpl(browser);
+  // Unlike Chromium, it does not notice the end of the process that has started it.
+  endWithUs(options.browserProcess.process);
   const send = session.send.bind(session);
   session.send = (method, ...rest) => (method === UNKNOWN ? Promise.resolve({}) : send(method, ...rest));
   return browser;

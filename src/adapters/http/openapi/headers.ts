@@ -31,7 +31,7 @@ const HEADERS = {
   ),
   'Bound-Cookie': text('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
   'Pending-Login-Cookie': text(
-    'After the right password: `login_pending=…`, in an HttpOnly cookie for five minutes, for POST /auth/login/second-factor.',
+    '`login_pending=…`, in an HttpOnly cookie. After the right password or code: for five minutes, for POST /auth/login/second-factor. After a request for a code: for ten minutes, for POST /auth/login/code/confirm.',
   ),
   'Access-Cookie': text(
     'With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.',

@@ -1,3 +1,4 @@
+import { LoggableError } from '../log/redact-error.ts';
 import { isInUnit } from '../records/units.ts';
 import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';
@@ -6,6 +7,8 @@ import { field } from './failures.ts';
 type Pool = {
   readonly options: object;
   readonly Client: new (options: object) => Client;
+  readonly ending: boolean;
+  connect: () => Promise<Client>;
   on(event: 'acquire' | 'remove', listener: (client: Client) => void): unknown;
   on(event: 'release', listener: (error: unknown, client: Client) => void): unknown;
 };
@@ -43,6 +46,7 @@ export const poolOptions = (limit: number) => {
     onPoolCreated(created: Pool) {
       pool = created;
       leaveServer = leavingServer(created);
+      refuseWhenEnding(created);
     },
     /** Awaited by the pool before it hands a new connection out. */
     async onConnect(client: Client) {
@@ -101,6 +105,20 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
   });
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
   else connection.connect(port, host);
+};
+
+/**
+ * Kysely 0.29.6, which MikroORM requires, never returns a connection that it gets after `destroy`, and the pool would wait for it without
+ * an end. Its version 0.29.9 returns it.
+ */
+const refuseWhenEnding = (pool: Pool): void => {
+  const connect = pool.connect.bind(pool);
+  pool.connect = async () => {
+    const client = await connect();
+    if (!pool.ending) return client;
+    client.release();
+    throw new LoggableError('the database is closed');
+  };
 };
 
 /** read_only_sql_transaction */

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { emptyFile } from '../../support/storage/kinds.ts';
+import { ALL_KINDS, emptyFile } from '../../support/storage/kinds.ts';
 import { openDatabase } from '../../support/storage/open-database.ts';
 
 const writeNonsense = (path: string) => {
@@ -63,6 +64,16 @@ describe('openDatabase of a file of SQLite', () => {
     await expect(openDatabase({ ...options, path }, { migrate: true })).rejects.toThrow(
       `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${reason}`,
     );
+  });
+});
+
+describe.each(ALL_KINDS)('a database of $on', ({ empty }) => {
+  it('closes while statements wait for new connections, and leaves none of them without an answer', async () => {
+    const { ping, connections, close } = await openDatabase(await empty(), { migrate: true });
+    const answered = Promise.all(Array.from({ length: 5 }, () => answers(ping)));
+    for (let used = 0; used < 2; used = connections()?.used ?? 2) await nextTurn();
+    await close();
+    expect(await answered).toHaveLength(5);
   });
 });
 

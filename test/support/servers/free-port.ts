@@ -6,12 +6,19 @@ import { createServer } from 'node:net';
  * a client that connects to an ephemeral port may connect to itself.
  */
 const FIRST = 20_000;
-const COUNT = 10_000;
+/** The ports of one worker of vitest: others start servers at the same time, and a server may listen long after it got its port. */
+const COUNT = 1_000;
+const WORKERS = 10;
 
-/** A free TCP port of the loopback address. */
+const given = new Set<number>();
+
+/** A free TCP port of the loopback address, another one at every call. */
 export const freePort = async (): Promise<number> => {
+  const first = FIRST + (Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS) * COUNT;
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const port = FIRST + Math.floor(Math.random() * COUNT);
+    const port = first + Math.floor(Math.random() * COUNT);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
   throw new Error('no port is free');

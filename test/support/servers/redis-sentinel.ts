@@ -42,7 +42,8 @@ export const launchRedisSentinels = async (program: RedisProgram): Promise<Watch
   };
   try {
     const [password, sentinelPassword] = [randomUUID(), randomUUID()];
-    const [port, replicaPort, ...ports] = await freePorts(2 + SENTINELS);
+    const [port, replicaPort] = [await freePort(), await freePort()];
+    const ports = await Promise.all(Array.from({ length: SENTINELS }, freePort));
     const access = { requirepass: password, masterauth: password };
     const replication = { replicaof: `${HOST} ${port}`, 'repl-diskless-sync-delay': '0' };
     const master = await add(launchRedis(program, { ...tls.settingsFor(port), ...access }));
@@ -60,13 +61,6 @@ export const launchRedisSentinels = async (program: RedisProgram): Promise<Watch
     await stop();
     throw error;
   }
-};
-
-const freePorts = async (count: number): Promise<[number, number, ...number[]]> => {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  const [first = 0, second = 0, ...others] = ports;
-  return [first, second, ...others];
 };
 
 /** A certificate for the address of the tests, in files, and the settings of a server that uses it. */

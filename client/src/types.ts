@@ -119,6 +119,8 @@ export type EventKind =
   | 'passkey-added'
   | 'passkey-removed'
   | 'passkey-copy-suspected'
+  | 'identity-linked'
+  | 'identity-unlinked'
   | 'second-factor-added'
   | 'second-factor-removed'
   | 'recovery-code-used'
@@ -231,6 +233,16 @@ export type AccountExport = {
     readonly isSynced: boolean;
     readonly isBackedUp: boolean;
     readonly name: string;
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+  }[];
+  /** At providers with which the user logs in. */
+  readonly identities: readonly {
+    readonly id: string;
+    readonly provider: string;
+    readonly issuer: string;
+    readonly subject: string;
+    readonly email: string | null;
     readonly createdAt: string;
     readonly lastUsedAt: string | null;
   }[];

@@ -73,6 +73,9 @@ export const EVENT_KINDS = [
   'passkey-removed',
   /** The counter of a passkey went back, which is bound to its device: there may be a copy of its key. */
   'passkey-copy-suspected',
+  /** The user can log in with an identity at a provider from now on. */
+  'identity-linked',
+  'identity-unlinked',
   /** An authenticator app has presented its first code. */
   'second-factor-added',
   'second-factor-removed',

@@ -26,6 +26,7 @@ const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactio
   outbox: 'outbox',
   used: 'used-values',
   passkeys: 'passkey-repository',
+  identities: 'identity-repository',
   factors: 'factor-repository',
   devices: 'remembered-device-repository',
   transactions: 'transactions',

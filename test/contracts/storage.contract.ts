@@ -2,7 +2,7 @@ import type { Stores } from '../../src/application/ports/transactions.ts';
 import { binding } from './storage/binding.ts';
 import { ending } from './storage/ending-sessions.ts';
 import { events } from './storage/events.ts';
-import { devices, factors, passkeys } from './storage/factors.ts';
+import { devices, factors, identities, passkeys } from './storage/factors.ts';
 import { type GivenStorage, givenStorage, type OpenedStorage } from './storage/given.ts';
 import { givenSessions } from './storage/given-sessions.ts';
 import { givenUsers, type OpenedUsers } from './storage/given-users.ts';
@@ -18,7 +18,7 @@ import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
   Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions' | 'records'>, (tests: Tests<GivenStorage>) => void>
-> = { events, links, invitations, outbox, used, passkeys, factors, devices, transactions };
+> = { events, links, invitations, outbox, used, passkeys, identities, factors, devices, transactions };
 
 /**
  * Registers the tests of every promise of all repositories, and of their transactions, for one storage.

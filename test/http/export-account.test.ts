@@ -52,6 +52,7 @@ describe('GET /users/me/export', () => {
       events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],
       links: [{ purpose: 'email-verification', email, createdAt: timestamp, expiresAt: timestamp }],
       passkeys: [],
+      identities: [],
       factors: [],
       recoveryCodes: { left: 0 },
       messages: [expect.objectContaining({ kind: 'email-verification', to: email, createdAt: timestamp })],

@@ -1,5 +1,6 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import type { Identity } from '../../src/domain/identity.ts';
 import type { Invitation } from '../../src/domain/invitation.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
@@ -133,6 +134,19 @@ export const aPasskey = (given: Partial<Passkey> = {}): Passkey => ({
   isSynced: false,
   isBackedUp: false,
   name: 'Passkey',
+  createdAt: NOW,
+  lastUsedAt: null,
+  ...given,
+});
+
+/** An identity of an unknown user. */
+export const anIdentity = (given: Partial<Identity> = {}): Identity => ({
+  issuer: 'https://accounts.example',
+  subject: `subject ${anId()}`,
+  id: anId(),
+  userId: anId(),
+  provider: 'acme',
+  email: 'ada@example.org',
   createdAt: NOW,
   lastUsedAt: null,
   ...given,

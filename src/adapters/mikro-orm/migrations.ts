@@ -35,6 +35,30 @@ export const MIGRATIONS: readonly Migration[] = [
       await schema.createIndex(`${table}_expiry`).on(table).column('expires_at').execute();
     },
   },
+  {
+    name: '1.1.0-identities',
+    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
+      const table = `${prefix}identities`;
+      await schema
+        .createTable(table)
+        .addColumn('issuer', indexedText, (column) => column.notNull())
+        .addColumn('subject', indexedText, (column) => column.notNull())
+        .addColumn('id', indexedText, (column) => column.notNull())
+        .addColumn('user_id', indexedText, (column) => column.notNull())
+        .addColumn('provider', text, (column) => column.notNull())
+        .addColumn('email', text)
+        .addColumn('created_at', integer, (column) => column.notNull())
+        .addColumn('last_used_at', integer)
+        .addColumn('version', integer, (column) => column.notNull())
+        .addPrimaryKeyConstraint(`${table}_pkey`, ['issuer', 'subject'])
+        .addForeignKeyConstraint(`${table}_user_id_fkey`, ['user_id'], `${prefix}users`, ['id'], (key) =>
+          key.onDelete('cascade').onUpdate('no action'),
+        )
+        .modifyEnd(tableOptions)
+        .execute();
+      await schema.createIndex(`${table}_user`).on(table).columns(['user_id', 'id']).execute();
+    },
+  },
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {

@@ -1,6 +1,8 @@
 import type { FactorRepository } from '../../application/ports/factor-repository.ts';
+import type { IdentityRepository } from '../../application/ports/identity-repository.ts';
 import type { PasskeyRepository } from '../../application/ports/passkey-repository.ts';
 import type { RememberedDeviceRepository } from '../../application/ports/remembered-device-repository.ts';
+import type { Identity } from '../../domain/identity.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import { changeRow, findRow, purgeRows, removeRow, removeRows, withoutVersion } from './change.ts';
 import type { Records } from './records.ts';
@@ -55,6 +57,22 @@ export const passkeyRepositoryOver = (records: Records): PasskeyRepository => ({
   },
   rename: ({ id, userId }, name) => changeRow(records, 'passkeys', { id, userId }, (row) => ({ ...row, name })),
   remove: ({ id, userId }) => removeRow(records, 'passkeys', { id, userId }),
+});
+
+export const identityRepositoryOver = (records: Records): IdentityRepository => ({
+  add: (identity) => records.insert('identities', identity),
+  async find({ issuer, subject }) {
+    const identity = await findRow(records, 'identities', { issuer, subject });
+    return identity && withoutVersion(identity);
+  },
+  async listByUser(userId) {
+    return (await records.list('identities', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+  },
+  async recordUse({ issuer, subject }, email, now) {
+    const use = (row: Identity) => ({ ...row, email, lastUsedAt: now });
+    return (await changeRow(records, 'identities', { issuer, subject }, use)) !== null;
+  },
+  remove: ({ id, userId }) => removeRow(records, 'identities', { id, userId }),
 });
 
 const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);

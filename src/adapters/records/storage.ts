@@ -3,7 +3,12 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
 import { eventRepositoryOver, userRepositoryOver } from './accounts.ts';
-import { factorRepositoryOver, passkeyRepositoryOver, rememberedDeviceRepositoryOver } from './factors.ts';
+import {
+  factorRepositoryOver,
+  identityRepositoryOver,
+  passkeyRepositoryOver,
+  rememberedDeviceRepositoryOver,
+} from './factors.ts';
 import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
 import { ownRecords } from './own-tables.ts';
 import type { Records } from './records.ts';
@@ -22,6 +27,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   outbox: outboxOver(records),
   used: usedValuesOver(records),
   passkeys: passkeyRepositoryOver(records),
+  identities: identityRepositoryOver(records),
   factors: factorRepositoryOver(records),
   devices: rememberedDeviceRepositoryOver(records),
   records: ownRecords(records),

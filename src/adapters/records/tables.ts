@@ -1,4 +1,5 @@
 import type { AccountEvent } from '../../domain/event.ts';
+import type { Identity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -45,6 +46,7 @@ export type Tables = {
   };
   readonly usedValues: { readonly id: string; readonly expiresAt: number };
   readonly passkeys: Passkey;
+  readonly identities: Identity;
   readonly factors: Factor;
   readonly rememberedDevices: RememberedDevice;
   readonly recoveryCodes: { readonly userId: string; readonly hash: string };
@@ -253,6 +255,22 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     key: ['id'],
     unique: { passkeys_credential: ['credentialId'] },
     indexes: { passkeys_user: ['userId', 'id'] },
+    ofUser: true,
+  },
+  identities: {
+    name: 'identities',
+    columns: {
+      issuer: 'text',
+      subject: 'text',
+      id: 'text',
+      userId: 'text',
+      provider: 'text',
+      email: 'text?',
+      createdAt: 'integer',
+      lastUsedAt: 'integer?',
+    },
+    key: ['issuer', 'subject'],
+    indexes: { identities_user: ['userId', 'id'] },
     ofUser: true,
   },
   factors: {

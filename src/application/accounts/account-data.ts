@@ -12,11 +12,12 @@ import { NEVER_CANCELLED } from '../use-case.ts';
  * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
  */
 export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user: User, now: number) => {
-  const [sessions, devices, links, passkeys, factors, left, messages] = await Promise.all([
+  const [sessions, devices, links, passkeys, identities, factors, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     stores.devices.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
     stores.passkeys.listByUser(user.id),
+    stores.identities.listByUser(user.id),
     stores.factors.listByUser(user.id),
     stores.factors.countCodes(user.id),
     stores.outbox.listByUser(user.id),
@@ -54,6 +55,15 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
       name: passkey.name,
       createdAt: passkey.createdAt,
       lastUsedAt: passkey.lastUsedAt,
+    })),
+    identities: identities.map(({ id, provider, issuer, subject, email, createdAt, lastUsedAt }) => ({
+      id,
+      provider,
+      issuer,
+      subject,
+      email,
+      createdAt,
+      lastUsedAt,
     })),
     factors: factors.map(({ id, createdAt, confirmedAt }) => ({ id, createdAt, confirmedAt })),
     recoveryCodes: { left },

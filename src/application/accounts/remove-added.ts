@@ -47,6 +47,23 @@ export const removeFactors = async (
   return removed;
 };
 
+/** Removes the identities that were linked to an account since a time. In a transaction that has locked the user. */
+export const removeIdentities = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'identities' | 'events'>,
+  userId: string,
+  { since, origin }: Removal,
+): Promise<void> => {
+  const linked = (await stores.identities.listByUser(userId)).filter(({ createdAt }) => createdAt >= since);
+  for (const each of linked) await stores.identities.remove(each);
+  await record(
+    deps,
+    stores,
+    origin,
+    linked.map(() => ({ userId, kind: 'identity-unlinked' })),
+  );
+};
+
 /** Whether recovery codes may have been made since a time: with an app, or anew. */
 const madeCodes = async ({ events }: Pick<Stores, 'events'>, userId: string, since: number): Promise<boolean> => {
   for (const kind of ['recovery-codes-made', 'second-factor-added'] as const)
@@ -69,8 +86,8 @@ type FirstProof = Ending & {
 };
 
 /**
- * Removes what was added to an account before its address was proven for the first time: anybody can register with it. Factors, sessions,
- * remembered devices, the language and links go; the name, the password and what operators have stated stay. In a transaction that has
+ * Removes what was added to an account before its address was proven for the first time: anybody can register with it. Factors, identities,
+ * sessions, remembered devices, the language and links go; the name, the password and what operators have stated stay. In a transaction that has
  * changed the user.
  */
 export const removeAddedBeforeProof = async (
@@ -80,7 +97,9 @@ export const removeAddedBeforeProof = async (
   { locales, ...ending }: FirstProof,
 ): Promise<void> => {
   const { id: userId, email } = user;
-  await removeFactors(deps, stores, user, { since: 0, origin: ending.origin });
+  const removal = { since: 0, origin: ending.origin };
+  await removeFactors(deps, stores, user, removal);
+  await removeIdentities(deps, stores, userId, removal);
   const locale = preferredLocale(locales, deps.mailLocales ?? []);
   if (locale !== user.locale) {
     await stores.users.update(userId, { locale, now: deps.clock.now() });

@@ -7,7 +7,7 @@ import type { Stores } from '../ports/transactions.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { findLink, invalidLink, type LinkDeps, removeUndos, undosOf, useLink, withdrawLinks } from './links.ts';
-import { type FirstProofDeps, removeAddedBeforeProof, removeFactors } from './remove-added.ts';
+import { type FirstProofDeps, removeAddedBeforeProof, removeFactors, removeIdentities } from './remove-added.ts';
 
 export type TakeAccountBackDeps = LinkDeps &
   ChangeDeps &
@@ -26,7 +26,7 @@ const DONE = {
 } as const satisfies Record<UndoPurpose, string>;
 
 /**
- * Restores the address that the link was sent to, and removes the factors that were added since the time of the link. Somebody else knew the
+ * Restores the address that the link was sent to, and removes the factors and identities that were added since the time of the link. Somebody else knew the
  * password, so it stops working, all sessions end, and the address gets a link for a new one.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
@@ -48,7 +48,10 @@ export const takeAccountBack =
       await record(deps, stores, origin, [{ userId, kind: reason }]);
       await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
       if (isFirstProof) await removeAddedBeforeProof(deps, stores, before, { reason, origin, locales });
-      else await removeFactors(deps, stores, before, { since, origin });
+      else {
+        await removeFactors(deps, stores, before, { since, origin });
+        await removeIdentities(deps, stores, userId, { since, origin });
+      }
       await endSessionsOf(deps, stores, userId, { reason, origin });
       await withdrawOthers(deps, stores, before, { email, since: isFirstProof ? 0 : since });
       await enqueue(deps, stores, origin, [

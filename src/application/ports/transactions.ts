@@ -1,5 +1,6 @@
 import type { EventRepository } from './event-repository.ts';
 import type { FactorRepository } from './factor-repository.ts';
+import type { IdentityRepository } from './identity-repository.ts';
 import type { InvitationRepository } from './invitation-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
@@ -23,6 +24,7 @@ export type Stores = {
   readonly outbox: Outbox;
   readonly used: UsedValues;
   readonly passkeys: PasskeyRepository;
+  readonly identities: IdentityRepository;
   readonly factors: FactorRepository;
   readonly devices: RememberedDeviceRepository;
   /** Tables of the application. A storage that is not over `Records` may have none. */

@@ -66,6 +66,7 @@ describe('exportAccount', () => {
       ],
       links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
       passkeys: [],
+      identities: [],
       factors: [],
       recoveryCodes: { left: 0 },
       messages: [

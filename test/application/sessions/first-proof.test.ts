@@ -9,6 +9,7 @@ import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/
 import { newUser, type User } from '../../../src/domain/user.ts';
 import { EMAIL, ORIGIN } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
+import { anIdentity } from '../../support/builders.ts';
 import { person } from '../../support/takeover/person.ts';
 import { type TakeoverWorld, takeoverWorld } from '../../support/takeover/world.ts';
 
@@ -17,7 +18,15 @@ const NEW_PASSWORD = 'staple battery';
 
 /** The tables that may keep something of a user whose address is proven for the first time: what happened, and what is still to be said. */
 const KEPT: readonly TableName[] = ['events', 'outbox', 'users'];
-const ADDED: readonly TableName[] = ['factors', 'links', 'passkeys', 'recoveryCodes', 'rememberedDevices', 'sessions'];
+const ADDED: readonly TableName[] = [
+  'factors',
+  'identities',
+  'links',
+  'passkeys',
+  'recoveryCodes',
+  'rememberedDevices',
+  'sessions',
+];
 /** Tables that say nothing of a user. */
 const OF_NOBODY: readonly TableName[] = ['invitations', 'mailboxes', 'operations', 'usedValues'];
 
@@ -39,6 +48,7 @@ const fullAccount = async () => {
   await stranger.addPasskey();
   await stranger.addApp();
   await stranger.startApp();
+  await app.identities.add(anIdentity({ userId }));
   await stranger.logIn(ADA.password);
   await app.users.update(userId, { locale: 'fr', attributes: { plan: 'gold' }, now: app.clock.now() });
   const request = { ...stranger.request(), password: ADA.password };

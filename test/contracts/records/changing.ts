@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { TABLES, type Tables } from '../../../src/adapters/records/tables.ts';
-import { aFactor, aLink, anId, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
+import { aFactor, aLink, anId, anIdentity, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
@@ -153,6 +153,7 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
       outbox: aMessageRow({ userId }),
       links: aLink({ userId }),
       passkeys: aPasskey({ userId }),
+      identities: anIdentity({ userId }),
       factors: aFactor({ userId }),
       rememberedDevices: aRememberedDevice({ userId }),
       recoveryCodes: { userId, hash: 'a hash' },

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { RememberedDevice } from '../../../src/domain/remembered-device.ts';
 import type { Factor } from '../../../src/domain/second-factor.ts';
-import { aFactor, anId, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
+import { aFactor, anId, anIdentity, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { byId, type GivenStorage, raced } from './given.ts';
 
@@ -251,5 +251,64 @@ export const devices = ({ it }: Tests<GivenStorage>): void => {
     for (let round = 0; round < 4; round += 1) purged.push(await devices.purge(NOW, 2));
     expect(purged).toEqual([2, 2, 1, 0]);
     expect(await devices.removeOfUser(owner)).toEqual([live.id]);
+  });
+};
+
+export const identities = ({ it }: Tests<GivenStorage>): void => {
+  it('finds an identity by its issuer and its subject together', async ({ identities, owner, otherUser }) => {
+    const { subject } = anIdentity();
+    const [own, other] = [anIdentity({ userId: owner, subject }), anIdentity({ userId: otherUser })];
+    const sameSubject = anIdentity({ userId: otherUser, subject, issuer: 'https://other.example/ä' });
+    for (const each of [own, other, sameSubject]) await identities.add(each);
+    for (const each of [own, other, sameSubject]) expect(await identities.find(each)).toEqual(each);
+    for (const changed of [
+      { subject: subject.toUpperCase() },
+      { subject: `${subject} ` },
+      { issuer: `${own.issuer}/` },
+    ])
+      expect(await identities.find({ ...own, ...changed })).toBeNull();
+  });
+
+  it('rejects an identity that is stored, also of another user, with DB_UNIQUE_VIOLATION', async (given) => {
+    const { identities, another, owner, otherUser } = given;
+    const { subject } = anIdentity();
+    const add = async (instance: typeof identities, at: number): Promise<string> => {
+      const identity = anIdentity({ subject, userId: at % 2 === 0 ? owner : otherUser });
+      return instance.add(identity).then(
+        () => 'added',
+        ({ code }: AppError) => code,
+      );
+    };
+    const outcomes = await raced([identities, another.identities], RACERS, add);
+    expect(outcomes.toSorted()).toEqual([...Array(RACERS - 1).fill('DB_UNIQUE_VIOLATION'), 'added']);
+  });
+
+  it('lists the identities of one user, the oldest first', async ({ identities, owner, otherUser, stranger }) => {
+    const own = [anIdentity({ userId: owner, lastUsedAt: NOW }), anIdentity({ userId: owner, email: null })];
+    for (const each of own.toSorted(byId).toReversed()) await identities.add(each);
+    await identities.add(anIdentity({ userId: otherUser }));
+    expect(await identities.listByUser(owner)).toEqual(own.toSorted(byId));
+    expect(await identities.listByUser(stranger)).toEqual([]);
+  });
+
+  it('writes the time of a use, and the address that the provider has stated', async ({ identities, owner }) => {
+    const [used, untouched] = [anIdentity({ userId: owner }), anIdentity({ userId: owner })];
+    for (const each of [used, untouched]) await identities.add(each);
+    for (const [at, email] of [[NOW + 1, 'new@example.org'] as const, [NOW + 2, null] as const]) {
+      expect(await identities.recordUse(used, email, at)).toBe(true);
+      expect(await identities.find(used)).toEqual({ ...used, email, lastUsedAt: at });
+    }
+    expect(await identities.recordUse(anIdentity(), null, NOW)).toBe(false);
+    expect(await identities.find(untouched)).toEqual(untouched);
+  });
+
+  it('removes an identity of its user alone, and says so once', async (given) => {
+    const { identities, another, owner, otherUser } = given;
+    const [identity, kept] = [anIdentity({ userId: owner }), anIdentity({ userId: owner })];
+    for (const each of [identity, kept]) await identities.add(each);
+    expect(await identities.remove({ id: identity.id, userId: otherUser })).toBeNull();
+    const removed = await raced([identities, another.identities], RACERS, (instance) => instance.remove(identity));
+    expect(removed.filter((each) => each !== null)).toEqual([identity]);
+    expect(await identities.listByUser(owner)).toEqual([kept]);
   });
 };

@@ -11,6 +11,7 @@ import {
   aMessage,
   anEvent,
   anId,
+  anIdentity,
   aPasskey,
   aRememberedDevice,
   aSession,
@@ -27,6 +28,7 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
   links: ({ links }) => links,
   outbox: ({ messages }) => messages,
   passkeys: ({ passkeys }) => passkeys,
+  identities: ({ identities }) => identities,
   factors: ({ factors }) => factors,
   rememberedDevices: ({ rememberedDevices }) => rememberedDevices,
   recoveryCodes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
@@ -58,6 +60,7 @@ describe('a user, of whom every table that names users has a row', () => {
     await stores.events.add([anEvent({ userId: user.id, address: 'network 1' })]);
     await stores.links.put(aLink({ userId: user.id, email: user.email }));
     await stores.passkeys.add(aPasskey({ userId: user.id }));
+    await stores.identities.add(anIdentity({ userId: user.id }));
     const factor = {
       id: anId(),
       userId: user.id,

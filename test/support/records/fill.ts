@@ -3,7 +3,17 @@ import type { TableName, Tables } from '../../../src/adapters/records/tables.ts'
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { rowsOf } from '../../../src/infrastructure/data/rows.ts';
 import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/records/database.ts';
-import { aFactor, aLink, anEvent, anId, anInvitation, aPasskey, aRememberedDevice, NOW } from '../builders.ts';
+import {
+  aFactor,
+  aLink,
+  anEvent,
+  anId,
+  anIdentity,
+  anInvitation,
+  aPasskey,
+  aRememberedDevice,
+  NOW,
+} from '../builders.ts';
 
 /** Rows of each table, in which every type of value occurs, of one user and of nobody. */
 const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Tables[Name][] } => {
@@ -20,6 +30,7 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     mailboxes: [{ mailbox: `of ${userId}`, refilledAt: at }],
     usedValues: [{ id: `of ${userId}`, expiresAt: at }],
     passkeys: [aPasskey({ userId, isSynced: true, transports: ['usb'], counter: 2 ** 32 - 1 })],
+    identities: [anIdentity({ userId }), anIdentity({ userId, email: null, lastUsedAt: at })],
     factors: [aFactor({ userId })],
     rememberedDevices: [aRememberedDevice({ userId })],
     recoveryCodes: ['a', 'B', 'ä'].map((hash) => ({ userId, hash })),

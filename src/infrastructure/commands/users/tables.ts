@@ -69,6 +69,7 @@ export const accountText = ({
   sessions,
   rememberedDevices,
   passkeys,
+  identities,
   factors,
   recoveryCodes,
   links,
@@ -97,6 +98,13 @@ export const accountText = ({
     }),
     ...tableIfAny(passkeys, {
       PASSKEY: ({ name }) => name,
+      ADDED: ({ createdAt }) => time(createdAt),
+      'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+    }),
+    ...tableIfAny(identities, {
+      IDENTITY: ({ provider }) => provider,
+      SUBJECT: ({ subject }) => subject,
+      EMAIL: ({ email }) => email,
       ADDED: ({ createdAt }) => time(createdAt),
       'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
     }),

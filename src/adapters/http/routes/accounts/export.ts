@@ -67,6 +67,17 @@ const Export = v.object({
       lastUsedAt: NullableTimestamp,
     }),
   ),
+  identities: v.array(
+    v.object({
+      id: v.string(),
+      provider: v.string(),
+      issuer: v.string(),
+      subject: v.string(),
+      email: Text,
+      createdAt: Timestamp,
+      lastUsedAt: NullableTimestamp,
+    }),
+  ),
   factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
   recoveryCodes: v.object({ left: v.number() }),
   messages: v.array(
@@ -108,6 +119,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     },
   ],
   passkeys: [],
+  identities: [],
   factors: [],
   recoveryCodes: { left: 0 },
   messages: [],

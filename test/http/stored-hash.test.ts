@@ -1,7 +1,9 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
+import { storableHash } from '../../src/adapters/crypto/foreign/storable-hash.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
+import facts from '../adapters/crypto/foreign-hashes.json' with { type: 'json' };
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
 import { changedStorage } from '../support/storage/changed-storage.ts';
@@ -28,6 +30,43 @@ describe('a stored hash of another bcrypt implementation', () => {
       expect(await logIn(wrong)).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
     }
     await service.close();
+  });
+});
+
+describe('an imported hash', () => {
+  /** Logs in with the password of an imported hash, after a wrong one. @returns the hash that is stored then. */
+  const hashAfterLogin = async (madeBy: RegExp) => {
+    const { hash, password } =
+      facts.hashes.find((fact) => madeBy.test(`${fact.madeBy} ${fact.hash}`)) ?? expect.unreachable();
+    const service = await startService({ BCRYPT_COST: '4' });
+    const imported = await storableHash(hash, service.ports.hasher);
+    if ('problem' in imported) throw new Error(imported.problem);
+    const user = aUser(imported);
+    await service.ports.users.add(user);
+    const logIn = (attempt: string) =>
+      service.http.post('/auth/login').send({ account: user.username, password: attempt });
+    await logIn(`X${password}`).expect(401);
+    await logIn(password).expect(200);
+    await logIn(password).expect(200);
+    const { passwordHash = '' } = (await service.ports.users.findById(user.id)) ?? {};
+    const { logs } = service;
+    await service.close();
+    return { password, passwordHash, imported: imported.passwordHash, logs };
+  };
+
+  it.each([/bcrypt .*\$2a/, /argon2-cffi/, /passlib .*scrypt/, /Django .*pbkdf2/, /sha256-suffix/, /better-auth/])(
+    'is replaced at the log-in: %s',
+    async (madeBy) => {
+      const { password, passwordHash } = await hashAfterLogin(madeBy);
+      expect(passwordHash).toMatch(/^\$2b\$04\$/);
+      expect(await bcrypt.compare(password, passwordHash)).toBe(true);
+    },
+  );
+
+  it('stays when its password has more than 72 bytes, which logs in as before', async () => {
+    const { passwordHash, imported, logs } = await hashAfterLogin(/^bcryptjs/);
+    expect(passwordHash).toBe(imported);
+    expect(logs.filter(({ msg }) => msg === 'a password hash could not be renewed')).toEqual([]);
   });
 });
 

@@ -5,6 +5,8 @@ import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
+import { isMemoryHard } from './foreign/foreign-hash.ts';
+import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
 
 export type BcryptOptions = {
@@ -23,7 +25,13 @@ const EXPECTED_DURATION = 50;
 /** A well-formed hash without a known password, for accounts that do not exist: 22 characters of salt and 31 of digest, all zero. */
 const dummyHash = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). */
+/** A hash of this service. An imported one of bcrypt has another beginning (./foreign/storable-hash.ts). */
+const isOwn = (hash: string): boolean => hash.startsWith('$2');
+
+/**
+ * bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). Imported hashes are
+ * compared too; those that need much memory one at a time, so that all together never need more than 128 MiB.
+ */
 export const bcryptPasswordHasher = ({
   cost = DEFAULT_COST,
   maxWait = 10_000,
@@ -34,17 +42,24 @@ export const bcryptPasswordHasher = ({
     maxWait,
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
+  const oneAtATime = boundedQueue({ width: 1, maxWait });
+  const verifyForeign = async (password: string, foreignHash: string): Promise<boolean> => {
+    const compare = () => enqueue(() => runner.run({ password, foreignHash, dummyHash: dummyHash(cost) }));
+    const hash = readHash(foreignHash);
+    return (await ('scheme' in hash && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
+  };
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
       return String(await enqueue(() => runner.run({ password, cost })));
     },
     verify: async (password, hash) => {
+      if (hash !== null && !isOwn(hash)) return verifyForeign(password, hash);
       const matches = await enqueue(() => runner.run({ password, hash: hash ?? dummyHash(cost) }));
       return matches === true && hash !== null && isHashable(password);
     },
-    needsRehash: (hash) => bcrypt.getRounds(hash) < cost,
-    load: enqueue.load,
+    needsRehash: (hash) => !isOwn(hash) || bcrypt.getRounds(hash) < cost,
+    load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + oneAtATime.load().waiting }),
   };
 };
 

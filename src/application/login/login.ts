@@ -1,6 +1,7 @@
 import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isHashable } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
@@ -115,7 +116,8 @@ const admit = async (
 };
 
 /**
- * Replaces a hash that was made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, or if hashing fails.
+ * Replaces a hash that was imported, or made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, if hashing
+ * fails, or if an imported password is longer than bcrypt reads.
  * @returns the user as stored now. Never rejects.
  */
 const rehashIfNeeded = async (
@@ -123,7 +125,7 @@ const rehashIfNeeded = async (
   user: User,
   password: string,
 ): Promise<User> => {
-  if (!hasher.needsRehash(user.passwordHash)) return user;
+  if (!hasher.needsRehash(user.passwordHash) || !isHashable(password)) return user;
   try {
     const passwordHash = await hasher.hash(password);
     const updatedAt = clock.now();

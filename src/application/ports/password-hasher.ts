@@ -21,6 +21,6 @@ export interface PasswordHasher {
   hash(password: string): Promise<string>;
   /** @param hash `null` when there is no such account: the result is `false`, and takes as long. */
   verify(password: string, hash: string | null): Promise<boolean>;
-  /** Whether a hash was made at a lower cost than is configured. @param hash one that a password has been verified against. */
+  /** Whether a hash was made at a lower cost than is configured, or by another system. @param hash one that a password has been verified against. */
   needsRehash(hash: string): boolean;
 }

@@ -1,0 +1,112 @@
+import crypto from 'node:crypto';
+
+type Salted = { readonly salt: Buffer; readonly key: Buffer };
+
+/** A digest of the password and a salt. */
+export type SaltedDigest = {
+  readonly algorithm: string;
+  readonly salt: string;
+  /** Where the salt stands. */
+  readonly place: 'prefix' | 'suffix';
+};
+
+/** A password hash that another system has made, as far as it can be compared with a password. */
+export type SlowHash =
+  | {
+      readonly scheme: 'bcrypt';
+      readonly hash: string /** What was hashed, if it was not the password. */;
+      readonly digest: SaltedDigest | null;
+    }
+  | ({
+      readonly scheme: 'argon2';
+      readonly variant: 'argon2id' | 'argon2i' | 'argon2d';
+      readonly memoryKib: number;
+      readonly passes: number;
+      readonly parallelism: number;
+    } & Salted)
+  | ({
+      readonly scheme: 'scrypt';
+      /** Firebase encrypts with the derived key; better-auth normalizes the password. */
+      readonly variant: 'plain' | 'firebase' | 'better-auth';
+      readonly n: number;
+      readonly r: number;
+      readonly p: number;
+    } & Salted)
+  | ({
+      readonly scheme: 'pbkdf2';
+      readonly digest: 'sha1' | 'sha256' | 'sha512';
+      readonly iterations: number;
+    } & Salted);
+
+/** A digest is too fast to be stored: it is wrapped in bcrypt first. */
+export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
+
+/** The end of a sentence about the hash. */
+export type HashProblem = { readonly problem: string };
+
+/**
+ * Limits of one comparison: about a second of a core of 2020, and 128 MiB. They are limits of the parameters and not of a measured time, so that every
+ * machine accepts the same hashes.
+ */
+const MAX_BCRYPT_COST = 14;
+/** A digest was wrapped at the cost of this service. */
+const MAX_WRAPPING_COST = 15;
+const MAX_ARGON2_KIB = 2 ** 17;
+const MAX_ARGON2_KIB_TIMES_PASSES = 2 ** 18;
+/** scrypt needs 128 bytes for each unit of N times r. */
+const MAX_SCRYPT_WORK = 2 ** 20;
+const MAX_PBKDF2_ROUNDS = 2_500_000;
+const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
+
+const TOO_DEAR = 'takes more than a second or 128 MiB to compare';
+const OUT_OF_RANGE = 'has a parameter that is missing or out of range';
+
+/** Why a hash is not accepted; `null` when it is. Written so that NaN is out of range. */
+export const limitProblem = (hash: ForeignHash): string | null => {
+  switch (hash.scheme) {
+    case 'digest':
+      return null;
+    case 'bcrypt': {
+      const cost = Number(hash.hash.slice(4, 6));
+      return within([cost, 4, 99])
+        ? dear(cost <= (hash.digest === null ? MAX_BCRYPT_COST : MAX_WRAPPING_COST))
+        : OUT_OF_RANGE;
+    }
+    case 'argon2': {
+      const { memoryKib, passes, parallelism } = hash;
+      if (crypto.argon2Sync === undefined) return 'is of argon2, which needs Node 24.7 or later';
+      const isValid = within([parallelism, 1, 255], [memoryKib, 8 * parallelism, 2 ** 32], [passes, 1, 2 ** 32]);
+      if (!isValid) return OUT_OF_RANGE;
+      return (
+        dear(memoryKib <= MAX_ARGON2_KIB && memoryKib * passes <= MAX_ARGON2_KIB_TIMES_PASSES) ?? saltProblem(hash)
+      );
+    }
+    case 'scrypt': {
+      const { n, r, p } = hash;
+      const isValid = within([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
+      // RFC 7914 §2: N is smaller than 2^(128 * r / 8).
+      if (!isValid || Math.log2(n) >= 16 * r) return OUT_OF_RANGE;
+      return dear(n * r * p <= MAX_SCRYPT_WORK) ?? saltProblem(hash);
+    }
+    case 'pbkdf2': {
+      const { iterations, digest, key } = hash;
+      if (!within([iterations, 1, 2 ** 40])) return OUT_OF_RANGE;
+      const blocks = Math.ceil(key.length / BLOCK_BYTES[digest]);
+      return dear(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
+    }
+  }
+};
+
+const dear = (isAffordable: boolean): string | null => (isAffordable ? null : TOO_DEAR);
+
+const within = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
+  ranges.every(([value, least, most]) => value >= least && value <= most);
+
+/** A short key is found by guessing, and an empty one matches every password. */
+const saltProblem = ({ salt, key }: Salted): string | null => {
+  if (!within([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
+  return within([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
+};
+
+/** Whether a comparison needs memory by the megabyte. */
+export const isMemoryHard = ({ scheme }: ForeignHash): boolean => scheme === 'argon2' || scheme === 'scrypt';

@@ -1,0 +1,60 @@
+import crypto from 'node:crypto';
+import bcrypt from 'bcrypt';
+import { PASSWORD_MAX_BYTES, passwordProblem } from '../../../domain/password.ts';
+import type { SaltedDigest, SlowHash } from './foreign-hash.ts';
+
+/** More than scrypt takes within the limits of ./foreign-hash.ts. */
+const SCRYPT_MAX_MEMORY = 2 ** 28;
+
+/**
+ * Whether a password matches a hash of another system, in constant time for a given hash. Blocks the thread. A password of more than 72 bytes may
+ * match: bcrypt has cut it there, and the other schemes use all of it.
+ */
+export const matchesHash = (password: string, hash: SlowHash): boolean => {
+  const matches =
+    hash.scheme === 'bcrypt'
+      ? bcrypt.compareSync(bcryptInput(password, hash.digest), hash.hash)
+      : crypto.timingSafeEqual(derivedKey(password, hash), hash.key);
+  return matches && passwordProblem(password) !== 'invalid_characters';
+};
+
+const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
+  digest === null
+    ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES)
+    : Buffer.from(
+        crypto
+          .createHash(digest.algorithm)
+          .update(digest.place === 'prefix' ? digest.salt + password : password + digest.salt)
+          .digest('hex'),
+      );
+
+const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt' }>): Buffer => {
+  switch (hash.scheme) {
+    case 'argon2':
+      return crypto.argon2Sync(hash.variant, {
+        message: password,
+        nonce: hash.salt,
+        parallelism: hash.parallelism,
+        tagLength: hash.key.length,
+        memory: hash.memoryKib,
+        passes: hash.passes,
+      });
+    case 'scrypt':
+      return scryptKey(password, hash);
+    case 'pbkdf2':
+      return crypto.pbkdf2Sync(password, hash.salt, hash.iterations, hash.key.length, hash.digest);
+  }
+};
+
+const scryptKey = (password: string, hash: Extract<SlowHash, { scheme: 'scrypt' }>): Buffer => {
+  const { variant, n, r, p, salt, key } = hash;
+  const options = { N: n, r, p, maxmem: SCRYPT_MAX_MEMORY };
+  if (variant !== 'firebase') {
+    return crypto.scryptSync(variant === 'plain' ? password : password.normalize('NFKC'), salt, key.length, options);
+  }
+  return firebaseCipher(crypto.scryptSync(password, salt, 32, options), Buffer.alloc(key.length));
+};
+
+/** Firebase's hash is a key of the project, encrypted with what scrypt derives from the password. */
+const firebaseCipher = (derived: Buffer, plain: Buffer): Buffer =>
+  crypto.createCipheriv('aes-256-ctr', derived, Buffer.alloc(16)).update(plain);

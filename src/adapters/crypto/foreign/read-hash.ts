@@ -1,0 +1,130 @@
+import { type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
+
+/** Far more than any of the forms needs. */
+const MAX_LENGTH = 512;
+
+/**
+ * Reads a password hash of another system, which describes itself. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2,
+ * passlib's too), Django and better-auth, `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1 and sha256; the salt stands before or after
+ * the password), and what ./storable-hash.ts makes.
+ * @returns the parameters, or why the hash is refused, as the end of a sentence about it. Never throws.
+ */
+export const readHash = (text: string): ForeignHash | HashProblem => {
+  if (text.length > MAX_LENGTH) return { problem: `is longer than ${MAX_LENGTH} characters` };
+  for (const { pattern, read } of FORMS) {
+    const fields = pattern.exec(text)?.groups;
+    if (fields === undefined) continue;
+    const hash = read(fields);
+    const problem = 'problem' in hash ? hash.problem : limitProblem(hash);
+    return problem === null ? hash : { problem };
+  }
+  return { problem: 'has none of the known forms' };
+};
+
+type Fields = Partial<Record<string, string>>;
+type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };
+
+/** passlib writes `.` for `+`, and most leave the padding out. */
+const SALT = '(?<salt>[A-Za-z0-9+/.]+={0,2})';
+const KEY = '(?<key>[A-Za-z0-9+/.]+={0,2})';
+const BCRYPT = String.raw`\$2[aby]\$(?<rest>\d\d\$[./A-Za-z0-9]{53})`;
+const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256)(?<suffix>-suffix)?\$(?<salt>[^$]{0,64})`;
+
+const bytes = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
+
+/** `m=65536,t=3,p=4` in any order. A missing or repeated name, and what is no number of at most ten digits, is NaN. */
+const numbers = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
+  const given = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
+  const isComplete = given.length === names.length;
+  const valueFor = (name: Name) =>
+    Number((isComplete ? given.find((match) => match?.[1] === name)?.[2] : null) ?? 'NaN');
+  return Object.fromEntries(names.map((name) => [name, valueFor(name)])) as Record<Name, number>;
+};
+
+const digestOf = ({ algorithm = '', suffix, salt = '' }: Fields) => ({
+  algorithm,
+  salt,
+  place: suffix === undefined ? ('prefix' as const) : ('suffix' as const),
+});
+
+const DIGEST_BYTES: Partial<Record<string, number>> = { md5: 16, sha1: 20, sha256: 32 };
+
+const FORMS: readonly Form[] = [
+  {
+    pattern: new RegExp(String.raw`^(?:bcrypt\$)?${BCRYPT}$`),
+    read: ({ rest = '' }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: null }),
+  },
+  {
+    pattern: new RegExp(String.raw`^bcrypt_sha256\$${BCRYPT}$`),
+    read: ({ rest = '' }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: digestOf({ algorithm: 'sha256' }) }),
+  },
+  {
+    pattern: new RegExp(String.raw`^${DIGEST}\$${BCRYPT}$`),
+    read: ({ rest = '', ...fields }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: digestOf(fields) }),
+  },
+  {
+    pattern: new RegExp(String.raw`^${DIGEST}\$(?<hex>[0-9a-fA-F]+)$`),
+    read: ({ hex = '', ...fields }) => {
+      const digest = digestOf(fields);
+      if (hex.length / 2 !== DIGEST_BYTES[digest.algorithm]) return { problem: `has a digest of the wrong length` };
+      return { scheme: 'digest', ...digest, hex: hex.toLowerCase() };
+    },
+  },
+  {
+    pattern: new RegExp(
+      String.raw`^(?:argon2)?\$(?<variant>argon2(?:id|i|d))\$(?:v=(?<version>\d{1,3})\$)?(?<cost>[^$]+)\$${SALT}\$${KEY}$`,
+    ),
+    read: ({ variant, version = '19', cost, salt, key }) => {
+      if (version !== '19') return { problem: 'is of a version of argon2 other than 1.3 (v=19)' };
+      const { m, t, p } = numbers(cost, 'm', 't', 'p');
+      return {
+        ...{ scheme: 'argon2', variant: variant as 'argon2id', memoryKib: m, passes: t, parallelism: p },
+        ...{ salt: bytes(salt), key: bytes(key) },
+      };
+    },
+  },
+  {
+    pattern: new RegExp(String.raw`^\$scrypt\$(?<cost>[^$]+)\$${SALT}\$${KEY}$`),
+    read: ({ cost, salt, key }) => {
+      const { ln, r, p } = numbers(cost, 'ln', 'r', 'p');
+      return { scheme: 'scrypt', variant: 'plain', n: 2 ** ln, r, p, salt: bytes(salt), key: bytes(key) };
+    },
+  },
+  {
+    pattern: new RegExp(String.raw`^scrypt\$(?<n>\d{1,10})\$(?<salt>[^$]+)\$(?<r>\d{1,10})\$(?<p>\d{1,10})\$${KEY}$`),
+    read: ({ n, r, p, salt = '', key }) => ({
+      ...{ scheme: 'scrypt', variant: 'plain', n: Number(n), r: Number(r), p: Number(p) },
+      ...{ salt: Buffer.from(salt), key: bytes(key) },
+    }),
+  },
+  {
+    pattern: new RegExp(String.raw`^\$firebase-scrypt\$(?<cost>[^$]+)\$${SALT}\$${KEY}$`),
+    read: ({ cost, salt, key }) => {
+      const { ln, r } = numbers(cost, 'ln', 'r');
+      return { scheme: 'scrypt', variant: 'firebase', n: 2 ** ln, r, p: 1, salt: bytes(salt), key: bytes(key) };
+    },
+  },
+  {
+    pattern: /^(?<salt>[0-9a-f]{32}):(?<key>[0-9a-f]{128})$/,
+    read: ({ salt = '', key = '' }) => ({
+      ...{ scheme: 'scrypt', variant: 'better-auth', n: 2 ** 14, r: 16, p: 1 },
+      ...{ salt: Buffer.from(salt), key: Buffer.from(key, 'hex') },
+    }),
+  },
+  {
+    pattern: new RegExp(
+      String.raw`^\$pbkdf2(?:-(?<digest>sha1|sha256|sha512))?\$(?:i=)?(?<iterations>\d{1,10})(?:,l=\d{1,3})?\$${SALT}\$${KEY}$`,
+    ),
+    read: ({ digest = 'sha1', iterations, salt, key }) => ({
+      ...{ scheme: 'pbkdf2', digest: digest as 'sha1', iterations: Number(iterations) },
+      ...{ salt: bytes(salt), key: bytes(key) },
+    }),
+  },
+  {
+    pattern: new RegExp(String.raw`^pbkdf2_(?<digest>sha1|sha256)\$(?<iterations>\d{1,10})\$(?<salt>[^$]+)\$${KEY}$`),
+    read: ({ digest, iterations, salt = '', key }) => ({
+      ...{ scheme: 'pbkdf2', digest: digest as 'sha1', iterations: Number(iterations) },
+      ...{ salt: Buffer.from(salt), key: bytes(key) },
+    }),
+  },
+];

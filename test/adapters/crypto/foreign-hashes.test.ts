@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { bcryptPasswordHasher, type HashingRunner, hashingThreads } from '../../../src/adapters/crypto/bcrypt.ts';
+import type { ForeignHash, HashProblem } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
+import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
+import { firebaseHash, keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
+import type { HashingTask } from '../../../src/adapters/crypto/hashing-thread.ts';
+import facts from './foreign-hashes.json' with { type: 'json' };
+
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+/** The hash as it is stored. */
+const stored = async (text: string): Promise<string> => {
+  const result = await storableHash(text, hasher);
+  if ('problem' in result) throw new Error(`The hash ${result.problem}.`);
+  return result.passwordHash;
+};
+
+const { config } = facts.firebase;
+const ALL = [
+  ...facts.hashes,
+  ...facts.keycloak.map(({ credential, ...fact }) => ({ ...fact, hash: keycloakHash(credential) })),
+  ...facts.firebase.users.map((user) => ({ ...user, ...facts.firebase, hash: firebaseHash(user, config) })),
+].map(({ madeBy, hash, password }) => ({ madeBy, hash, password }));
+
+describe('a hash of another library', () => {
+  it.each(ALL)('matches its password only, and is replaced: $madeBy $hash', async ({ hash, password }) => {
+    const passwordHash = await stored(hash);
+    expect(await hasher.verify(password, passwordHash)).toBe(true);
+    expect(hasher.needsRehash(passwordHash)).toBe(true);
+    const wrong = [
+      `X${password}`,
+      password.toUpperCase(),
+      password.slice(1),
+      '',
+      hash,
+      `${password}\0`,
+      `${password}\ud800`,
+    ];
+    expect(await Promise.all(wrong.map((other) => hasher.verify(other, passwordHash)))).toEqual(wrong.map(() => false));
+  });
+
+  it.each(ALL.filter(({ hash }) => /^(md5|sha1|sha256)/.test(hash)))(
+    'does not rest as a digest: $hash',
+    async ({ hash, password }) => {
+      const digest = hash.slice(hash.lastIndexOf('$') + 1);
+      expect((await stored(hash)).toLowerCase()).not.toContain(digest.toLowerCase());
+      expect(await hasher.verify(password, hash)).toBe(false);
+    },
+  );
+
+  it('keeps nothing of the signer key of Firebase', async () => {
+    const [user = expect.unreachable()] = facts.firebase.users;
+    const text = await stored(firebaseHash(user, config));
+    expect(text).not.toContain(config.signerKey.slice(0, 16));
+    expect(text).not.toContain(user.hash.slice(0, 16));
+    const otherKey = { ...config, signerKey: `A${config.signerKey.slice(1)}` };
+    expect(await hasher.verify(user.password, await stored(firebaseHash(user, otherKey)))).toBe(false);
+  });
+
+  it('rejects every password when the stored text cannot be read', async () => {
+    for (const text of ['', 'bcrypt$', '$argon2id$', '!unusable', 'x'.repeat(100_000)]) {
+      expect([text.length, await hasher.verify(text, text)]).toEqual([text.length, false]);
+    }
+  });
+
+  it('is compared one at a time if it needs much memory, and a wrong password never takes less than a hash of this service', async () => {
+    const load = { running: 0, most: 0 };
+    const tasks: HashingTask[] = [];
+    const run: HashingRunner['run'] = async (task) => {
+      tasks.push(task);
+      load.running += 1;
+      load.most = Math.max(load.most, load.running);
+      return hashingThreads.run(task).finally(() => {
+        load.running -= 1;
+      });
+    };
+    const watched = bcryptPasswordHasher({ cost: 5, runner: { width: 4, run } });
+    const hash = '$scrypt$ln=10,r=8,p=1$4rx3zlkrRWgthTAGIIQwRg$nSTUWelkaeXkwY3RoDf9z5uhiKSdR30aF3vtjXy2UE8';
+    await Promise.all(Array.from({ length: 6 }, () => watched.verify('a password', hash)));
+    expect([tasks.length, load.most]).toEqual([6, 1]);
+    expect(tasks[0]).toMatchObject({ dummyHash: expect.stringMatching(/^\$2b\$05\$/) });
+  });
+});
+
+const SALT = 'c2l4dGVlbiBieXRlcyEhIQ';
+const KEY = 'DFiVwPGn+gr8pV81VQK1pDxNz4VbwusoWNMehYnzFxM';
+const REST = '8yqySi/YuJy69OLjKVHV0.2Ct.IGTlMniJKiGzRsM.aDrx4GphhPC';
+const problemOf = (read: ForeignHash | HashProblem) => ('problem' in read ? read.problem : read.scheme);
+
+describe('readHash', () => {
+  it.each([
+    ['bcrypt', `$2b$14$${REST}`],
+    ['argon2', `$argon2id$v=19$m=131072,t=2,p=255$${SALT}$${KEY}`],
+    ['scrypt', `$scrypt$ln=17,r=8,p=1$${SALT}$${KEY}`],
+    ['pbkdf2', `pbkdf2_sha256$2500000$a salt of text$${KEY}=`],
+    ['pbkdf2', `$pbkdf2-sha512$i=2500000,l=32$${SALT}$${KEY}`],
+  ])('accepts %s at the limits: %s', (scheme, text) => {
+    expect(problemOf(readHash(text))).toBe(scheme);
+  });
+
+  it.each([
+    ['more than a second', `$2b$15$${REST}`],
+    ['out of range', `$2b$03$${REST}`],
+    ['more than a second', `$argon2id$v=19$m=131073,t=1,p=1$${SALT}$${KEY}`],
+    ['more than a second', `$argon2id$v=19$m=65536,t=5,p=1$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=4294967297,t=1,p=1$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=65536,t=0,p=1$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=64,t=1,p=9$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=65536,t=3$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=65536,m=65536,p=1$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=65536,t=3,p=1,keyid=x$${SALT}$${KEY}`],
+    ['out of range', `$argon2id$v=19$m=1e3,t=3,p=1$${SALT}$${KEY}`],
+    ['other than 1.3', `$argon2id$v=16$m=65536,t=3,p=1$${SALT}$${KEY}`],
+    ['salt of fewer than 8', `$argon2id$v=19$m=65536,t=3,p=1$c2l4dGU$${KEY}`],
+    ['digest of fewer than 16', `$argon2id$v=19$m=65536,t=3,p=1$${SALT}$c2l4dGVl`],
+    ['none of the known', `$argon2id$v=19$m=65536,t=3,p=1$${SALT}$`],
+    ['none of the known', `$argon2id$v=19$m=65536,t=3,p=1$$${KEY}`],
+    ['more than a second', `$scrypt$ln=18,r=8,p=1$${SALT}$${KEY}`],
+    ['more than a second', `$scrypt$ln=14,r=8,p=9$${SALT}$${KEY}`],
+    ['out of range', `$scrypt$ln=9999999999,r=8,p=1$${SALT}$${KEY}`],
+    ['out of range', `$scrypt$ln=16,r=1,p=1$${SALT}$${KEY}`],
+    ['out of range', `scrypt$1000$a salt of text$8$1$${KEY}`],
+    ['out of range', `scrypt$0$a salt of text$8$1$${KEY}`],
+    ['salt of fewer than 8', `scrypt$1024$short$8$1$${KEY}`],
+    ['more than a second', `$firebase-scrypt$ln=30,r=8$${SALT}$${KEY}`],
+    ['more than a second', `pbkdf2_sha256$2500001$a salt of text$${KEY}`],
+    ['more than a second', `$pbkdf2-sha1$1250000$${SALT}$${KEY}`.replace(KEY, KEY + KEY.slice(0, 40))],
+    ['out of range', `$pbkdf2-sha256$0$${SALT}$${KEY}`],
+    ['none of the known', `$pbkdf2-sha256$99999999999$${SALT}$${KEY}`],
+    ['none of the known', '0123456789abcdef0123456789abcdef:'],
+    ['none of the known', 'md5$salt$'],
+    ['wrong length', 'sha256$salt$00112233445566778899aabbccddeeff'],
+    ['none of the known', '00112233445566778899aabbccddeeff'],
+    ['none of the known', '$2b$10$tooshort'],
+    ['longer than 512', `$2b$${'1'.repeat(512)}`],
+  ])('refuses, as it %s: %s', (reason, text) => {
+    expect(problemOf(readHash(text))).toContain(reason);
+  });
+
+  it('refuses a hash of Firebase with a signer key of another length, and an unknown algorithm of Keycloak', () => {
+    const user = { hash: 'AAAA', salt: 'c2l4dGVlbiBieXRlcyEhIQ==' };
+    const credential = { algorithm: 'pbkdf2-md4', hashIterations: 1, value: KEY, salt: SALT };
+    expect(problemOf(readHash(firebaseHash(user, config)))).toContain('none of the known');
+    expect(problemOf(readHash(keycloakHash(credential)))).toContain('none of the known');
+  });
+});

@@ -51,22 +51,21 @@ const DIGEST_BYTES: Partial<Record<string, number>> = { md5: 16, sha1: 20, sha25
 
 const FORMS: readonly Form[] = [
   {
-    pattern: new RegExp(String.raw`^(?:bcrypt\$)?${BCRYPT}$`),
-    read: ({ rest = '' }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: null }),
-  },
-  {
-    pattern: new RegExp(String.raw`^bcrypt_sha256\$${BCRYPT}$`),
-    read: ({ rest = '' }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: digestOf({ algorithm: 'sha256' }) }),
-  },
-  {
-    pattern: new RegExp(String.raw`^${DIGEST}\$${BCRYPT}$`),
-    read: ({ rest = '', ...fields }) => ({ scheme: 'bcrypt', hash: `$2b$${rest}`, digest: digestOf(fields) }),
+    pattern: new RegExp(String.raw`^(?:bcrypt\$|(?<sha256>bcrypt_sha256)\$|${DIGEST}\$)?${BCRYPT}$`),
+    read: ({ rest = '', sha256, ...fields }) => {
+      const digest = sha256 === undefined ? fields : { algorithm: 'sha256' };
+      return {
+        scheme: 'bcrypt',
+        hash: `$2b$${rest}`,
+        digest: digest.algorithm === undefined ? null : digestOf(digest),
+      };
+    },
   },
   {
     pattern: new RegExp(String.raw`^${DIGEST}\$(?<hex>[0-9a-fA-F]+)$`),
     read: ({ hex = '', ...fields }) => {
       const digest = digestOf(fields);
-      if (hex.length / 2 !== DIGEST_BYTES[digest.algorithm]) return { problem: `has a digest of the wrong length` };
+      if (hex.length / 2 !== DIGEST_BYTES[digest.algorithm]) return { problem: 'has a digest of the wrong length' };
       return { scheme: 'digest', ...digest, hex: hex.toLowerCase() };
     },
   },

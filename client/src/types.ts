@@ -64,7 +64,7 @@ export type SessionInfo = {
 };
 
 /** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
-export type Amr = 'pwd' | 'mca' | 'otp' | 'pop' | 'user' | 'mfa';
+export type Amr = 'pwd' | 'mca' | 'fed' | 'otp' | 'pop' | 'user' | 'mfa';
 
 /** What holds the key of a session's device: a page of the device, or the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
@@ -296,6 +296,8 @@ export type MessageKind =
   | 'passkey-added'
   | 'passkey-removed'
   | 'passkey-copy-suspected'
+  | 'identity-linked'
+  | 'identity-unlinked'
   | 'second-factor-added'
   | 'second-factor-removed'
   | 'recovery-code-used'
@@ -315,6 +317,7 @@ export type ServiceCode =
   | 'AUTH_SECOND_FACTOR_INVALID'
   | 'AUTH_STEP_UP_REQUIRED'
   | 'AUTH_EMAIL_UNVERIFIED'
+  | 'AUTH_IDENTITY_CONFLICT'
   | 'AUTH_REGISTRATION_CLOSED'
   | 'AUTH_REGISTRATION_REFUSED'
   | 'AUTH_LINK_INVALID'

@@ -24,6 +24,8 @@ export type FactorNotice =
   | 'passkey-added'
   | 'passkey-removed'
   | 'passkey-copy-suspected'
+  | 'identity-linked'
+  | 'identity-unlinked'
   | 'second-factor-added'
   | 'second-factor-removed'
   | 'recovery-code-used'

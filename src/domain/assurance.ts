@@ -5,6 +5,7 @@ import type { User } from './user.ts';
 export type Method =
   | 'password'
   | 'mail-code'
+  | 'identity'
   | 'registration'
   | 'registration-without-password'
   | 'totp'
@@ -21,15 +22,17 @@ export type Authentication = {
 export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
- * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a one-time password, the proof that somebody
+ * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a log-in
+ * at a provider (`fed`, which is not registered), a one-time password, the proof that somebody
  * has a key, the presence of a user, several factors.
  */
-export const AMR_VALUES = ['pwd', 'mca', 'otp', 'pop', 'user', 'mfa'] as const;
+export const AMR_VALUES = ['pwd', 'mca', 'fed', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];
 
 const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
   password: ['pwd'],
   'mail-code': ['mca'],
+  identity: ['fed'],
   registration: ['pwd'],
   'registration-without-password': [],
   totp: ['otp'],
@@ -40,7 +43,7 @@ const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
 
 /** The factors are of two kinds: what the user knows, and what the user has. */
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
-  (values.has('pwd') || values.has('mca')) && (values.has('otp') || values.has('pop'));
+  (values.has('pwd') || values.has('mca') || values.has('fed')) && (values.has('otp') || values.has('pop'));
 
 /** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
@@ -59,6 +62,8 @@ const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: b
   password: { known: true, held: false },
   // It stands for the password of the mailbox, and proves no device.
   'mail-code': { known: true, held: false },
+  // Whatever the provider says about factors: it is not this service that has seen them.
+  identity: { known: true, held: false },
   registration: { known: true, held: false },
   'registration-without-password': { known: false, held: false },
   totp: { known: false, held: true },

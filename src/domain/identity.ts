@@ -1,3 +1,5 @@
+import { accountKind, canonicalEmail, isAccountName } from './user.ts';
+
 /** A user at an OpenID provider. The provider gives the subject to nobody else, and never changes it; an email may change hands. */
 export type IdentityKey = {
   /** As in the ID tokens of the provider. */
@@ -18,3 +20,33 @@ export type Identity = IdentityKey & {
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
 };
+
+/** What a provider has said, in a message whose signature was verified, about the user who has logged in there. */
+export type VerifiedIdentity = IdentityKey & {
+  readonly provider: string;
+  readonly email: string | null;
+  /** Whether the provider says that the address is the user's. */
+  readonly isEmailVerified: boolean;
+};
+
+export const IDENTITIES_PER_USER = 20;
+
+/** The address of an identity in the form of accounts; `null` if there is none that an account could have. */
+export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null => {
+  const address = canonicalEmail(email ?? '');
+  return accountKind(address) === 'email' && isAccountName(address) ? address : null;
+};
+
+export const newIdentity = (
+  { issuer, subject, provider, email }: VerifiedIdentity,
+  { id, userId, now }: Pick<Identity, 'id' | 'userId'> & { readonly now: number },
+): Identity => ({
+  issuer,
+  subject,
+  id,
+  userId,
+  provider,
+  email: addressOf({ email }),
+  createdAt: now,
+  lastUsedAt: now,
+});

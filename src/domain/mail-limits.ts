@@ -55,6 +55,8 @@ const BURSTS: Partial<Record<MessageKind, number>> = {
   'email-change-final': 8,
   'passkey-added': 8,
   'passkey-removed': 8,
+  'identity-linked': 8,
+  'identity-unlinked': 8,
   'second-factor-added': 8,
   'second-factor-removed': 8,
   'recovery-codes-made': 8,

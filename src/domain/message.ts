@@ -28,6 +28,8 @@ export const MESSAGE_KINDS = [
   'passkey-added',
   'passkey-removed',
   'passkey-copy-suspected',
+  'identity-linked',
+  'identity-unlinked',
   'second-factor-added',
   'second-factor-removed',
   'recovery-code-used',

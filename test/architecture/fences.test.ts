@@ -143,6 +143,7 @@ describe('the subjects of the application', () => {
   const ARROWS = {
     accounts: ['factors', 'login', 'mail', 'sessions', 'ports'],
     factors: ['login', 'mail', 'sessions', 'ports'],
+    identities: ['accounts', 'login', 'sessions', 'ports'],
     login: ['sessions', 'ports'],
     mail: ['sessions', 'ports'],
     sessions: ['ports'],

@@ -29,6 +29,15 @@ describe('what a user has shown', () => {
       ['mail-code', 'totp'],
       ['mca', 'otp', 'mfa'],
     ],
+    [['identity'], ['fed']],
+    [
+      ['password', 'mail-code', 'identity'],
+      ['pwd', 'mca', 'fed'],
+    ],
+    [
+      ['identity', 'totp'],
+      ['fed', 'otp', 'mfa'],
+    ],
     [['registration'], ['pwd']],
     [['totp'], ['otp']],
     [['recovery-code'], ['otp']],

@@ -1,5 +1,7 @@
 import type { Response } from 'supertest';
+import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import type { Hooks } from '../../src/application/ports/hooks.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -46,6 +48,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_PAGE_SERVER_UNKNOWN: [401, false],
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
+  AUTH_IDENTITY_CONFLICT: [409, false],
   AUTH_REGISTRATION_CLOSED: [403, false],
   AUTH_REGISTRATION_REFUSED: [403, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
@@ -193,6 +196,15 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const findByUsername = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
     const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findByUsername } }));
     return logIn(other, { account: 'ada', password: 'x' });
+  },
+  AUTH_IDENTITY_CONFLICT: async () => {
+    // Of a route of an application: the service has none yet that signs in with a provider.
+    const errors = { AUTH_IDENTITY_CONFLICT: true } as const;
+    const declared = { name: 'sign-in', summary: 'A test', method: 'GET', path: '/sign-in', auth: 'public' } as const;
+    const signIn = route({ ...declared, response: { data: v.null() }, errors }, () => {
+      throw new AppError('AUTH_IDENTITY_CONFLICT');
+    });
+    return (await start({ BASE_URL }, () => ({ routes: () => [signIn] }))).http.get('/sign-in');
   },
   AUTH_REGISTRATION_REFUSED: () => registerWith(() => ({ decision: 'refuse' })),
   SYS_HOOK_UNAVAILABLE: () => registerWith(() => Promise.reject(new Error('the hook is down'))),

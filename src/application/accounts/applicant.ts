@@ -2,6 +2,7 @@ import type { Attributes } from '../../domain/attributes.ts';
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
@@ -31,6 +32,8 @@ export type RegisterInput = {
   readonly locales?: readonly string[];
   /** The token of an invitation. */
   readonly invitation?: string | undefined;
+  /** Its address is the email. It is linked to the account. */
+  readonly identity?: VerifiedIdentity | undefined;
   /** For the hook of registrations. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
   readonly origin?: Origin;
@@ -58,7 +61,7 @@ export type Applicant = {
 
 /**
  * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
- * invitation proves it.
+ * invitation proves it, and so does a provider that says so.
  */
 export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(deps)) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
@@ -70,7 +73,8 @@ export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(dep
     const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
     const username = usernames.at(-1) ?? usernames[0];
     const now = clock.now();
-    const proven = { attributes, emailVerifiedAt: invitation && now };
+    const isProven = invitation !== null || (input.identity?.isEmailVerified ?? false);
+    const proven = { attributes, emailVerifiedAt: isProven ? now : null };
     const user = newUser({ id: ids.next(), username, email, passwordHash, now, locale, ...proven });
     return { user, usernames };
   };

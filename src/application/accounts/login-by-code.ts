@@ -2,7 +2,7 @@ import { needsSecondFactor } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
-import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
+import { canonicalAccount, isAccountName } from '../../domain/user.ts';
 import type { LoginDeps, LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
@@ -12,11 +12,11 @@ import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { enqueue, findByAccount, NEVER_CANCELLED, record } from '../use-case.ts';
+import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { randomPassword } from './applicant.ts';
-import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+import { type ProveAddressDeps, proveAddress } from './remove-added.ts';
 
-export type LoginByCodeDeps = LoginDeps & FirstProofDeps & Pick<Stores, 'outbox' | 'used'>;
+export type LoginByCodeDeps = LoginDeps & ProveAddressDeps & Pick<Stores, 'outbox' | 'used'>;
 
 type CodeRequest = {
   readonly account: string;
@@ -87,7 +87,7 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
         throw invalidCode('the user was deleted, or has another address or password');
       await useCodes(stores, asked, guessed.code);
       const isProven = randomHash === null || locked.emailVerifiedAt !== null;
-      const current = isProven ? locked : await prove(deps, stores, locked, { randomHash, locales, origin });
+      const current = isProven ? locked : await proveAddress(deps, stores, locked, { randomHash, locales, origin });
       assertMayLogIn(deps, current);
       if (needsSecondFactor(deps, current) && rememberedDeviceId === null)
         return { pendingLogin: newPendingLogin(deps, current, 'mail-code') };
@@ -97,29 +97,4 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
       return opened;
     });
   };
-};
-
-type Proof = Required<Pick<CodeLogin, 'locales' | 'origin'>> & {
-  /** Of a password that nobody knows. */
-  readonly randomHash: string;
-};
-
-/**
- * Marks the address as verified. Anybody can have registered with it before, so the password goes with all that was added to the account, and
- * the owner is told. @returns the user as stored now.
- */
-const prove = async (
-  deps: LoginByCodeDeps,
-  stores: Stores,
-  user: User,
-  { randomHash: passwordHash, locales, origin }: Proof,
-): Promise<User> => {
-  const { id: userId, email: to } = user;
-  const now = deps.clock.now();
-  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-  await stores.users.update(userId, { emailVerifiedAt: now, now });
-  await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-  await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
-  if (deps.notices?.has('password')) await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to }]);
-  return (await stores.users.lock(userId)) ?? user;
 };

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import type { User } from '../../domain/user.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
@@ -20,6 +21,7 @@ import {
 import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
 import { assertNotReserved } from './links.ts';
+import { storeIdentity } from './store-identity.ts';
 
 export type RegisterDeps = ChangeDeps &
   ApplicantDeps &
@@ -40,17 +42,17 @@ export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
 export const register = (deps: RegisterDeps) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password } = input;
+    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
     const applied = await applicant(input, invitation);
     cancellation.throwIfAborted();
     const now = applied.user.createdAt;
-    const method = password === undefined ? 'registration-without-password' : 'registration';
+    const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
     return underFreeUsername(deps.users, applied, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-      await store(deps, { user, invitation, origin, cancellation }, (stores) =>
+      await store(deps, { user, invitation, identity, origin, cancellation }, (stores) =>
         storeSession(deps, stores, session, { kind: 'registered', user, origin }),
       );
       return opened;
@@ -67,14 +69,15 @@ export const register = (deps: RegisterDeps) => {
 export const registerPending = (deps: RegisterPendingDeps) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
-    const { origin = NO_ORIGIN } = input;
+    const { origin = NO_ORIGIN, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const applied = await applicant(input, invitation);
     await underFreeUsername(deps.users, applied, (user) =>
-      store(deps, { user, invitation, origin, cancellation }, (stores) =>
+      store(deps, { user, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
     );
+    if (identity !== undefined) return newPendingLogin(deps, applied.user, 'identity');
     return input.password === undefined ? null : newPendingLogin(deps, applied.user);
   };
 };
@@ -82,6 +85,7 @@ export const registerPending = (deps: RegisterPendingDeps) => {
 type Registration = {
   readonly user: User;
   readonly invitation: Invitation | null;
+  readonly identity: VerifiedIdentity | undefined;
   readonly origin: Origin;
   readonly cancellation: Cancellation;
 };
@@ -89,7 +93,7 @@ type Registration = {
 /** @param complete stores what belongs to the registration, in its transaction. */
 const store = async (
   deps: RegisterDeps,
-  { user, invitation, origin, cancellation }: Registration,
+  { user, invitation, identity, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
 ): Promise<void> => {
   const { transactions, emailVerification = 'off' } = deps;
@@ -101,8 +105,10 @@ const store = async (
       cancellation.throwIfAborted();
       await assertNotReserved(deps, stores, user);
       await complete(stores);
-      if (invitation !== null) await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
-      if (invitation !== null || emailVerification === 'off') return;
+      if (identity !== undefined) await storeIdentity(deps, stores, identity, user, origin);
+      const isProven = user.emailVerifiedAt !== null;
+      if (isProven) await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
+      if (isProven || emailVerification === 'off') return;
       await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
     });
     cancellation.throwIfAborted();

@@ -11,7 +11,7 @@ export type Registered = OpenedSession | { readonly pendingLogin: string } | nul
 export const registration = (deps: RegisterUnverifiedDeps & RegisterPendingDeps) => {
   const [opening, pending, unverified] = [register(deps), registerPending(deps), registerUnverified(deps)];
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<Registered> => {
-    if (deps.emailVerification === 'required' && input.invitation === undefined) {
+    if (deps.emailVerification === 'required' && input.invitation === undefined && input.identity === undefined) {
       await unverified(input, cancellation);
       return null;
     }

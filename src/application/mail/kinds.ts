@@ -35,6 +35,8 @@ export const MAIL_VARIABLES = {
   /** With what is left. */
   'factors-undone': ['username', 'passkeys', 'apps', 'resetPage'],
   'passkey-copy-suspected': NOTICE,
+  'identity-linked': UNDOABLE,
+  'identity-unlinked': UNDOABLE,
   'second-factor-added': UNDOABLE,
   'second-factor-removed': UNDOABLE,
   'recovery-code-used': NOTICE,

@@ -103,6 +103,8 @@ const factorNotice =
     template:
       | 'passkey-added'
       | 'passkey-removed'
+      | 'identity-linked'
+      | 'identity-unlinked'
       | 'second-factor-added'
       | 'second-factor-removed'
       | 'recovery-codes-made',
@@ -161,6 +163,8 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
   'email-change-undone': (_message, { username }) => mail('email-change-undone', { username }),
   'passkey-added': factorNotice('passkey-added'),
   'passkey-removed': factorNotice('passkey-removed'),
+  'identity-linked': factorNotice('identity-linked'),
+  'identity-unlinked': factorNotice('identity-unlinked'),
   'second-factor-added': factorNotice('second-factor-added'),
   'second-factor-removed': factorNotice('second-factor-removed'),
   'recovery-codes-made': factorNotice('recovery-codes-made'),

@@ -151,6 +151,12 @@ export const CATALOG = defineCatalog({
     description:
       'The username or the email belongs to a registered user, or a user gave the email up within the last seven days and can still undo that. `message` says which. If an earlier attempt got a 5xx or no response, it may have succeeded: log in.',
   },
+  AUTH_IDENTITY_CONFLICT: {
+    status: 409,
+    message: 'An account with this email address exists. Log in to it in another way, and link the provider there.',
+    description:
+      'A log-in at a provider does not fit the accounts: the address has one, and not both the provider and the account have proven it; or the identity is linked to another account; or the only way into an account cannot be removed. `message` says which, and what to do.',
+  },
   DB_UNIQUE_VIOLATION: {
     status: 409,
     level: 'warn',

@@ -4,13 +4,14 @@ import { logInWithCode, requestLoginCode } from '../../../src/application/accoun
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
+import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { EMAIL } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';
 import { holds } from '../../support/properties/properties.ts';
 import { person } from '../../support/takeover/person.ts';
-import { type Operation, programs, thief } from '../../support/takeover/thief.ts';
+import { anIdentityOf, type Operation, programs, thief } from '../../support/takeover/thief.ts';
 import { type Policies, succeeds, type TakeoverWorld, takeoverWorld } from '../../support/takeover/world.ts';
 
 const NEW_PASSWORD = 'staple battery';
@@ -106,6 +107,20 @@ describe('an account that a stranger has registered with the address of somebody
       if (!(await stays(world))) return true;
       await getsIn(world, logInByCode(world));
       expect(await world.stored()).toMatchObject({ emailVerifiedAt: expect.any(Number), locale: 'de' });
+      expect(await mallory.ways()).toEqual([]);
+      return true;
+    });
+    await holds(property, { numRuns: 40 });
+  });
+
+  it('is the owner’s after a sign-in at a provider that vouches for the address, whatever was added before', async () => {
+    const property = fc.asyncProperty(POLICIES, programs(12), async (policies, program) => {
+      const { world, mallory } = await held(policies, program);
+      const { app, deps, userId } = world;
+      if (!(await stays(world))) return true;
+      await getsIn(world, signIn(deps)({ identity: anIdentityOf('ada', EMAIL), locales: ['de'] }));
+      expect(await world.stored()).toMatchObject({ emailVerifiedAt: expect.any(Number), locale: 'de' });
+      expect((await app.identities.find(anIdentityOf('ada')))?.userId).toBe(userId);
       expect(await mallory.ways()).toEqual([]);
       return true;
     });

@@ -85,6 +85,8 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'passkey-added': [...FACTS, ...UNDOABLE],
   'passkey-removed': [...FACTS, ...UNDOABLE, 'does not come back'],
   'passkey-copy-suspected': [...FACTS, 'not your device', 'remove this passkey'],
+  'identity-linked': [...FACTS, ...UNDOABLE],
+  'identity-unlinked': [...FACTS, ...UNDOABLE, 'does not come back'],
   'second-factor-added': [...FACTS, ...UNDOABLE],
   'second-factor-removed': [...FACTS, ...UNDOABLE, 'the password alone', 'does not come back'],
   'recovery-code-used': [...FACTS, 'If it was not you', 'make new recovery codes'],

@@ -34,6 +34,8 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'email-changed': ['email-change-undo'],
   'passkey-added': ['factors-undo'],
   'passkey-removed': ['factors-undo'],
+  'identity-linked': ['factors-undo'],
+  'identity-unlinked': ['factors-undo'],
   'second-factor-added': ['factors-undo'],
   'second-factor-removed': ['factors-undo'],
   'recovery-codes-made': ['factors-undo'],

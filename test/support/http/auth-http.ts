@@ -9,7 +9,7 @@ import { aPerson, cookiePair, hasher, refreshCookieOf, startService, type TestSe
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks'>;
+type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' | 'routes'>;
 
 /**
  * Services with one database for a test file, all closed at its end.

@@ -2,7 +2,9 @@ import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
 import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
+import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
+import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { type Authenticator, authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
 import type { TakeoverWorld } from './world.ts';
@@ -66,6 +68,12 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
       const first = { id: started.id, code: codeOf(started.secret), tokenIssuedAt: app.clock.now() / 1_000 };
       recoveryCodes.push(...(await confirmApp(deps)({ userId, sessionId, ...first })));
       apps.push(started);
+    },
+    /** A sign-in that opens another account is of no use. */
+    signIn: async (identity: VerifiedIdentity) => {
+      const result = await signIn(deps)({ identity });
+      if ('pendingLogin' in result) await finish(result.pendingLogin);
+      else if (result.user.id === userId) hold(result);
     },
     startApp: () => startApp(deps, app.secrets.factors)({ userId, sessionId }),
     /** Adds one in a pending log-in. */

@@ -5,6 +5,8 @@ import { takeAccountBack } from '../../../src/application/accounts/take-account-
 import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, SECOND } from '../application.ts';
 import { person } from './person.ts';
@@ -29,6 +31,9 @@ const OPERATIONS = [
   'verify',
   'undo',
   'change-locale',
+  'link-identity',
+  'sign-in',
+  'unlink-identity',
   'send-mail',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -38,6 +43,15 @@ const OFTEN = ['add-passkey', 'add-app', 'ask-for-new-address', 'take-new-addres
 
 export const programs = (maxLength: number): fc.Arbitrary<Operation[]> =>
   fc.array(fc.oneof(fc.constantFrom(...OPERATIONS), fc.constantFrom(...OFTEN)), { maxLength, size: 'max' });
+
+/** Somebody's account at a provider, which vouches for an address of theirs. */
+export const anIdentityOf = (subject: string, email = MAILBOXES[0] ?? ''): VerifiedIdentity => ({
+  issuer: 'https://accounts.example',
+  subject,
+  provider: 'acme',
+  email,
+  isEmailVerified: true,
+});
 
 /** Mailboxes of the thief. */
 const MAILBOXES = ['thief@example.com', 'thief@example.net'];
@@ -102,6 +116,10 @@ export const thief = (world: TakeoverWorld) => {
     verify: async () => confirmEmail(deps)({ token: await tokenOf('email-verification') }),
     undo,
     'change-locale': () => changeLocale(deps)(caller(), 'fr'),
+    'link-identity': () => linkIdentity(deps)(caller(), anIdentityOf('thief')),
+    'sign-in': () => mallory.signIn(anIdentityOf('thief')),
+    'unlink-identity': async () =>
+      unlinkIdentity(deps)(caller(), (await app.identities.listByUser(userId)).at(0)?.id ?? 'none'),
     'send-mail': links,
   };
 
@@ -120,6 +138,7 @@ export const thief = (world: TakeoverWorld) => {
       };
       for (const token of mallory.tokens) await attempt('refresh', () => app.refresh([token]));
       for (const key of mallory.keys) await attempt('passkey', () => mallory.useKey(key));
+      if ((await app.identities.find(anIdentityOf('thief')))?.userId === userId) found.push('identity');
       for (const each of passwords) {
         await attempt('password', () => mallory.logIn(each));
       }

@@ -17,7 +17,7 @@ type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
 export const takeoverWorld = async (policies: Policies, records = memoryRecords()) => {
   const notices = new Set(NOTICES);
   const app = applicationWithMail({ notices }, application(storageOver(records)));
-  const deps = { ...app, ...policies, notices, mailLocales: ['en', 'de'] };
+  const deps = { ...app, ...policies, notices, mailLocales: ['en', 'de'], pause: async () => undefined };
   // `register` without a policy: how the account began does not matter here.
   const { user, ...session } = await app.register(ADA);
   const links: (SentLink & { readonly to: string })[] = [];

@@ -24,6 +24,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',
   AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',
   AUTH_REGISTRATION_REFUSED: 'Show `message`. Do not send the same request again.',
+  AUTH_IDENTITY_CONFLICT:
+    'Show `message`. Let the user log in to the account in another way, and link the provider there.',
   AUTH_USER_DUPLICATE:
     'Ask for another username or email. After a registration without a response, try to log in: the user may exist already.',
   CLIENT_PARAMS_VALIDATION_FAILED: 'Show each entry of `details` at its field. Do not send the same request again.',

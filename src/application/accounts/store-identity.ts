@@ -1,0 +1,32 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import { IDENTITIES_PER_USER, type Identity, newIdentity, type VerifiedIdentity } from '../../domain/identity.ts';
+import type { User } from '../../domain/user.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { type RecordDeps, record } from '../use-case.ts';
+
+/** @param message without it, that of the catalog: the address of the identity has an account. */
+export const identityConflict = (reason: string, message?: string): AppError =>
+  new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
+
+/**
+ * Links an identity to a user, in a transaction that has locked or added the user.
+ * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
+ */
+export const storeIdentity = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'identities' | 'events'>,
+  verified: VerifiedIdentity,
+  { id: userId }: Pick<User, 'id'>,
+  origin: Origin,
+): Promise<Identity> => {
+  if ((await stores.identities.listByUser(userId)).length >= IDENTITIES_PER_USER)
+    throw identityConflict(
+      'too many identities',
+      'This account has as many sign-ins as it may have. Remove one first.',
+    );
+  const identity = newIdentity(verified, { id: deps.ids.next(), userId, now: deps.clock.now() });
+  await stores.identities.add(identity);
+  await record(deps, stores, origin, [{ userId, kind: 'identity-linked' }]);
+  return identity;
+};

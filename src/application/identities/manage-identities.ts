@@ -1,0 +1,103 @@
+import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { addressOf, type Identity, type VerifiedIdentity } from '../../domain/identity.ts';
+import { isTaken } from '../accounts/applicant.ts';
+import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { type Caller, type LiveUserDeps, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { type ChangeDeps, record } from '../use-case.ts';
+
+export type ManageIdentitiesDeps = ChangeDeps &
+  LiveUserDeps &
+  NoticeDeps &
+  SecondFactorPolicy &
+  Pick<Stores, 'identities'> & {
+    /** Whether users may log in with codes by mail. */
+    readonly loginByCode?: boolean | undefined;
+  };
+
+export type ListedIdentity = ReturnType<typeof listed>;
+
+const listed = ({ id, provider, email, createdAt, lastUsedAt }: Identity) => ({
+  id,
+  provider,
+  email,
+  createdAt,
+  lastUsedAt,
+});
+
+/** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
+export const listIdentities =
+  (deps: LiveUserDeps & Pick<Stores, 'identities'>) =>
+  async (caller: Caller): Promise<ListedIdentity[]> => {
+    const { id } = await liveUser(deps, caller);
+    return (await deps.identities.listByUser(id)).map(listed);
+  };
+
+/** The callback of a provider has no guard of a route, so the step-up is asked for here. */
+const steppedUp = async (deps: ManageIdentitiesDeps, stores: Stores, caller: Caller) => {
+  const user = await lockedFactorOwner(deps, stores, caller);
+  const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
+  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
+  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+  return { user, session };
+};
+
+/**
+ * Links an identity to the user of a session, and again without effect. The address of the account is verified if the provider says so: its user
+ * then has both, the account and the mailbox.
+ * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const linkIdentity =
+  (deps: ManageIdentitiesDeps) =>
+  (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<ListedIdentity> => {
+    const linked = deps.transactions.run(async (stores) => {
+      const { user } = await steppedUp(deps, stores, caller);
+      const found = await stores.identities.find(identity);
+      if (found !== null && found.userId !== user.id) throw linkedElsewhere();
+      if (found !== null) return listed(found);
+      const added = await storeIdentity(deps, stores, identity, user, origin);
+      if (user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email) {
+        await stores.users.update(user.id, { emailVerifiedAt: added.createdAt, now: added.createdAt });
+        await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
+      }
+      await notifyOfChange(deps, stores, { kind: 'identity-linked', user, origin, at: added.createdAt });
+      return listed(added);
+    });
+    return linked.catch((error: unknown) => {
+      throw isTaken(error) ? linkedElsewhere() : error;
+    });
+  };
+
+const linkedElsewhere = (): AppError =>
+  identityConflict('linked to another user', 'You sign in to another account with it. Remove it there first.');
+
+/**
+ * Removes an identity, unless it is the only way in that the user is known to have. Whether a user has a password is not stored, so they present it
+ * before. A link for a new password is no way in: the user uses it first.
+ * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such identity, even if
+ *   another user has.
+ */
+export const unlinkIdentity =
+  (deps: ManageIdentitiesDeps) =>
+  (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      const { user, session } = await steppedUp(deps, stores, caller);
+      const { id: userId } = user;
+      if ((await stores.identities.remove({ id, userId })) === null)
+        throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      const hasWayIn =
+        session.amr.includes('pwd') ||
+        (deps.loginByCode === true && user.emailVerifiedAt !== null) ||
+        (await stores.passkeys.listByUser(userId)).length > 0 ||
+        (await stores.identities.listByUser(userId)).length > 0;
+      if (!hasWayIn)
+        throw identityConflict(
+          'the last way in',
+          'This is the only way into the account. Log in with a password first, or add a passkey.',
+        );
+      await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked', sessionId: caller.sessionId }]);
+      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin });
+    });

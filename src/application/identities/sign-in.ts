@@ -1,0 +1,153 @@
+import { needsSecondFactor } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
+import { addressOf, type VerifiedIdentity } from '../../domain/identity.ts';
+import type { User } from '../../domain/user.ts';
+import { isTaken, type RegisterInput, randomPassword } from '../accounts/applicant.ts';
+import type { RegisterPendingDeps } from '../accounts/register.ts';
+import type { RegisterUnverifiedDeps } from '../accounts/register-unverified.ts';
+import { registration } from '../accounts/registration.ts';
+import { type ProveAddressDeps, proveAddress } from '../accounts/remove-added.ts';
+import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
+import type { LoginResult } from '../login/login.ts';
+import { newPendingLogin } from '../login/pending-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { notifyOfChange } from '../notices.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
+
+export type SignInDeps = RegisterUnverifiedDeps &
+  RegisterPendingDeps &
+  AnyLoginDeps &
+  ProveAddressDeps &
+  Pick<Stores, 'identities' | 'devices'>;
+
+export type SignIn = Pick<RegisterInput, 'invitation' | 'extra' | 'locales' | 'origin' | 'presented'> & {
+  readonly identity: VerifiedIdentity;
+  readonly refreshTokens?: readonly string[];
+  readonly rememberedDevices?: readonly string[];
+};
+
+/** Something has changed since the sign-in was decided: it is decided once more. */
+class Overtaken extends Error {}
+
+/**
+ * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing. A linked identity logs in,
+ * whatever address the provider states. Otherwise, an address without an account registers. One with an account logs in to it and is linked if
+ * both sides have proven the address; if only the provider has, the account loses what was added to it before. Not within a unit of work.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_IDENTITY_CONFLICT, AUTH_PROOF_EXPIRED,
+ *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE
+ */
+export const signIn = (deps: SignInDeps) => {
+  const attempt = signInOnce(deps);
+  return async (input: SignIn, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+    try {
+      return await attempt(input, cancellation);
+    } catch (error) {
+      if (!isOvertaken(error)) throw error;
+    }
+    return attempt(input, cancellation).catch((error: unknown) => {
+      throw isOvertaken(error) ? identityConflict('others change the account, or the address is reserved') : error;
+    });
+  };
+};
+
+const isOvertaken = (error: unknown): boolean => error instanceof Overtaken || isTaken(error);
+
+const signInOnce = (deps: SignInDeps) => {
+  const registering = registration(deps);
+  const randomHash = randomPassword(deps);
+  return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
+    const { identity } = input;
+    const linked = await deps.identities.find(identity);
+    const email = addressOf(identity);
+    const user = await (linked === null ? ownerOf(deps, identity, email) : deps.users.findById(linked.userId));
+    if (user !== null) return logIn(deps, { user, isLinked: linked !== null, randomHash }, input, cancellation);
+    if (linked !== null) throw new Overtaken();
+    if (email === null) throw refused('The provider has stated no email address. Register in another way.');
+    const registered = await registering({ ...input, email }, cancellation);
+    if (registered === null) throw new AppError('AUTH_EMAIL_UNVERIFIED');
+    return registered;
+  };
+};
+
+const refused = (message: string): AppError =>
+  new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
+
+/**
+ * The user who has the address of an identity that is not linked. Where addresses are verified before the first log-in, a provider that
+ * does not vouch for the address learns nothing about it.
+ * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_REFUSED
+ */
+const ownerOf = async (
+  { users, emailVerification }: SignInDeps,
+  { isEmailVerified }: VerifiedIdentity,
+  email: string | null,
+): Promise<User | null> => {
+  if (!isEmailVerified && emailVerification === 'required')
+    throw refused('The provider does not say that this email address is yours. Register in another way.');
+  const owner = email === null ? null : await users.findByEmail(email);
+  if (owner !== null && !isEmailVerified) throw identityConflict('the provider has not proven the address');
+  return owner;
+};
+
+type Decision = {
+  readonly user: User;
+  readonly isLinked: boolean;
+  readonly randomHash: () => Promise<string>;
+};
+
+const logIn = async (
+  deps: SignInDeps,
+  { user, isLinked, randomHash }: Decision,
+  input: SignIn,
+  cancellation: Cancellation,
+): Promise<LoginResult> => {
+  const { identity, origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], locales = [] } = input;
+  const keys = await provenKeys(deps, presented);
+  const verified = await verifiedTokens(deps, refreshTokens);
+  const proves = user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email;
+  const proof = proves ? { randomHash: await randomHash(), locales, origin } : null;
+  const now = deps.clock.now();
+  const expected = proves ? { ...user, emailVerifiedAt: now } : user;
+  assertMayLogIn(deps, expected);
+  const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+  const authentications = [{ method: 'identity', at: now }] as const;
+  const { session, opened } = await prepareSession(deps, { user: expected, now, origin, keys, authentications });
+  cancellation.throwIfAborted();
+  return deps.transactions.run(async (stores): Promise<LoginResult> => {
+    const locked = await lockedAsDecided(stores, identity, { user, isLinked });
+    const current = proof === null ? locked : await proveAddress(deps, stores, locked, proof);
+    const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
+    if (isLinked && !proves) await stores.identities.recordUse(identity, addressOf(identity), now);
+    // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
+    else if (proves || !waits) {
+      await storeIdentity(deps, stores, identity, current, origin);
+      await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin });
+    }
+    if (waits) {
+      assertMayLogIn(deps, current);
+      return { pendingLogin: newPendingLogin(deps, current, 'identity') };
+    }
+    const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
+    await storeLogin(deps, stores, { user: current, session, verified, isOwnDevice, origin, rememberedDeviceId });
+    return opened;
+  });
+};
+
+/** Locks the user, who has to be as they were when it was decided to log them in. */
+const lockedAsDecided = async (
+  stores: Stores,
+  identity: VerifiedIdentity,
+  { user: { id, email, emailVerifiedAt }, isLinked }: Omit<Decision, 'randomHash'>,
+): Promise<User> => {
+  const locked = await stores.users.lock(id);
+  const linked = await stores.identities.find(identity);
+  const isSame = locked?.email === email && locked.emailVerifiedAt === emailVerifiedAt;
+  if (!isSame || (linked?.userId ?? null) !== (isLinked ? id : null)) throw new Overtaken();
+  return locked;
+};

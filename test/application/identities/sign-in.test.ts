@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
+import { type SignIn, type SignInDeps, signIn } from '../../../src/application/identities/sign-in.ts';
+import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
+import { EMAIL, NOTHING, registeredAda } from '../../support/account.ts';
+import { ADA, MINUTE, rejections } from '../../support/application.ts';
+import { codeAt } from '../../support/authenticator-app.ts';
+import { anIdentity } from '../../support/builders.ts';
+
+const CONFLICT = { code: 'AUTH_IDENTITY_CONFLICT', status: 409 };
+const REFUSED = { code: 'AUTH_REGISTRATION_REFUSED' };
+
+const verifiedIdentity = (given: Partial<VerifiedIdentity> = {}): VerifiedIdentity => ({
+  issuer: 'https://accounts.example',
+  subject: '4711',
+  provider: 'acme',
+  email: 'Grace@Example.org',
+  isEmailVerified: true,
+  ...given,
+});
+
+/** Ada has registered, and has proven her address or not. */
+const setUp = async ({ isProven = true, ...policies }: Partial<SignInDeps> & { readonly isProven?: boolean } = {}) => {
+  const ada = await registeredAda();
+  const { app, user } = ada;
+  const deps = { ...app, pause: async () => undefined, ...policies };
+  const now = app.clock.now();
+  if (isProven) await app.users.update(user.id, { emailVerifiedAt: now, now });
+  app.clock.advance(MINUTE);
+  const run = signIn(deps);
+  const attempt = (given: Partial<VerifiedIdentity> = {}, more: Omit<SignIn, 'identity'> = {}) =>
+    run({ identity: verifiedIdentity(given), ...more });
+  return {
+    ...ada,
+    deps,
+    attempt,
+    /** Signs in without a second factor. */
+    enter: async (given: Partial<VerifiedIdentity> = {}, more: Omit<SignIn, 'identity'> = {}) => {
+      const result = await attempt(given, more);
+      return 'pendingLogin' in result ? expect.unreachable('waits for a second factor') : result;
+    },
+    identitiesOf: async (userId: string) => (await app.identities.listByUser(userId)).map(({ subject }) => subject),
+    amrOf: async (result: { sessionId: string; user: { id: string } }) =>
+      (await app.sessions.find({ id: result.sessionId, userId: result.user.id }))?.amr,
+  };
+};
+
+describe('an identity whose address has no account', () => {
+  it('registers with a derived username and a proven address, and logs in to the same account from then on', async () => {
+    const { app, enter, amrOf, about } = await setUp({ emailVerification: 'required' });
+    const first = await enter();
+    expect(first.user).toMatchObject({ username: 'grace', email: 'grace@example.org' });
+    expect(await amrOf(first)).toEqual(['fed']);
+    const { events, messages, user } = await about(first.user.id);
+    expect(events.map(({ kind }) => kind).toSorted()).toEqual(['email-verified', 'identity-linked', 'registered']);
+    expect([messages, user?.emailVerifiedAt]).toEqual([[], app.clock.now()]);
+    app.clock.advance(MINUTE);
+    // The address at the provider may change, also to that of another account.
+    for (const email of [EMAIL, 'new@example.org', null]) {
+      expect((await enter({ email })).user).toEqual(first.user);
+      const [identity] = await app.identities.listByUser(first.user.id);
+      expect(identity).toMatchObject({ email, lastUsedAt: app.clock.now() });
+    }
+  });
+
+  it('registers with an address to verify if the provider does not vouch for it', async () => {
+    const { enter, about } = await setUp({ emailVerification: 'optional' });
+    const { user } = await enter({ isEmailVerified: false });
+    const { messages, user: stored } = await about(user.id);
+    expect(stored?.emailVerifiedAt).toBeNull();
+    expect(messages.map(({ kind }) => kind)).toEqual(['email-verification']);
+  });
+
+  it.each<[string, Partial<SignInDeps>, Partial<VerifiedIdentity>, object]>([
+    ['no address', {}, { email: null }, REFUSED],
+    ['an address that no account can have', {}, { email: 'grace' }, REFUSED],
+    [
+      'an address that must be proven, and is not',
+      { emailVerification: 'required' },
+      { isEmailVerified: false },
+      REFUSED,
+    ],
+    [
+      'closed registration',
+      { registration: { mode: 'closed', domains: [] } },
+      {},
+      { code: 'AUTH_REGISTRATION_CLOSED' },
+    ],
+    ['a domain that is not allowed', { registration: { mode: 'open', domains: ['example.com'] } }, {}, REFUSED],
+    ['a hook', { beforeRegister: async () => ({ decision: 'refuse', message: 'no' }) }, {}, REFUSED],
+  ])('is refused because of %s', async (_reason, policies, given, refusal) => {
+    const { app, attempt } = await setUp(policies);
+    await expect(attempt(given)).rejects.toMatchObject(refusal);
+    expect(await app.users.findByEmail('grace@example.org')).toBeNull();
+  });
+
+  it('waits for the first second factor where everybody needs one', async () => {
+    const { app, attempt, identitiesOf } = await setUp({ secondFactor: 'required' });
+    for (const _ of [1, 2]) expect(await attempt()).toEqual({ pendingLogin: expect.any(String) });
+    const user = await app.users.findByEmail('grace@example.org');
+    expect(await identitiesOf(user?.id ?? '')).toEqual(['4711']);
+  });
+
+  it('makes one account, however many callbacks come at once', async () => {
+    const { enter } = await setUp();
+    const users = await Promise.all(Array.from({ length: 5 }, async () => (await enter()).user.id));
+    expect(new Set(users).size).toBe(1);
+  });
+
+  it('registers anew after its account was deleted', async () => {
+    const { app, deps, enter, about } = await setUp();
+    const { user } = await enter();
+    await app.transactions.run((stores) =>
+      removeAccount(deps, stores, user.id, { userAgent: null, address: null, requestId: null }),
+    );
+    expect(await about(user.id)).toEqual(NOTHING);
+    expect((await enter()).user.id).not.toBe(user.id);
+  });
+});
+
+describe('an identity whose address has an account', () => {
+  const OF_ADA = { email: EMAIL };
+
+  it('is linked and logs in when both sides have proven the address; the mailbox is told', async () => {
+    const { app, user, session, enter, pending, identitiesOf } = await setUp();
+    expect((await enter(OF_ADA)).user.id).toBe(user.id);
+    expect(await identitiesOf(user.id)).toEqual(['4711']);
+    expect(await pending()).toContain(`identity-linked to ${EMAIL}`);
+    // What the account had stays.
+    await app.refresh([session.refreshToken]);
+    await app.login({ account: EMAIL, password: ADA.password });
+  });
+
+  it.each([true, false])(
+    'is not linked if the provider has not proven the address, but the account has: %s',
+    async (isProven) => {
+      const { user, attempt, identitiesOf } = await setUp({ isProven });
+      await expect(attempt({ ...OF_ADA, isEmailVerified: false })).rejects.toMatchObject(CONFLICT);
+      expect(await identitiesOf(user.id)).toEqual([]);
+    },
+  );
+
+  it('takes an account over whose address was never proven: password, sessions, factors and identities go', async () => {
+    const { app, user, session, enter, pending, ofAda } = await setUp({
+      isProven: false,
+      emailVerification: 'required',
+    });
+    await app.identities.add(anIdentity({ userId: user.id }));
+    const opened = await enter(OF_ADA, { locales: ['en'] });
+    expect(opened.user.id).toBe(user.id);
+    const refusals = await rejections([
+      app.login({ account: EMAIL, password: ADA.password }),
+      app.refresh([session.refreshToken]),
+    ]);
+    expect(refusals).toMatchObject([{ code: 'AUTH_CREDENTIALS_INVALID' }, { code: 'AUTH_FAILED' }]);
+    expect(await pending()).toContain(`password-removed to ${EMAIL}`);
+    expect((await ofAda()).sessions.map(({ id }) => id)).toEqual([opened.sessionId]);
+    expect((await app.identities.listByUser(user.id)).map(({ subject }) => subject)).toEqual(['4711']);
+  });
+
+  it('asks for the second factor of the account, and is not linked by the first one alone', async () => {
+    const { app, deps, user, session, attempt, identitiesOf } = await setUp();
+    const caller = { userId: user.id, sessionId: session.sessionId };
+    const { id, secret } = await startApp(deps, app.secrets.factors)(caller);
+    const code = codeAt(secret, app.clock.now());
+    await confirmApp(deps)({ ...caller, id, code, tokenIssuedAt: app.clock.now() / 1_000 });
+    expect(await attempt(OF_ADA)).toEqual({ pendingLogin: expect.any(String) });
+    expect(await identitiesOf(user.id)).toEqual([]);
+  });
+
+  it('does not open a disabled account', async () => {
+    const { attempt, setDisabled } = await setUp();
+    await attempt(OF_ADA);
+    await setDisabled(1);
+    await expect(attempt(OF_ADA)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });
+    await expect(attempt({ ...OF_ADA, subject: 'another' })).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });
+  });
+
+  it('is refused when the account has as many as it may have', async () => {
+    const { app, user, attempt } = await setUp();
+    for (let at = 0; at < IDENTITIES_PER_USER; at += 1) await app.identities.add(anIdentity({ userId: user.id }));
+    await expect(attempt(OF_ADA)).rejects.toMatchObject(CONFLICT);
+  });
+});

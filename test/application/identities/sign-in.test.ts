@@ -169,6 +169,14 @@ describe('an identity whose address has an account', () => {
     expect(await identitiesOf(user.id)).toEqual([]);
   });
 
+  it('is decided again when the account gets another address meanwhile', async () => {
+    let meanwhile: () => Promise<unknown> = async () => undefined;
+    const { app, user, enter, identitiesOf } = await setUp({ claims: () => meanwhile().then(() => ({})) });
+    meanwhile = () => app.users.update(user.id, { email: 'ada@new.example.org', now: app.clock.now() });
+    expect((await enter(OF_ADA)).user.id).not.toBe(user.id);
+    expect(await identitiesOf(user.id)).toEqual([]);
+  });
+
   it('does not open a disabled account', async () => {
     const { attempt, setDisabled } = await setUp();
     await attempt(OF_ADA);

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { register } from '../../../src/application/accounts/register.ts';
+import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { signIn } from '../../../src/application/identities/sign-in.ts';
+import { login } from '../../../src/application/login/login.ts';
+import { NOTICES } from '../../../src/domain/message.ts';
+import { MINUTE } from '../../support/application.ts';
+import { applicationWithMail } from '../../support/mail/sender.ts';
+import { holds } from '../../support/properties/properties.ts';
+import { succeeds } from '../../support/takeover/world.ts';
+
+const PEOPLE = ['ada', 'mallory'] as const;
+type Person = (typeof PEOPLE)[number];
+const ISSUER = 'https://accounts.example';
+const addressOf = (person: Person) => `${person}@example.org`;
+
+const ACTS = ['register', 'log-in', 'sign-in', 'link', 'unlink', 'verify', 'reset'] as const;
+type Act = {
+  readonly act: (typeof ACTS)[number];
+  readonly by: Person;
+  /** Whose address they use. */
+  readonly of: Person;
+};
+const PROGRAMS = fc.array(
+  fc.record<Act>({
+    act: fc.constantFrom(...ACTS),
+    by: fc.constantFrom(...PEOPLE),
+    of: fc.constantFrom(...PEOPLE),
+  }),
+  { maxLength: 30, size: 'max' },
+);
+
+/** Two people with a mailbox, a password and an account at a provider, who use each other's address. */
+const world = () => {
+  const notices = new Set(NOTICES);
+  const app = applicationWithMail({ notices });
+  const deps = { ...app, notices, emailVerification: 'optional' as const, pause: async () => undefined };
+  /** The one who has made each account, and each session. */
+  const [makers, holders] = [new Map<string, Person>(), new Map<string, Person>()];
+  const latest = new Map<Person, { readonly userId: string; readonly sessionId: string }>();
+  const passwordOf = (person: Person) => `the horse of ${person}`;
+  const hold = (person: Person, result: Awaited<ReturnType<ReturnType<typeof login>>>) => {
+    if ('pendingLogin' in result) return;
+    const { user, sessionId } = result;
+    if (!makers.has(user.id)) makers.set(user.id, person);
+    holders.set(sessionId, person);
+    latest.set(person, { userId: user.id, sessionId });
+  };
+  /** The provider vouches for an address of the person alone. */
+  const identityOf = (by: Person, of: Person) => ({
+    issuer: ISSUER,
+    subject: by,
+    provider: 'acme',
+    email: addressOf(of),
+    isEmailVerified: by === of,
+  });
+  const caller = (person: Person) => latest.get(person) ?? { userId: 'nobody', sessionId: 'none' };
+  /** The token of the newest link in the mailbox of a person. */
+  const mailed = async (person: Person, purpose: string) => {
+    // Requests of others may have used up what a mailbox gets in an hour.
+    app.clock.advance(120 * MINUTE);
+    await app.sendAll();
+    const texts = app.mails.filter(({ to }) => to === addressOf(person)).map(({ text }) => text);
+    return texts.map((text) => new RegExp(`/${purpose}#token=(\\S+)$`, 'm').exec(text)?.[1]).findLast(Boolean) ?? '';
+  };
+  const acts: Readonly<Record<Act['act'], (by: Person, of: Person) => Promise<unknown>>> = {
+    register: async (by, of) => hold(by, await register(deps)({ email: addressOf(of), password: passwordOf(by) })),
+    'log-in': async (by, of) => hold(by, await login(deps)({ account: addressOf(of), password: passwordOf(by) })),
+    'sign-in': async (by, of) => hold(by, await signIn(deps)({ identity: identityOf(by, of) })),
+    link: (by, of) => linkIdentity(deps)(caller(by), identityOf(by, of)),
+    unlink: async (by) => {
+      const [first] = await app.identities.listByUser(caller(by).userId);
+      await unlinkIdentity(deps)(caller(by), first?.id ?? '');
+    },
+    // A verification keeps the password. The mail tells who has not registered to say so instead.
+    verify: async (by) => {
+      const user = await app.users.findByEmail(addressOf(by));
+      if (user !== null && makers.get(user.id) !== by) return;
+      await requestEmailVerification(deps)(addressOf(by));
+      await confirmEmail(deps)({ token: await mailed(by, 'email-verification') });
+    },
+    reset: async (by) => {
+      await app.requestPasswordReset(addressOf(by));
+      await app.resetPassword({ token: await mailed(by, 'password-reset'), newPassword: passwordOf(by) });
+    },
+  };
+  return {
+    act: ({ act, by, of }: Act) => {
+      app.clock.advance(1_000);
+      return succeeds(() => acts[act](by, of));
+    },
+    /** Sessions and identities that are not those of the mailbox's owner; of an account whose address nobody has proven, of its maker. */
+    misplaced: async () => {
+      const wrong: string[] = [];
+      for (const person of PEOPLE) {
+        const user = await app.users.findByEmail(addressOf(person));
+        if (user === null) continue;
+        const owner = user.emailVerifiedAt === null ? makers.get(user.id) : person;
+        const sessions = await app.sessions.listByUser(user.id, app.clock.now());
+        const identities = await app.identities.listByUser(user.id);
+        const theirs = [...sessions.map(({ id }) => holders.get(id)), ...identities.map(({ subject }) => subject)];
+        wrong.push(...theirs.filter((each) => each !== owner).map((each) => `${each} in the account of ${owner}`));
+      }
+      return wrong;
+    },
+  };
+};
+
+it('nobody gets into an account whose password, identity or address they have not shown, whatever happens in which order', async () => {
+  const seen = new Set<string>();
+  const property = fc.asyncProperty(PROGRAMS, async (program) => {
+    const { act, misplaced } = world();
+    for (const each of program) {
+      if (await act(each)) seen.add(each.act);
+      expect(await misplaced()).toEqual([]);
+    }
+  });
+  await holds(property, { numRuns: 100 });
+  // Each of them was possible at times.
+  expect([...seen].toSorted()).toEqual([...ACTS].toSorted());
+});

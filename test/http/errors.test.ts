@@ -1,11 +1,10 @@
 import type { Response } from 'supertest';
-import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/routing/define-route.ts';
 import type { Hooks } from '../../src/application/ports/hooks.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
+import { linked } from '../support/http/account.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -198,13 +197,11 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     return logIn(other, { account: 'ada', password: 'x' });
   },
   AUTH_IDENTITY_CONFLICT: async () => {
-    // Of a route of an application: the service has none yet that signs in with a provider.
-    const errors = { AUTH_IDENTITY_CONFLICT: true } as const;
-    const declared = { name: 'sign-in', summary: 'A test', method: 'GET', path: '/sign-in', auth: 'public' } as const;
-    const signIn = route({ ...declared, response: { data: v.null() }, errors }, () => {
-      throw new AppError('AUTH_IDENTITY_CONFLICT');
-    });
-    return (await start({ BASE_URL }, () => ({ routes: () => [signIn] }))).http.get('/sign-in');
+    const other = await start({ BASE_URL, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' });
+    const { body } = await other.http.post('/auth/register').send({ email: aPerson().email }).expect(201);
+    const { id } = await linked(other, body.data.user);
+    const unlink = other.http.delete(`/users/me/identities/${id}`);
+    return unlink.set('Authorization', `Bearer ${body.data.accessToken}`);
   },
   AUTH_REGISTRATION_REFUSED: () => registerWith(() => ({ decision: 'refuse' })),
   SYS_HOOK_UNAVAILABLE: () => registerWith(() => Promise.reject(new Error('the hook is down'))),

@@ -12,6 +12,7 @@ import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-cha
 import { eventRoutes } from '../../adapters/http/routes/accounts/events.ts';
 import { exportRoute } from '../../adapters/http/routes/accounts/export.ts';
 import { formerLinkRoutes } from '../../adapters/http/routes/accounts/former-links.ts';
+import { identityRoutes } from '../../adapters/http/routes/accounts/identities.ts';
 import { linkRoutes } from '../../adapters/http/routes/accounts/links.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/accounts/password-reset.ts';
 import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
@@ -94,6 +95,7 @@ export const declareRoutes = (
     ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access, settings),
+    ...identityRoutes({ ...deps, loginByCode: config.loginByCode && deps.mailer !== null }),
     ...sessionRoutes(deps, cookie),
     ...stepUpRoutes(deps, cookie, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),

@@ -2,7 +2,7 @@ import { afterAll, expect } from 'vitest';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
-import { anInvitation } from '../builders.ts';
+import { anIdentity, anInvitation } from '../builders.ts';
 import type { memoryMailer } from '../mail/memory-mailer.ts';
 import { aPerson, hasher, type Own, startService, type TestService } from './service.ts';
 
@@ -83,3 +83,10 @@ export const linksOf = async ({ ports }: TestService, userId: string): Promise<s
   (await ports.links.listByUser(userId, ports.clock.now()))
     .map(({ purpose, email }) => `${purpose} ${email}`)
     .toSorted();
+
+/** Links an identity to a user, as a sign-in does. */
+export const linked = async ({ ports }: TestService, { id: userId }: { readonly id: string }, given = {}) => {
+  const identity = anIdentity({ userId, ...given });
+  await ports.identities.add(identity);
+  return identity;
+};

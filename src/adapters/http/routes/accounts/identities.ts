@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import {
+  listIdentities,
+  type ManageIdentitiesDeps,
+  unlinkIdentity,
+} from '../../../../application/identities/manage-identities.ts';
+import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import { originOf } from '../../request/client.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { IdParams } from '../../routing/fields.ts';
+
+export const IdentityJson = v.pipe(
+  v.object({
+    id: v.string(),
+    provider: v.string(),
+    email: v.nullable(v.string()),
+    createdAt: Timestamp,
+    lastUsedAt: v.nullable(Timestamp),
+  }),
+  v.title('Identity'),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      provider: 'google',
+      email: 'ada@example.org',
+      createdAt: '2026-11-21T23:03:48.407Z',
+      lastUsedAt: '2026-11-22T10:02:11.731Z',
+    },
+  ]),
+);
+
+/** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
+export const identityRoutes = (deps: ManageIdentitiesDeps): Route[] => {
+  const useCases = { listIdentities: listIdentities(deps), unlinkIdentity: unlinkIdentity(deps) };
+  return [
+    route(
+      {
+        name: 'identities',
+        tag: 'factors',
+        summary: 'List the identities at providers that the user can log in with, the oldest first',
+        method: 'GET',
+        path: '/users/me/identities',
+        response: { data: v.array(IdentityJson) },
+      },
+      ({ caller }) => useCases.listIdentities(caller),
+    ),
+    route(
+      {
+        name: 'unlink-identity',
+        tag: 'factors',
+        summary: 'Remove an identity at a provider, unless it is the only way into the account',
+        method: 'DELETE',
+        path: '/users/me/identities/:id',
+        stepUp: FACTOR_CHANGE,
+        request: { params: IdParams },
+        response: { data: v.null() },
+        errors: ['AUTH_IDENTITY_CONFLICT'],
+      },
+      async ({ caller, params }, ctx) => {
+        await useCases.unlinkIdentity(caller, params.id, originOf(ctx));
+        return null;
+      },
+    ),
+  ];
+};

@@ -64,7 +64,7 @@ export type SessionInfo = {
 };
 
 /** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
-export type Amr = 'pwd' | 'mca' | 'fed' | 'otp' | 'pop' | 'user' | 'mfa';
+export type Amr = 'pwd' | 'mca' | 'fed' | 'adopted' | 'otp' | 'pop' | 'user' | 'mfa';
 
 /** What holds the key of a session's device: a page of the device, or the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
@@ -317,6 +317,7 @@ export type ServiceCode =
   | 'AUTH_SECOND_FACTOR_INVALID'
   | 'AUTH_STEP_UP_REQUIRED'
   | 'AUTH_EMAIL_UNVERIFIED'
+  | 'AUTH_ASSERTION_INVALID'
   | 'AUTH_IDENTITY_CONFLICT'
   | 'AUTH_REGISTRATION_CLOSED'
   | 'AUTH_REGISTRATION_REFUSED'

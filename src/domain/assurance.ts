@@ -6,6 +6,7 @@ export type Method =
   | 'password'
   | 'mail-code'
   | 'identity'
+  | 'adopted'
   | 'registration'
   | 'registration-without-password'
   | 'totp'
@@ -23,16 +24,17 @@ export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
  * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a log-in
- * at a provider (`fed`, which is not registered), a one-time password, the proof that somebody
- * has a key, the presence of a user, several factors.
+ * at a provider (`fed`, which is not registered), a session that the former system vouches for (`adopted`, neither), a one-time password, the proof
+ * that somebody has a key, the presence of a user, several factors.
  */
-export const AMR_VALUES = ['pwd', 'mca', 'fed', 'otp', 'pop', 'user', 'mfa'] as const;
+export const AMR_VALUES = ['pwd', 'mca', 'fed', 'adopted', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];
 
 const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
   password: ['pwd'],
   'mail-code': ['mca'],
   identity: ['fed'],
+  adopted: ['adopted'],
   registration: ['pwd'],
   'registration-without-password': [],
   totp: ['otp'],
@@ -41,9 +43,11 @@ const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
   'verified-passkey': ['pop', 'user', 'mfa'],
 };
 
+const FIRST_FACTORS: readonly Amr[] = ['pwd', 'mca', 'fed', 'adopted'];
+
 /** The factors are of two kinds: what the user knows, and what the user has. */
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
-  (values.has('pwd') || values.has('mca') || values.has('fed')) && (values.has('otp') || values.has('pop'));
+  FIRST_FACTORS.some((value) => values.has(value)) && (values.has('otp') || values.has('pop'));
 
 /** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
@@ -64,6 +68,8 @@ const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: b
   'mail-code': { known: true, held: false },
   // Whatever the provider says about factors: it is not this service that has seen them.
   identity: { known: true, held: false },
+  // The user has shown nothing here, perhaps for weeks.
+  adopted: { known: false, held: false },
   registration: { known: true, held: false },
   'registration-without-password': { known: false, held: false },
   totp: { known: false, held: true },
@@ -101,12 +107,16 @@ export const authenticatedBy = (authentications: Authentications, before = NOTHI
   };
 };
 
+/** When the user has last presented something here; `null`: only the former system has seen anything. */
+const presentedAt = ({ authenticatedAt, amr }: Pick<Authenticated, 'authenticatedAt' | 'amr'>): number | null =>
+  amr.length === 1 && amr[0] === 'adopted' ? null : authenticatedAt;
+
 /**
  * When the user has last presented all that the assurance of the session takes: for `aal2`, both kinds of factors. Also the value of the claim
- * `auth_time`: a token of `aal2` must not have the time of a mere password.
+ * `auth_time`: a token of `aal2` must not have the time of a mere password. 0 if some of it was not presented here.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
-  assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : authenticatedAt;
+  assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : (presentedAt({ authenticatedAt, amr }) ?? 0);
 
 export type StepUp = {
   /** The user has to have presented within so many milliseconds what the assurance takes; without `assurance`, anything. */
@@ -128,12 +138,13 @@ export type MissingStepUp = { readonly acr?: 'aal2'; readonly maxAge?: number };
 
 export const missingStepUp = (
   { recent, assurance }: StepUp,
-  { authenticatedAt, knownAt, heldAt }: Authenticated,
+  { authenticatedAt, amr, knownAt, heldAt }: Authenticated,
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
   const isMissing = (at: number | null) => at === null || (recent !== undefined && now - at >= recent);
   const maxAge = recent ?? RECENT;
-  if (assurance !== 'aal2-if-enrolled' || !isEnrolled) return isMissing(authenticatedAt) ? { maxAge } : null;
+  if (assurance !== 'aal2-if-enrolled' || !isEnrolled)
+    return isMissing(presentedAt({ authenticatedAt, amr })) ? { maxAge } : null;
   const missing = { ...(isMissing(heldAt) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
   return Object.keys(missing).length === 0 ? null : missing;
 };

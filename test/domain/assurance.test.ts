@@ -38,6 +38,11 @@ describe('what a user has shown', () => {
       ['identity', 'totp'],
       ['fed', 'otp', 'mfa'],
     ],
+    [['adopted'], ['adopted']],
+    [
+      ['adopted', 'totp'],
+      ['adopted', 'otp', 'mfa'],
+    ],
     [['registration'], ['pwd']],
     [['totp'], ['otp']],
     [['recovery-code'], ['otp']],
@@ -100,6 +105,7 @@ describe('what a user has shown', () => {
   it.each<[Method, { known: boolean; held: boolean }]>([
     ['password', { known: true, held: false }],
     ['mail-code', { known: true, held: false }],
+    ['adopted', { known: false, held: false }],
     ['registration', { known: true, held: false }],
     ['totp', { known: false, held: true }],
     ['recovery-code', { known: false, held: true }],
@@ -127,6 +133,13 @@ describe('the time of an assurance', () => {
   it('is that of the last factor in a session of one kind', () => {
     const opened = authenticatedBy([password(NOW)]);
     expect(assuredAt(authenticatedBy([password(NOW + MINUTE)], opened))).toBe(NOW + MINUTE);
+  });
+
+  it('is long ago in an adopted session, until the user has shown something', () => {
+    const adopted = authenticatedBy([{ method: 'adopted', at: NOW }]);
+    expect(assuredAt(adopted)).toBe(0);
+    expect(assuredAt(authenticatedBy([code(NOW)], adopted))).toBe(0);
+    expect(assuredAt(authenticatedBy([password(NOW)], adopted))).toBe(NOW);
   });
 });
 

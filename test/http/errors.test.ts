@@ -51,6 +51,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_REGISTRATION_CLOSED: [403, false],
   AUTH_REGISTRATION_REFUSED: [403, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
+  AUTH_ASSERTION_INVALID: [401, false],
   AUTH_CODE_INVALID: [401, false],
   AUTH_SECOND_FACTOR_INVALID: [401, false],
   AUTH_STEP_UP_REQUIRED: [401, false],
@@ -162,6 +163,10 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     (await start({ BASE_URL, REGISTRATION: 'closed' })).http.post('/auth/register').send(aPerson()),
   AUTH_CODE_INVALID: async () =>
     (await start({ BASE_URL, LOGIN_BY_CODE: 'on' })).http.post('/auth/login/code/confirm').send({ code: '48151623' }),
+  AUTH_ASSERTION_INVALID: async () => {
+    const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+    return (await start({ BASE_URL, ADOPTION_PUBLIC_KEY })).http.post('/auth/adopt').send({ assertion: 'a.b.c' });
+  },
   AUTH_SECOND_FACTOR_INVALID: () => service.http.post('/auth/login/second-factor').send({ code: '123456' }),
   AUTH_SECOND_FACTOR_REQUIRED: async () => {
     const { person } = await enrolled();

@@ -69,6 +69,7 @@ describe('without any variable', () => {
       codePageUrl: 'http://localhost:3000/auth/code',
       hookBeforeRegister: null,
       hookPrivateKey: null,
+      adoption: null,
       emailVerification: 'optional',
       loginByCode: false,
       passwords: 'required',

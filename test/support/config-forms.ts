@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect } from 'vitest';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 
@@ -10,6 +10,10 @@ export const DEFAULT_FILE = { kind: 'sqlite', path: '.data/database.sqlite', syn
 const HOOK_KEY = generateKeyPairSync('ed25519').privateKey;
 const IS_HOOK_KEY = expect.toSatisfy((key) => HOOK_KEY.equals(key));
 const OTHER_CURVE = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+const publicPem = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
+const IS_PUBLIC_KEY = expect.toSatisfy((key) =>
+  [HOOK_KEY, OTHER_CURVE].some((own) => createPublicKey(own).equals(key)),
+);
 
 /** Windows in milliseconds. */
 const LIMITS = { global: { requests: 500, window: 60_000 }, strict: { requests: 100, window: 60_000 }, public: null };
@@ -144,6 +148,14 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   // As the file of the service has it, and as a line of an environment file.
   ['HOOK_PRIVATE_KEY', `${privatePem(HOOK_KEY)}whpk_x\n`, { hookPrivateKey: IS_HOOK_KEY }],
   ['HOOK_PRIVATE_KEY', privatePem(HOOK_KEY).replaceAll('\n', '\\n'), { hookPrivateKey: IS_HOOK_KEY }],
+  ['ADOPTION_PUBLIC_KEY', publicPem(OTHER_CURVE), { adoption: { publicKeys: [IS_PUBLIC_KEY], endsAt: null } }],
+  [
+    'ADOPTION_PUBLIC_KEY',
+    `${publicPem(HOOK_KEY)}${publicPem(OTHER_CURVE)}`.replaceAll('\n', '\\n'),
+    { adoption: { publicKeys: [IS_PUBLIC_KEY, IS_PUBLIC_KEY] } },
+  ],
+  ['ADOPTION_ENDS', '2026-01-31', { adoption: null }],
+  ['ADOPTION_ENDS', '2026-01-31T12:00+02:00', { adoption: null }],
   ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
   ['LOGIN_BY_CODE', 'on', { loginByCode: true }],
@@ -267,6 +279,12 @@ export const REFUSED: Readonly<Record<string, string>> = {
   HOOK_BEFORE_REGISTER:
     'on|/hook|a.b/hook|http://a.b/|http://10.0.0.1/|https://u:p@a.b/|https://u@a.b|https://a.b/#x|ftp://localhost/|https://a b/',
   HOOK_PRIVATE_KEY: `secret|whsk_AAAA|${privatePem(OTHER_CURVE)}|${privatePem(HOOK_KEY).slice(0, 60)}`,
+  ADOPTION_PUBLIC_KEY: [
+    `secret|${privatePem(OTHER_CURVE)}|${publicPem(OTHER_CURVE)}x|${publicPem(OTHER_CURVE).repeat(6)}`,
+    publicPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
+    publicPem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
+  ].join('|'),
+  ADOPTION_ENDS: 'never|2027|2027-1-31|31.01.2027|2026-02-30|2026-13-01|2026-01-31T12:00|2026-01-31T25:00Z|1767225600',
   EMAIL_VERIFICATION: 'on|true|Required',
   LOGIN_BY_CODE: 'true|On|optional',
   PASSWORDS: 'off|true|Optional',

@@ -11,7 +11,7 @@ export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
 
 export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Clock; readonly ids: IdGenerator };
 
-type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity'>;
+type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity' | 'adopted'>;
 
 /** A log-in whose first factor was right. It is stored nowhere until it ends. */
 export type PendingLogin = {

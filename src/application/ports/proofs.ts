@@ -22,6 +22,18 @@ export type BrowserProof = {
   readonly authorization: string | null;
 };
 
+/** What the former system vouches for: that one of its sessions is this user's. */
+type Assertion = {
+  /** `jti`: it may be used once until it expires. */
+  readonly id: string;
+  readonly userId: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+};
+
+/** Never rejects. @returns the assertion, or why it is not valid. @param now epoch milliseconds. */
+export type VerifyAssertion = (text: string, now: number) => Promise<Assertion | { readonly problem: string }>;
+
 /** Verifies what the keys of devices and browsers have signed, with ES256. Never rejects. */
 export type Proofs = {
   /**

@@ -40,6 +40,12 @@ export const CATALOG = defineCatalog({
     message: 'The account or the password is wrong.',
     description: 'No account matches this name and password. The response does not say which of the two is wrong.',
   },
+  AUTH_ASSERTION_INVALID: {
+    status: 401,
+    message: 'The assertion was not accepted.',
+    description:
+      'The assertion of the former system is malformed, has an invalid signature, is for another service, has expired after a minute or was used before; or there is no such user, or the user has chosen another password here. The response does not say which.',
+  },
   AUTH_TOKEN_INVALID: {
     status: 401,
     message: 'The access token is not valid.',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { assertionVerifier } from '../../adapters/crypto/assertions.ts';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
@@ -20,6 +21,7 @@ import { factorRoutes } from '../../adapters/http/routes/factors/factors.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
+import { adoptRoute } from '../../adapters/http/routes/login/adopt.ts';
 import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
@@ -66,7 +68,7 @@ export const declareRoutes = (
   config: Config,
   { checks, isStopping, keySet, hasAccountPages, pageFiles, own }: Parts,
 ) => {
-  const { brand, navigation, pageServers, baseUrl, boundCookieLifetime, allowedOrigins } = config;
+  const { brand, navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
@@ -82,6 +84,15 @@ export const declareRoutes = (
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
+    ...(adoption === null
+      ? []
+      : [
+          adoptRoute(
+            { ...deps, verifyAssertion: assertionVerifier(adoption.publicKeys, baseUrl) },
+            access,
+            adoption.endsAt,
+          ),
+        ]),
     ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null

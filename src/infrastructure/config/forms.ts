@@ -97,6 +97,16 @@ export const durationFromZero = (longest: '1m' | '5m') =>
     text === '0' ? 0 : inMilliseconds(text, inMilliseconds(longest, TEN_YEARS) ?? 0),
   );
 
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
+/** Epoch milliseconds. A date is its beginning in UTC. */
+export const date = parsed('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
+  // Otherwise, the 30th of February would be a day of March.
+  const day = Date.parse(text.slice(0, 10));
+  const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
+  const at = isDay ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+});
+
 export const address = textThat(
   'an IP address or a host name',
   (text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text),

@@ -53,11 +53,13 @@ const pemBlocks = (text: string): { label: string; pem: string }[] => {
   return [...pem.matchAll(PEM_BLOCK)].map(([block, label = '']) => ({ label, pem: block }));
 };
 
-/** @returns `undefined` unless all are keys on P-256 */
-const keysOf = (make: () => KeyObject[]): KeyObject[] | undefined => {
+const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+
+/** @returns `undefined` unless all are fit */
+const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
   try {
     const keys = make();
-    return keys.every((key) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1') ? keys : undefined;
+    return keys.every(isFit) ? keys : undefined;
   } catch {
     return undefined;
   }
@@ -68,10 +70,22 @@ export const privateKey = parsed('one private key in PEM (PKCS#8 or SEC1), EC on
   return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
 });
 
-export const publicKeys = parsed('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) => {
+const publicKeysOf = (text: string, isFit?: (key: KeyObject) => boolean): KeyObject[] | undefined => {
   const blocks = pemBlocks(text);
-  const isFit = blocks.length > 0 && blocks.every(({ label }) => label === 'PUBLIC KEY');
-  return isFit ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem))) : undefined;
+  const arePublic = blocks.length > 0 && blocks.every(({ label }) => label === 'PUBLIC KEY');
+  return arePublic ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
+};
+
+export const publicKeys = parsed('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>
+  publicKeysOf(text),
+);
+
+/** Every assertion may be compared with each. */
+const MAX_ADOPTION_KEYS = 5;
+
+export const adoptionKeys = parsed('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
+  const keys = publicKeysOf(text, (key) => isP256(key) || key.asymmetricKeyType === 'ed25519') ?? [];
+  return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
 
 /** @returns `null` unless the text begins with an Ed25519 private key in PEM. The public key may follow, as in the file of the service. */

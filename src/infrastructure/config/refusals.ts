@@ -1,5 +1,6 @@
 import { is } from 'valibot';
 import { hostOf } from '../../adapters/redis/url.ts';
+import { DAY } from './forms.ts';
 import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
 import { cookiePath } from './session-variables.ts';
 import {
@@ -16,6 +17,8 @@ import type { Values } from './variables.ts';
 
 /** When a line is shown. It begins with the name of a variable and contains no value. */
 export type Rules = Readonly<Record<string, (of: Values) => boolean | null | undefined>>;
+
+const YEAR = 366 * DAY;
 
 const KEY_NAMES = Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
 
@@ -91,6 +94,9 @@ export const REFUSALS: Rules = {
 
   'HOOK_BEFORE_REGISTER: must be https in production': (of) =>
     isProduction(of) && of.HOOK_BEFORE_REGISTER?.startsWith('http:'),
+  'ADOPTION_ENDS: required in production with ADOPTION_PUBLIC_KEY': (of) =>
+    isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.ADOPTION_ENDS === undefined,
+  'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, Date.now() + YEAR),
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

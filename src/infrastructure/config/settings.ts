@@ -114,6 +114,8 @@ export const settingsOf = (of: Values) => {
     secondFactor: of.SECOND_FACTOR,
     /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
     factorKeys: of.FACTOR_KEYS ?? null,
+    /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
+    adoption: of.ADOPTION_PUBLIC_KEY ? { publicKeys: of.ADOPTION_PUBLIC_KEY, endsAt: of.ADOPTION_ENDS ?? null } : null,
     eventsRetention: of.EVENTS_RETENTION,
     /** The colour is `#rrggbb`. */
     brand: {

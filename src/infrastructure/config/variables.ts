@@ -1,11 +1,17 @@
 import * as v from 'valibot';
 import { ACCOUNT_VARIABLES } from './account-variables.ts';
+import { FORMER_SYSTEM_VARIABLES } from './former-system-variables.ts';
 import type { Environment, Form, Variable } from './forms.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
 /** Every variable that the service reads. `npm run docs` writes `.env.example` and the table of the documentation from it. */
-export const VARIABLES = { ...SERVICE_VARIABLES, ...SESSION_VARIABLES, ...ACCOUNT_VARIABLES };
+export const VARIABLES = {
+  ...SERVICE_VARIABLES,
+  ...SESSION_VARIABLES,
+  ...ACCOUNT_VARIABLES,
+  ...FORMER_SYSTEM_VARIABLES,
+};
 
 export type VariableName = keyof typeof VARIABLES;
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -76,6 +76,10 @@ const EVERYWHERE: Rules = {
     of.PAGE_SERVERS !== undefined && cookiePathOf(of) !== '/',
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
     ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isHere(mail.url),
+  'ADOPTION_PUBLIC_KEY is set: its private key opens sessions of every user who has the same password as at the start, until ADOPTION_ENDS':
+    (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > Date.now(),
+  'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (of) =>
+    of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= Date.now(),
   'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && !mayCall(of, of.ACCOUNT_PAGES_URL),
 };

@@ -22,6 +22,7 @@ const SPECIFIED = [
 /** Codes of what SPEC does not have, of the form that it gives: code, HTTP status. None is retryable. */
 const FURTHER = [
   ['AUTH_ACCOUNT_DISABLED', 403],
+  ['AUTH_ASSERTION_INVALID', 401],
   ['AUTH_DEVICE_UNPROVEN', 401],
   ['AUTH_EMAIL_UNVERIFIED', 403],
   ['AUTH_IDENTITY_CONFLICT', 409],

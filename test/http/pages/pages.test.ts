@@ -8,13 +8,14 @@ import { DOCS_POLICY } from '../../../src/adapters/http/routes/service/pages.ts'
 import { isDescribed } from '../../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
+import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import type { TestService } from '../../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on' });
+  service = await start({ LOGIN_BY_CODE: 'on', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY });
 });
 const pageOf = async (path: string, at = service) => (await at.http.get(path).set('Accept', 'text/html')).text;
 /** What a reader sees. */

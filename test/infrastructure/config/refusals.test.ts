@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { blamed, type Env } from '../../support/config-problems.ts';
+import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { DEVELOPMENT, NO_WARNINGS, PRODUCTION } from '../../support/processes/environments.ts';
 
 const SECURE = { JWT_REFRESH_COOKIE_SECURE: 'true' };
 const KEY = 'A'.repeat(43);
 const COOKIE = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.b', ALLOWED_ORIGINS_PROD: 'https://app.b' };
+
+const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 type Case = readonly [refused: Env, accepted: Env, name: string];
 
@@ -49,6 +53,7 @@ const EVERYWHERE: readonly Case[] = [
   [{ ACCESS_COOKIE_DOMAIN: 'com' }, { ACCESS_COOKIE_DOMAIN: 'auth.example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ WEBAUTHN_RP_ID: 'xample.com' }, { WEBAUTHN_RP_ID: 'example.com' }, 'WEBAUTHN_RP_ID'],
   [{ PASSWORDS: 'optional' }, { PASSWORDS: 'optional', LOGIN_BY_CODE: 'on' }, 'PASSWORDS'],
+  [{ ADOPTION_ENDS: '9999-01-01' }, { ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ METRICS: '9464', PORT: '9464' }, { METRICS: '9464', PORT: '9465' }, 'METRICS'],
 ];
 
@@ -57,6 +62,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ JWT_REFRESH_COOKIE_SECURE: '' }, {}, 'JWT_REFRESH_COOKIE_SECURE'],
   [{ BCRYPT_COST: '9' }, { BCRYPT_COST: '10' }, 'BCRYPT_COST'],
   [{ ALLOWED_ORIGINS_PROD: '*' }, {}, 'ALLOWED_ORIGINS_PROD'],
+  [{ ADOPTION_PUBLIC_KEY }, { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ HOOK_BEFORE_REGISTER: 'http://localhost/' }, { HOOK_BEFORE_REGISTER: 'https://a.b/' }, 'HOOK_BEFORE_REGISTER'],
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],
   [{ MAIL_FROM: '' }, { MAIL_FROM: '', MAIL_URL: '' }, 'MAIL_FROM'],

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { DEVELOPMENT, NO_WARNINGS } from '../../support/processes/environments.ts';
+
+const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 type Env = Readonly<Record<string, string>>;
 
@@ -33,6 +38,8 @@ describe('a configuration that is allowed', () => {
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['a domain that nobody proves', { REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS'],
     ['no key of its own for a hook', { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' }, 'HOOK_PRIVATE_KEY'],
+    ['a key of a former system', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_PUBLIC_KEY'],
+    ['the end of its use', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: '2026-01-31' }, 'ADOPTION_ENDS'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
     ['no decision about pages', { ACCOUNT_PAGES: '' }, 'ACCOUNT_PAGES'],
     ['codes without a page', { LOGIN_BY_CODE: 'on' }, 'LOGIN_BY_CODE'],

@@ -5,6 +5,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_CREDENTIALS_INVALID:
     'Show that account or password is wrong, and let the user try again. For a user who is logged in, it is the current password. Do not refresh.',
   AUTH_ACCOUNT_DISABLED: 'Tell the user to contact the operator. Do not try again.',
+  AUTH_ASSERTION_INVALID:
+    'Ask the former system for another assertion once, then show the log-in form. The log has the reason.',
   AUTH_CODE_INVALID: 'Let the user try again, and offer to send another code. Do not refresh.',
   AUTH_DEVICE_UNPROVEN: 'Try once more with a new proof. Without the key of the device, show the log-in form.',
   AUTH_PROOF_EXPIRED: 'Sign another proof by the clock of the service, which is `timestamp`, and try again.',

@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { type AdoptDeps, adopt } from '../../../../application/login/adopt.ts';
+import { httpFailure } from '../../errors/exceptions.ts';
+import { originOf } from '../../request/client.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { Proof } from '../../routing/fields.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver, LoginResult, loginSourceOf, ownCookies } from './login.ts';
+
+const AdoptBody = v.pipe(
+  v.object({ assertion: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)), proof: v.optional(Proof) }),
+  v.examples([{ assertion: 'eyJ0eXAiOiJhZG9wdGlvbitqd3QiLCJhbGciOiJFUzI1NiJ9…' }]),
+);
+
+/**
+ * Takes sessions of the former system over. JSON alone: the form of another site cannot log its visitor in as somebody else, and what its scripts send
+ * has an `Origin` that is not allowed.
+ * @param endsAt epoch milliseconds; `null`: never.
+ */
+export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route => {
+  const open = adopt(deps);
+  return route(
+    {
+      name: 'adopt',
+      tag: 'tokens',
+      summary: 'Open a session for a user for whom the former system vouches',
+      method: 'POST',
+      path: '/auth/adopt',
+      cookie: { reads: 'optional', writes: 'opens' },
+      auth: 'public',
+      request: { body: AdoptBody },
+      response: { data: LoginResult },
+      errors: [
+        ...(['AUTH_ASSERTION_INVALID', 'AUTH_ACCOUNT_DISABLED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
+        ...PROOF_ERRORS,
+        ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+        ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+      ],
+      httpStatuses: [404],
+    },
+    async ({ body: { assertion, proof }, signal }, ctx) => {
+      if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
+      const { rememberedDevices } = ownCookies(ctx, access);
+      const { refreshTokens } = loginSourceOf(ctx, access);
+      const shown = { assertion, rememberedDevices, refreshTokens };
+      const input = { ...shown, presented: access.device(ctx, proof), origin: originOf(ctx) };
+      return handOver(ctx, access, await open(input, signal));
+    },
+  );
+};

@@ -1,0 +1,71 @@
+import { needsSecondFactor } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
+import type { VerifyAssertion } from '../ports/proofs.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import { prepareSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
+import type { LoginResult } from './login.ts';
+import { newPendingLogin } from './pending-login.ts';
+import { type AnyLoginDeps, assertMayLogIn, storeLogin } from './store-login.ts';
+
+export type AdoptDeps = AnyLoginDeps & {
+  readonly devices: RememberedDeviceRepository;
+  readonly verifyAssertion: VerifyAssertion;
+};
+
+type Adoption = {
+  readonly assertion: string;
+  /** As the browser presents them, like `refreshTokens`. */
+  readonly rememberedDevices?: readonly string[];
+  readonly refreshTokens?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+const invalid = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
+
+/**
+ * Opens a session for a user for whom the former system vouches, once for each assertion, or a pending log-in if a second factor is missing. No mail
+ * about a new device is sent: all devices are new then. A user with another password than at the start logs in: what they wanted to shut out
+ * by it may have a session of the former system.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_ASSERTION_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED
+ */
+export const adopt =
+  (deps: AdoptDeps) =>
+  async (input: Adoption, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], rememberedDevices = [] } = input;
+    const now = deps.clock.now();
+    const assertion = await deps.verifyAssertion(input.assertion, now);
+    if ('problem' in assertion) throw invalid(assertion.problem);
+    const user = withFirstPassword(await deps.users.findById(assertion.userId));
+    assertMayLogIn(deps, user);
+    const keys = await provenKeys(deps, presented);
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const rememberedDeviceId = await rememberedDevice(deps, user, rememberedDevices);
+    const authentications = [{ method: 'adopted', at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    cancellation.throwIfAborted();
+    return deps.transactions.run(async (stores): Promise<LoginResult> => {
+      const locked = withFirstPassword(await stores.users.lock(user.id));
+      if (!(await stores.used.use(`adoption ${assertion.id}`, assertion.expiresAt)))
+        throw invalid('it was used before');
+      assertMayLogIn(deps, locked);
+      if (needsSecondFactor(deps, locked) && rememberedDeviceId === null)
+        return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
+      const device = { isOwnDevice: true, rememberedDeviceId };
+      await storeLogin(deps, stores, { user: locked, session, verified, origin, ...device });
+      return opened;
+    });
+  };
+
+/** @throws AppError AUTH_ASSERTION_INVALID */
+const withFirstPassword = (user: User | null): User => {
+  if (user === null) throw invalid('there is no such user');
+  if (user.passwordChangedAt > 0) throw invalid('the user has another password since');
+  return user;
+};

@@ -131,10 +131,15 @@ describe('readHash', () => {
     ['none of the known', 'md5$salt$'],
     ['wrong length', 'sha256$salt$00112233445566778899aabbccddeeff'],
     ['none of the known', '00112233445566778899aabbccddeeff'],
-    ['none of the known', '$2b$10$tooshort'],
+    ['none of the known', 'secretsalt$00112233445566778899aabbccddeeff'],
+    ['none of the known forms: it begins with $2b$', '$2b$10$tooshort'],
+    ['none of the known forms: it begins with $P$', '$P$BpW5bRPlmCdNYIFgkFfHhHbN1'],
+    ['none of the known forms: it begins with {SSHA}', '{SSHA}bpW5bRPlmCdNYIFg'],
+    ['none of the known forms: it begins with pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
     ['longer than 512', `$2b$${'1'.repeat(512)}`],
   ])('refuses, as it %s: %s', (reason, text) => {
     expect(problemOf(readHash(text))).toContain(reason);
+    expect(problemOf(readHash(text))).not.toContain('secret');
   });
 
   it('refuses a hash of Firebase with a signer key of another length, and an unknown algorithm of Keycloak', () => {

@@ -18,8 +18,12 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
     const problem = 'problem' in hash ? hash.problem : limitProblem(hash);
     return problem === null ? hash : { problem };
   }
-  return { problem: 'has none of the known forms' };
+  const scheme = SCHEME.exec(text)?.[0];
+  return { problem: `has none of the known forms${scheme === undefined ? '' : `: it begins with ${scheme}`}` };
 };
+
+/** The name of a scheme, as `$6$`, `{SSHA}` or `sha512$`. What may be a salt is none. */
+const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,16}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}\$)/i;
 
 type Fields = Partial<Record<string, string>>;
 type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };

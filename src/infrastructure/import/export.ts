@@ -1,0 +1,105 @@
+import { canonicalEmail } from '../../domain/user.ts';
+import type { LineInput } from './line.ts';
+import { type Layout, rowsOf } from './rows.ts';
+import type { Place, Source, SourceLine } from './source.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export type Linked = {
+  readonly identities?: readonly (LineInput['identities'] & {})[number][];
+  readonly factors?: readonly (LineInput['factors'] & {})[number][];
+  readonly notes?: readonly string[];
+};
+
+/** A user as another system describes it. The fields are validated later. */
+type FoundUser = {
+  readonly user: Partial<Omit<Record<keyof LineInput, unknown>, keyof Linked>> &
+    Omit<Linked, 'notes'> & { readonly email: string | undefined };
+} & Pick<Linked, 'notes'>;
+
+/** What an entry says of the user of another entry. */
+export type Part = Linked & {
+  /** As in `keys`. */
+  readonly of: string;
+  readonly passwordHash?: string | undefined;
+  /** An address that the user has proven. */
+  readonly verifiedEmail?: string | undefined;
+};
+
+export type Export = Layout & {
+  /** `null`: an entry of a user, or one that does not matter. */
+  readonly part?: (row: Fields) => Part | null;
+  /** By which the parts of a user are found. */
+  readonly keys?: (row: Fields) => readonly string[];
+  /** `null`: an entry that does not matter. */
+  readonly user: (row: Fields) => FoundUser | { readonly problem: string } | { readonly leftOut: string } | null;
+};
+
+type Parts = Map<string, (Place & { readonly part: Part; isUsed?: boolean })[]>;
+
+/** Reads the files twice if they have parts, which alone are kept in memory. */
+export const sourceOf = (layout: Export): Source =>
+  async function* (options) {
+    const files = [...options.files, ...(options.passwords === undefined ? [] : [options.passwords])];
+    const parts: Parts = layout.part === undefined ? new Map() : await partsIn(files, layout, layout.part);
+    for (const file of files)
+      for await (const entry of rowsOf(file, layout)) {
+        if ('problem' in entry) yield entry;
+        else if ((layout.part?.(entry.row) ?? null) === null) yield* userIn(entry, layout, parts);
+      }
+    for (const { file, line, isUsed } of [...parts.values()].flat())
+      if (isUsed !== true) yield { file, line, problem: 'belongs to none of the users in the files' };
+  };
+
+const partsIn = async (files: readonly string[], layout: Layout, partOf: (row: Fields) => Part | null) => {
+  const parts: Parts = new Map();
+  for (const file of files)
+    for await (const entry of rowsOf(file, layout)) {
+      // A problem is told by the second reading.
+      const part = 'problem' in entry ? null : partOf(entry.row);
+      if (part === null) continue;
+      const ofUser = parts.get(part.of) ?? [];
+      ofUser.push({ file, line: entry.line, part });
+      parts.set(part.of, ofUser);
+    }
+  return parts;
+};
+
+function* userIn(
+  { file, line, row }: Place & { readonly row: Fields },
+  { user: read, keys }: Export,
+  parts: Parts,
+): Generator<SourceLine> {
+  const ofUser = (keys?.(row) ?? []).flatMap((key) => parts.get(key) ?? []);
+  for (const part of ofUser) part.isUsed = true;
+  const found = read(row);
+  if (found === null) return;
+  const said = ofUser.map(({ part }) => part);
+  yield { file, line, ...('user' in found ? merged(found, said) : found) };
+}
+
+const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
+
+const merged = ({ user, notes = [] }: FoundUser, parts: readonly Part[]): FoundUser => {
+  const { identities = [], factors = [], ...rest } = user;
+  const isDisabled = rest.disabled === true;
+  const all = together({ identities, factors, notes: [...notes, ...(isDisabled ? [DISABLED] : [])] }, ...parts);
+  const email = canonicalEmail(user.email ?? '');
+  const isProven = email !== '' && parts.some(({ verifiedEmail = '' }) => canonicalEmail(verifiedEmail) === email);
+  return {
+    user: {
+      passwordHash: parts.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
+      ...rest,
+      emailVerified: rest.emailVerified === true || isProven,
+      identities: all.identities,
+      factors: all.factors,
+    },
+    notes: all.notes,
+  };
+};
+
+export const together = (...parts: readonly Linked[]) => ({
+  identities: parts.flatMap(({ identities = [] }) => identities),
+  factors: parts.flatMap(({ factors = [] }) => factors),
+  notes: [...new Set(parts.flatMap(({ notes = [] }) => notes))],
+});

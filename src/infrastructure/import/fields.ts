@@ -1,0 +1,46 @@
+/** Values of other systems: JSON has them as they are, CSV as texts. */
+
+export const textOf = (value: unknown): string | undefined => {
+  const text = typeof value === 'string' || typeof value === 'number' ? `${value}`.trim() : '';
+  return text === '' ? undefined : text;
+};
+
+export const isTrue = (value: unknown): boolean => ['true', 't', '1'].includes(`${value}`.toLowerCase());
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A JSON object, also as a text. */
+export const objectOf = (value: unknown): Readonly<Record<string, unknown>> => {
+  if (typeof value !== 'string') return isObject(value) ? value : {};
+  try {
+    return objectOf(JSON.parse(value) ?? {});
+  } catch {
+    return {};
+  }
+};
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Seconds would reach it in the year 5138, milliseconds in 1973. */
+const LEAST_MILLISECONDS = 100_000_000_000;
+
+/**
+ * A time in ISO 8601, from a number of seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC. A text
+ * that is none of them stays as it is, to be refused with the field's name.
+ */
+export const timeOf = (value: unknown): string | undefined => {
+  const text = textOf(value);
+  if (text === undefined) return;
+  const epoch = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null;
+  const iso = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)\d*(?: ?(Z|[+-]\d\d)(?::?(\d\d))?)?$/.exec(
+    text,
+  );
+  const [, date, clock, zone = 'Z', minutes = '00'] = iso ?? [];
+  const time = new Date(
+    epoch === null
+      ? `${date}T${clock}${zone === 'Z' ? 'Z' : `${zone}:${minutes}`}`
+      : epoch * (epoch < LEAST_MILLISECONDS ? 1000 : 1),
+  );
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+};

@@ -1,0 +1,48 @@
+import { sourceOf } from '../export.ts';
+import { isTrue, textOf, timeOf } from '../fields.ts';
+import { linkTo, WITHOUT_FACTOR } from '../links.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Columns are also named in the way of databases: `email_verified`. */
+const named = (row: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+
+/** Rows of the table `account`: a password, or a link to a provider. */
+const accountIn = ({ providerId, accountId, password }: Fields) =>
+  providerId === 'credential' ? { passwordHash: textOf(password) } : linkTo(textOf(providerId) ?? '', accountId);
+
+/** Rows of the tables `user` and `account`: a JSON object of them, or a file for each. */
+export const betterAuth = sourceOf({
+  tables: ['user', 'account', 'users', 'accounts'],
+  part: (row) => {
+    const fields = named(row);
+    const of = textOf(fields.userId);
+    return of !== undefined && 'providerId' in fields ? { of, ...accountIn(fields) } : null;
+  },
+  keys: ({ id }) => [textOf(id) ?? ''],
+  user: (row) => {
+    const fields = named(row);
+    // A row of a further table, such as `session`.
+    if (!('email' in fields)) return null;
+    if (isTrue(fields.isAnonymous)) return { leftOut: 'is an anonymous user' };
+    const until = timeOf(fields.banExpires);
+    const isBanned = isTrue(fields.banned) && !(until !== undefined && Date.parse(until) <= Date.now());
+    return {
+      user: {
+        id: textOf(fields.id),
+        username: textOf(fields.displayUsername) ?? textOf(fields.username),
+        email: textOf(fields.email),
+        emailVerified: isTrue(fields.emailVerified),
+        createdAt: timeOf(fields.createdAt),
+        disabled: isBanned,
+      },
+      notes: isTrue(fields.twoFactorEnabled) ? [WITHOUT_FACTOR] : [],
+    };
+  },
+});

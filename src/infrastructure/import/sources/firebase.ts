@@ -1,0 +1,69 @@
+import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
+import { invalidArguments } from '../../command-error.ts';
+import { sourceOf, together } from '../export.ts';
+import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { linkTo } from '../links.ts';
+import type { Source } from '../source.ts';
+
+const PROVIDERS = ['google.com', 'facebook.com', 'twitter.com', 'github.com'];
+/** Of `firebase auth:export FILE.csv`, which has no line with them. */
+const COLUMNS = [
+  ...['localId', 'email', 'emailVerified', 'passwordHash', 'salt', 'displayName', 'photoUrl'],
+  ...PROVIDERS.flatMap((provider) => [provider, ...['email', 'name', 'photo'].map((field) => `${provider} ${field}`)]),
+  ...['createdAt', 'lastSignedInAt', 'phoneNumber', 'disabled', 'customAttributes'],
+];
+
+/** JSON or CSV of `firebase auth:export`. */
+export const firebase: Source = ({ hashConfig, ...options }) => {
+  const config = hashConfig === undefined ? null : readConfig(hashConfig);
+  return sourceOf({ tables: ['users'], columns: COLUMNS, user: (row) => userIn(row, config) })(options);
+};
+
+const userIn = (row: Readonly<Record<string, unknown>>, config: FirebaseConfig | null) => {
+  const claims = objectOf(row.customAttributes);
+  const links = [
+    ...listOf(row.providerUserInfo).map(objectOf),
+    ...PROVIDERS.map((provider) => ({ providerId: provider, rawId: row[provider], email: row[`${provider} email`] })),
+  ].filter(({ rawId }) => textOf(rawId) !== undefined);
+  const { notes, identities } = together(
+    ...links.map(({ providerId, rawId, email }) => linkTo(textOf(providerId) ?? '', rawId, email)),
+  );
+  return {
+    user: {
+      id: textOf(row.localId),
+      email: textOf(row.email),
+      emailVerified: isTrue(row.emailVerified),
+      createdAt: timeOf(row.createdAt),
+      passwordHash: hashOf(textOf(row.passwordHash), textOf(row.salt), config),
+      attributes: Object.keys(claims).length > 0 ? claims : undefined,
+      disabled: isTrue(row.disabled),
+      identities,
+    },
+    notes,
+  };
+};
+
+const hashOf = (hash: string | undefined, salt: string | undefined, config: FirebaseConfig | null) => {
+  if (hash === undefined) return;
+  if (config === null)
+    throw invalidArguments(
+      'The users have passwords: --hash-config FILE has the "password hash parameters" of Firebase.',
+    );
+  return firebaseHash({ hash, salt: salt ?? '' }, config);
+};
+
+/** Reads the text of the dialog "password hash parameters". @throws CommandError without the values */
+const readConfig = (text: string): FirebaseConfig => {
+  const value = (name: string): string => {
+    const found = new RegExp(String.raw`\b${name}"?\s*[:=]\s*"?([\w+/=-]+)`).exec(text)?.[1];
+    if (found === undefined) throw invalidArguments(`--hash-config: ${name} is missing.`);
+    return found;
+  };
+  if (value('algorithm') !== 'SCRYPT') throw invalidArguments('--hash-config: only the algorithm SCRYPT is supported.');
+  return {
+    signerKey: value('base64_signer_key'),
+    saltSeparator: value('base64_salt_separator'),
+    rounds: Number(value('rounds')),
+    memCost: Number(value('mem_cost')),
+  };
+};

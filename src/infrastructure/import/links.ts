@@ -20,16 +20,18 @@ const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entr
  * @param issuer where the system has stored it.
  */
 export const linkTo = (name: string, subject: unknown, email?: unknown, issuer?: string): Linked => {
-  const provider = name.toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
+  const called = name.toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
+  const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
   if (OWN.includes(provider)) return {};
   const of = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
   const sub = textOf(subject);
   if (of !== undefined && sub !== undefined)
     return { identities: [{ issuer: of, subject: sub, provider, email: textOf(email) }] };
-  const reason = MICROSOFT.includes(provider)
-    ? 'its issuer and subject depend on the tenant and the application, and are not in the export'
-    : 'it is not known as an OpenID provider';
-  return { notes: [`The link to the provider ${provider.slice(0, 64)} is left out: ${reason}.`] };
+  const reason =
+    provider === 'microsoft'
+      ? 'its issuer and subject depend on the tenant and the application, and are not in the export'
+      : 'it is not known as an OpenID provider';
+  return { notes: [`The link to the provider ${called.slice(0, 64)} is left out: ${reason}.`] };
 };
 
 /** A TOTP secret in Base32. Everything else, such as one that is encrypted, stays out. */

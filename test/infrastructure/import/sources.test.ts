@@ -23,7 +23,7 @@ const read = async (name: string, contents: Files, options: Partial<SourceOption
   });
   const passwords = options.passwords === undefined ? {} : { passwords: join(path, options.passwords) };
   const lines: object[] = [];
-  const source = SOURCES[name] ?? expect.unreachable(name);
+  const source = await (SOURCES[name] ?? expect.unreachable(name))();
   const given = { ...options, ...passwords, files: files.filter((file) => file !== passwords.passwords) };
   for await (const line of source(given)) lines.push({ ...shown(line), file: line.file.slice(path.length + 1) });
   return lines;
@@ -288,7 +288,7 @@ describe('users of Supabase', () => {
         },
         user: {
           ...{ id: 'u2', email: 'b@example.org' },
-          identities: [{ issuer: 'https://login.microsoftonline.com/t/v2.0', subject: 's', provider: 'azure' }],
+          identities: [{ issuer: 'https://login.microsoftonline.com/t/v2.0', subject: 's', provider: 'microsoft' }],
         },
       },
       { file, line: lines[2], leftOut: 'was deleted there' },

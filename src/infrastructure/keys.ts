@@ -36,9 +36,16 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
 };
 
 /**
- * The key that encrypts the secrets of factors in development and tests, made as the key pairs are.
+ * The keys that encrypt the secrets of factors. Outside production, without one in the environment, it is made as the key pairs are.
  * @throws Error as `loadOrCreateKeys`
  */
+export const openFactorKeys = async ({
+  factorKeys,
+  environment,
+  dataDir,
+}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
+  factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
+
 export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> => {
   keepKeysPrivate(dataDir);
   const key = factorKeyOf(await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`));

@@ -1,5 +1,5 @@
-import { randomFillSync } from 'node:crypto';
-import { monotonicFactory } from 'ulid';
+import { hash, randomFillSync } from 'node:crypto';
+import { encodeTime, monotonicFactory } from 'ulid';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 
 /** Random ULIDs. Within a millisecond, or when the clock steps back, each id is the successor of the last. */
@@ -26,3 +26,10 @@ const pooledRandom = (): (() => number) => {
     return byte / 256;
   };
 };
+
+/** Crockford's Base32. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The ULID of a time, with a digest of a text in place of random numbers. */
+export const derivedUlid = (time: number, text: string): string =>
+  encodeTime(time) + Array.from(hash('sha256', text, 'buffer').subarray(0, 16), (byte) => ALPHABET[byte % 32]).join('');

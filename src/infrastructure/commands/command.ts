@@ -21,7 +21,7 @@ export type Answer = { readonly text: string; readonly json?: object; readonly s
 
 /** Something that a command does, such as `users find USER`. Its help follows from it. */
 export type Action<Declared = Options> = {
-  /** What the help calls them. */
+  /** What the help calls them. `FILE…` is one or more, `[USER]` one or none. */
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
@@ -70,10 +70,13 @@ const read = (name: string, { actions }: Command, args: readonly string[]) => {
   if (found === undefined) throw unknownAction(name, actions);
   const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
   const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
-  if (positionals.length !== (found.args?.length ?? 0))
-    throw invalidArguments(`Expected: ${signatureOf(name, [of, found])}`);
+  if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(name, [of, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
+
+const fits = (given: readonly string[], args: readonly string[] = []): boolean =>
+  given.length >= args.filter((name) => !name.startsWith('[')).length &&
+  (given.length <= args.length || args.some((name) => name.endsWith('…')));
 
 const FLAG = { type: 'boolean', default: false } as const;
 const VALUE = { type: 'string' } as const;

@@ -7,6 +7,8 @@ export type Terminal = {
   readonly ask: ((question: string) => Promise<boolean>) | null;
   /** Writes to standard output. */
   readonly print: (text: string) => Promise<void>;
+  /** Whether standard output is shown, and not written to a file or read by a program. */
+  readonly isShown: boolean;
   /** Writes to standard error. */
   readonly warn: (text: string) => void;
 };
@@ -42,4 +44,9 @@ const warn = (text: string): void => {
 };
 
 /** That of the process. */
-export const processTerminal = (): Terminal => ({ ask: process.stdin.isTTY ? ask : null, print, warn });
+export const processTerminal = (): Terminal => ({
+  ask: process.stdin.isTTY ? ask : null,
+  print,
+  isShown: process.stdout.isTTY === true,
+  warn,
+});

@@ -7,19 +7,25 @@ import type { Env } from '../config/variables.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
 import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';
+import { exportAll } from './users/export-all.ts';
+import { importAction } from './users/import.ts';
 import { invitationActions } from './users/invitations.ts';
 import { type Accounts, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
 const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
-disable, end-sessions, remove-factors and delete ask before they do what cannot be undone.
+disable, end-sessions, remove-factors, delete and import ask before they do what cannot be undone.
+
+import reads lines of JSON, or with --from the export of another system; --passwords is its file with the password hashes, --hash-config one with
+the parameters of the hashes. A line that is refused is named on standard output, by its number. --map gets a line { "old", "new" } for each id.
+export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new file that only its owner can read.
 
 --json     one object on standard output, or { "error": { "code", "message" } }
 --dry-run  says what would be changed, and changes nothing
 --yes      does not ask
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
-Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
+Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
 
 const READING = { args: ['USER'], options: { json: true } } as const;
 const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
@@ -86,16 +92,23 @@ export const users = (overrides: StorageOverrides = {}): Command => {
         },
       }),
       export: action({
-        ...READING,
-        does: 'everything that is stored about the user as JSON, without secrets',
-        run: ({ args: [name = ''], env }) =>
-          within(env, name, async (accounts, found) => {
+        args: ['[USER]'],
+        options: { json: true, all: true, out: 'FILE', yes: true },
+        does: 'everything that is stored about the user as JSON, without secrets;\n    with --all, all users with their secrets, as import reads them',
+        run: async ({ args: [name], options: { all, out, yes }, env, terminal }) => {
+          if (all === (name !== undefined)) throw invalidArguments('Expected either USER or --all.');
+          if (all && overrides.storage !== undefined)
+            throw new CommandError('own-storage', '--all is for the database of DATABASE_URL.', 1);
+          if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
+          return within(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
             // It is handed over to the user, who does not learn which operator it was.
             const events = (await eventsData(accounts.events, found.id)).map(withoutName);
             return { text: jsonLine({ ...data, events }) };
-          }),
+          });
+        },
       }),
+      import: importAction(opening, overrides),
       ...Object.fromEntries(Object.entries(CHANGES).map(([name, change]) => [name, changing(name, change)])),
       ...invitationActions(opening, nameIn),
     },

@@ -25,7 +25,7 @@ import type { Storage, Stores } from '../../application/ports/transactions.ts';
 import type { WebAuthn } from '../../application/ports/webauthn.ts';
 import type { PasswordRuleDeps } from '../../domain/password.ts';
 import type { Config } from '../config.ts';
-import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys.ts';
+import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import { openMailer } from '../mail/delivery.ts';
 
 export type Ports = Storage &
@@ -151,10 +151,3 @@ const openTokens = async (
     signingKey: keys.refresh.privateKey,
   };
 };
-
-const openFactorKeys = async ({
-  factorKeys,
-  environment,
-  dataDir,
-}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
-  factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;

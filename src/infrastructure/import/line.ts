@@ -40,7 +40,7 @@ const Identity = v.strictObject({
   subject: v.pipe(v.string(), v.regex(/^[!-~]{1,255}$/, 'must be 1 to 255 characters of ASCII')),
   /** The name of the provider in OIDC_PROVIDERS. By default the host of the issuer. */
   provider: v.nullish(
-    v.pipe(v.string(), v.regex(/^[a-z0-9.-]{1,64}$/, 'must consist of a–z, digits, dots and hyphens')),
+    v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'must consist of letters, digits, dots and hyphens')),
   ),
   email: v.nullish(v.string()),
 });
@@ -75,7 +75,7 @@ const UserLine = v.strictObject({
 });
 
 export type LineInput = v.InferInput<typeof UserLine>;
-type Line = v.InferOutput<typeof UserLine>;
+export type Line = v.InferOutput<typeof UserLine>;
 
 /** @returns the user, or what is wrong with the fields, without their values. */
 export const readLine = (value: unknown): Line | { readonly problem: string } => {

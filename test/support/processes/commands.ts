@@ -4,17 +4,18 @@ import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts'
 import { type ServiceProcess, spawnService } from './process.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-type More = { readonly command?: Command; readonly ask?: Terminal['ask'] };
+type More = { readonly command?: Command; readonly ask?: Terminal['ask']; readonly isShown?: boolean };
 
 /** `npx tandem NAME …` in this process, by default without anybody to ask. What it logs is not in `stderr`. */
 export const runHere = async (
   [name = '', ...args]: readonly string[],
   env: Env = {},
-  { command, ask = null }: More = {},
+  { command, ask = null, isShown = false }: More = {},
 ) => {
   const [printed, warned]: [string[], string[]] = [[], []];
   const terminal = {
     ask,
+    isShown,
     print: async (text: string) => void printed.push(text),
     warn: (text: string) => void warned.push(text),
   };

@@ -63,3 +63,6 @@ export const keycloakHash = (credential: KeycloakCredential): string => {
   const cost = `m=${of.memory?.[0]},t=${hashIterations},p=${of.parallelism?.[0]}`;
   return `$argon2${of.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
 };
+
+/** A stored hash without the mark that `storableHash` gives to those of bcrypt: each system marks what is foreign to it. */
+export const exportedHash = (stored: string): string => stored.replace(/^bcrypt\$(?=\$2)/, '');

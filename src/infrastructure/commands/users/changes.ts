@@ -59,12 +59,16 @@ export const makeChange = async (
   const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), attributes);
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
-  if (change.isFinal && ask === null)
-    throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
-  if (change.isFinal && !(await ask?.(`${intended}?`)))
-    throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
+  if (change.isFinal) await assertAgreed(`${intended}?`, ask);
   const { report, text } = await change.make(accounts, user, operatorNamed(as), attributes);
   return { json: { ...about, ...report }, text };
+};
+
+/** @throws CommandError unless somebody says yes */
+export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {
+  if (ask === null)
+    throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
+  if (!(await ask(question))) throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
 };
 
 /** Without a name, the system's user. */

@@ -11,7 +11,7 @@ import { attributesIn, operatorNamed } from './changes.ts';
 import type { Accounts } from './open-accounts.ts';
 import { invitationsTable } from './tables.ts';
 
-type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
+export type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
 
 const OPTIONS = { json: true, 'dry-run': true, as: 'NAME' } as const;
 

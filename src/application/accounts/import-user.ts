@@ -1,0 +1,92 @@
+import type { Attributes } from '../../domain/attributes.ts';
+import { derivedUsernames } from '../../domain/derived-username.ts';
+import { duplicateUser } from '../../domain/errors/app-error.ts';
+import { type Identity, newIdentity } from '../../domain/identity.ts';
+import { newUser, type User } from '../../domain/user.ts';
+import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
+import type { Stores } from '../ports/transactions.ts';
+import type { RecordDeps } from '../use-case.ts';
+import { isReserved } from './links.ts';
+
+export type ImportDeps = RecordDeps & {
+  readonly secrets: RandomSecrets;
+  readonly factorSecrets: FactorSecrets | null;
+};
+
+/** A user of another system. */
+export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
+  /** One that may be used here; `null` for none. */
+  readonly username: string | null;
+  /** Whether the other system says so. */
+  readonly isEmailVerified: boolean;
+  readonly isDisabled: boolean;
+  /** Epoch milliseconds; `null` if it is not known. */
+  readonly createdAt: number | null;
+  readonly identities: readonly Pick<Identity, 'issuer' | 'subject' | 'provider' | 'email'>[];
+  /** Of authenticator apps, in Base32. */
+  readonly appSecrets: readonly string[];
+  readonly attributes: Attributes;
+};
+
+type Refused = { readonly problem: string };
+
+/**
+ * Whether a user is in already, or cannot be. An id names one user for ever, so whatever has been changed since is left as it is.
+ * @returns `null` for a user who can be stored
+ */
+export const presenceOf = async (
+  deps: Pick<ImportDeps, 'clock'>,
+  stores: Pick<Stores, 'users' | 'identities' | 'links'>,
+  arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
+): Promise<'present' | Refused | null> => {
+  const present = await stores.users.findById(arrival.id);
+  if (present !== null)
+    return present.email === arrival.email ? 'present' : { problem: 'id: has an account with another address' };
+  if ((await stores.users.findByEmail(arrival.email)) !== null) return { problem: 'email: has an account' };
+  if (await isReserved(deps, stores, arrival)) return { problem: 'email: is reserved for its former user' };
+  for (const [at, identity] of arrival.identities.entries())
+    if ((await stores.identities.find(identity)) !== null)
+      return { problem: `identities.${at}: is linked to another account` };
+  return null;
+};
+
+/**
+ * Stores a user in a transaction, without an event and without a mail: it would be one for each of all users on one day.
+ * @returns the user; the username is another one if that of the arrival is taken.
+ * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION for what `presenceOf` would have found
+ */
+export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
+  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...given } = arrival;
+  const now = deps.clock.now();
+  const user: User = {
+    ...newUser({ ...given, username: await freeUsername(deps, stores, arrival), now }),
+    createdAt: createdAt ?? now,
+    emailVerifiedAt: isEmailVerified ? now : null,
+    disabledAt: isDisabled ? now : null,
+    secondFactorAt: appSecrets.length > 0 ? now : null,
+  };
+  const userId = user.id;
+  await stores.users.add(user);
+  for (const { email, ...identity } of identities) {
+    const verified = { ...identity, email, isEmailVerified: false };
+    await stores.identities.add({ ...newIdentity(verified, { id: deps.ids.next(), userId, now }), lastUsedAt: null });
+  }
+  for (const secret of appSecrets) {
+    const encrypted = deps.factorSecrets?.encrypt(secret, userId);
+    if (encrypted === undefined) throw new RangeError('Without keys there are no authenticator apps.');
+    const times = { lastStep: -1, createdAt: now, confirmedAt: now };
+    await stores.factors.add({ id: deps.ids.next(), userId, secret: encrypted, ...times });
+  }
+  return user;
+};
+
+/** That of the arrival, or one that is derived from the address. @throws AppError `duplicateUser` */
+export const freeUsername = async (
+  { secrets }: Pick<ImportDeps, 'secrets'>,
+  { users }: Pick<Stores, 'users'>,
+  { username, email }: Pick<Arrival, 'username' | 'email'>,
+): Promise<string> => {
+  for (const name of [...(username === null ? [] : [username]), ...derivedUsernames(email, secrets.random())])
+    if ((await users.findByUsername(name)) === null) return name;
+  throw duplicateUser('username', 'all that were derived are taken');
+};

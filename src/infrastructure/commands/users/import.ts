@@ -1,0 +1,102 @@
+import { access, constants, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { bcryptPasswordHasher } from '../../../adapters/crypto/bcrypt.ts';
+import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
+import { systemReason } from '../../../adapters/log/redact-error.ts';
+import { CommandError, invalidArguments } from '../../command-error.ts';
+import { type Counts, type Importing, importUsers } from '../../import/import-users.ts';
+import { ownLines, type Source } from '../../import/source.ts';
+import { openFactorKeys } from '../../keys.ts';
+import { printable } from '../../printable.ts';
+import { readTextFile } from '../../text-files.ts';
+import { type Action, action } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import { assertAgreed } from './changes.ts';
+import type { Opening } from './invitations.ts';
+import type { StorageOverrides } from './open-accounts.ts';
+
+/** The command that stores the users of another system. */
+export const importAction = (opening: Opening, { ports = {} }: StorageOverrides): Action =>
+  action({
+    args: ['FILE…'],
+    options: {
+      ...{ from: 'SOURCE', passwords: 'FILE', 'hash-config': 'FILE', map: 'FILE' },
+      ...{ 'dry-run': true, yes: true },
+    },
+    does: 'stores the users of another system, a line of JSON each; run it again after an interruption',
+    run: async ({ args: files, options, env, terminal }) => {
+      const { from, passwords, 'hash-config': configFile, map, 'dry-run': dryRun } = options;
+      const source = from === undefined ? ownLines : await sourceNamed(from);
+      for (const file of [...files, passwords, configFile]) if (file !== undefined) await assertReadable(file);
+      if (files.some((file) => resolve(file) === resolve(map ?? '')))
+        throw invalidArguments('--map is a file to write, and cannot be one that is read.');
+      const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
+      if (!dryRun && !options.yes) await assertAgreed(`Import ${printable(files.join(', '))}?`, terminal.ask);
+      return opening(env, async (accounts, config) => {
+        const given = accounts.secrets.factors;
+        const factorKeys = given === undefined ? await openFactorKeys(config) : null;
+        const hasher =
+          ports.hasher ?? bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
+        const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
+        const mapped = await mapFile(dryRun ? undefined : map);
+        try {
+          const importing = { deps, from: from ?? '', dryRun, ...reporting(terminal, mapped) };
+          const counts = await importUsers(source({ files, passwords, hashConfig }), importing);
+          const text = `${dryRun ? 'Nothing was stored, because of --dry-run: ' : ''}${textOf(counts)}\n`;
+          return { text, status: counts.refused > 0 ? 1 : 0 };
+        } finally {
+          await mapped.close();
+        }
+      });
+    },
+  });
+
+/** Imported when it is asked for: it reads many formats. */
+const sourceNamed = async (name: string): Promise<Source> => {
+  const { SOURCES } = await import('../../import/sources.ts');
+  const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined;
+  if (source === undefined) throw invalidArguments(`--from has to be one of ${Object.keys(SOURCES).join(', ')}.`);
+  return source;
+};
+
+const assertReadable = (file: string): Promise<void> =>
+  access(file, constants.R_OK).catch((error: unknown) => {
+    throw new CommandError('file', `${file} cannot be read: ${systemReason(error)}`, 2);
+  });
+
+/** Each run writes it anew: those who are in already are in it, too. */
+const mapFile = async (path: string | undefined) => {
+  const file = path === undefined ? null : await open(path, 'w', 0o600);
+  let waiting: string[] = [];
+  return {
+    add: (ids: object) => void (file && waiting.push(`${JSON.stringify(ids)}\n`)),
+    flush: async () => {
+      await file?.appendFile(waiting.join(''));
+      waiting = [];
+    },
+    close: async () => file?.close(),
+  };
+};
+
+/** Milliseconds between two lines of progress. */
+const PROGRESS_INTERVAL = 1_000;
+
+const reporting = (
+  { print, warn }: Terminal,
+  mapped: Awaited<ReturnType<typeof mapFile>>,
+): Pick<Importing, 'onRemark' | 'onMapped' | 'onBatch'> => {
+  let shownAt = performance.now();
+  return {
+    onRemark: ({ file, line }, remark) => print(`${printable(`${file}:${line}: ${remark}`)}\n`),
+    onMapped: mapped.add,
+    onBatch: async (counts) => {
+      await mapped.flush();
+      if (performance.now() - shownAt < PROGRESS_INTERVAL) return;
+      shownAt = performance.now();
+      warn(`${textOf(counts)} …\n`);
+    },
+  };
+};
+
+const textOf = ({ in: stored, present, refused, leftOut }: Counts): string =>
+  `${stored} in, ${present} already in, ${refused} refused, ${leftOut} left out`;

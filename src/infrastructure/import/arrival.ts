@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
+import { derivedUlid } from '../../adapters/crypto/ulid.ts';
+import { Username } from '../../adapters/http/routing/fields.ts';
+import type { Arrival } from '../../application/accounts/import-user.ts';
+import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import { canonicalEmail, isId } from '../../domain/user.ts';
+import { type Line, readLine } from './line.ts';
+
+/** A user who can be stored once the password hash is known: to wrap it may take long. */
+export type Waiting = {
+  readonly oldId: string | null;
+  /** As it is in the source, unless it is the address. */
+  readonly givenUsername: string | null;
+  readonly arrival: Omit<Arrival, 'passwordHash'>;
+  readonly passwordHash: string | null;
+};
+
+type Refused = { readonly problem: string };
+
+/**
+ * Reads a user of a source.
+ * @param from the name of the source: ids of two systems may be equal.
+ */
+export const readArrival = (user: unknown, from: string): Waiting | Refused => {
+  const line = readLine(user);
+  if ('problem' in line) return line;
+  const { username, identities, factors } = line;
+  const [legal, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
+  return {
+    oldId: line.id ?? null,
+    givenUsername: username && canonicalEmail(username) !== email ? username : null,
+    passwordHash: line.passwordHash ?? null,
+    arrival: {
+      id: idOf(line, JSON.stringify(line.id ? [from, line.id] : [from, user])),
+      username: legal.success ? legal.output : null,
+      email,
+      isEmailVerified: line.emailVerified ?? false,
+      isDisabled: line.disabled ?? false,
+      createdAt: line.createdAt ?? null,
+      locale: line.locale ?? null,
+      attributes: line.attributes ?? {},
+      identities: (identities ?? []).map(({ issuer, subject, provider, email }) => ({
+        ...{ issuer, subject, provider: provider ?? new URL(issuer).hostname, email: email ?? null },
+      })),
+      appSecrets: (factors ?? []).map(({ secret }) => secret),
+    },
+  };
+};
+
+/** The same for the same line, so that it is in once, however often it is imported, and also when the user has another address by then. */
+const idOf = ({ id, createdAt }: Line, content: string): string =>
+  id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
+
+/** The hash as it is stored. @param hasher wraps a digest, which is too fast to be stored */
+export const withHash = async (
+  { arrival, passwordHash }: Waiting,
+  hasher: Pick<PasswordHasher, 'hash'>,
+  randomHash: () => Promise<string>,
+): Promise<Arrival | Refused> => {
+  const stored =
+    passwordHash === null ? { passwordHash: await randomHash() } : await storableHash(passwordHash, hasher);
+  return 'problem' in stored
+    ? { problem: `passwordHash: ${stored.problem}` }
+    : { ...arrival, passwordHash: stored.passwordHash };
+};

@@ -1,0 +1,47 @@
+import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
+import type { Records } from '../../adapters/records/records.ts';
+import { storesOver } from '../../adapters/records/storage.ts';
+import type { FactorSecrets } from '../../application/ports/secrets.ts';
+import { hasAttributes } from '../../domain/attributes.ts';
+import type { Identity } from '../../domain/identity.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
+import type { User } from '../../domain/user.ts';
+import { rowsOf } from '../data/rows.ts';
+import type { LineInput } from './line.ts';
+
+type Exported = {
+  readonly line: LineInput;
+  /** Whether the user has an authenticator app whose secret no key decrypts: it is not in the line. */
+  readonly lacksFactor: boolean;
+};
+
+/** All users in the order of their ids, as `import` reads them, with their secrets. */
+export async function* exportedUsers(records: Records, secrets: FactorSecrets | null): AsyncGenerator<Exported> {
+  const { identities, factors } = storesOver(records);
+  for await (const user of rowsOf(records, 'users')) {
+    const apps = (await factors.listByUser(user.id)).filter(isConfirmed);
+    const opened = apps.map(({ secret }) => secrets?.decrypt(secret, user.id) ?? null);
+    const found = opened.filter((secret) => secret !== null);
+    const line = lineOf(user, await identities.listByUser(user.id), found);
+    yield { line, lacksFactor: found.length < opened.length };
+  }
+}
+
+const lineOf = (user: User, identities: readonly Identity[], secrets: readonly string[]): LineInput => ({
+  id: user.id,
+  username: user.username,
+  email: user.email,
+  emailVerified: user.emailVerifiedAt !== null,
+  passwordHash: exportedHash(user.passwordHash),
+  createdAt: new Date(user.createdAt).toISOString(),
+  ...(user.locale !== null && { locale: user.locale }),
+  ...(hasAttributes(user.attributes) && { attributes: user.attributes }),
+  ...(identities.length > 0 && { identities: identities.map(identityOf) }),
+  ...(secrets.length > 0 && { factors: secrets.map((secret) => ({ type: 'totp' as const, secret })) }),
+  ...(user.disabledAt !== null && { disabled: true }),
+});
+
+const identityOf = ({ issuer, subject, provider, email }: Identity) => ({
+  ...{ issuer, subject, provider },
+  ...(email !== null && { email }),
+});

@@ -1,0 +1,167 @@
+import pLimit from 'p-limit';
+import { isTaken, randomPassword } from '../../application/accounts/applicant.ts';
+import {
+  type Arrival,
+  freeUsername,
+  type ImportDeps,
+  presenceOf,
+  storeArrival,
+} from '../../application/accounts/import-user.ts';
+import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import type { Storage } from '../../application/ports/transactions.ts';
+import { readArrival, withHash } from './arrival.ts';
+import type { SourceLine } from './source.ts';
+
+type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
+
+export type Importing = {
+  readonly deps: Deps;
+  /** The name of the source. */
+  readonly from: string;
+  /** Whether nothing is stored. Then the addresses of the lines are kept in memory, since they are not in the store. */
+  readonly dryRun: boolean;
+  /** Called with what is said of a line, in the order of the lines. */
+  readonly onRemark: (line: SourceLine, remark: string) => Promise<void>;
+  /** Called for a user who is in, and had an id before. */
+  readonly onMapped: (ids: { readonly old: string; readonly new: string }) => void;
+  /** Called after each batch. */
+  readonly onBatch: (counts: Counts) => Promise<void>;
+};
+
+/** How many users are in now, were in before, are not, and are not meant to be. */
+export type Counts = { in: number; present: number; refused: number; leftOut: number };
+
+type Outcome = {
+  readonly state: keyof Counts;
+  readonly remarks: readonly string[];
+  readonly ids?: { readonly old: string; readonly new: string } | null;
+};
+
+/** Lines that are stored in one transaction. No more are in memory. */
+const BATCH = 500;
+/** Reads at once. */
+const READS = 8;
+
+/**
+ * Stores the users of a source, in the order of its lines. What was stored before an interruption stays, and is found when the same lines are
+ * imported again.
+ * @throws AppError when the database fails
+ */
+export const importUsers = async (lines: AsyncIterable<SourceLine>, importing: Importing): Promise<Counts> => {
+  const counts: Counts = { in: 0, present: 0, refused: 0, leftOut: 0 };
+  const importBatch = batchImporter(importing);
+  const finish = async (batch: readonly SourceLine[]) => {
+    for (const { line, state, remarks, ids } of await importBatch(batch)) {
+      counts[state] += 1;
+      for (const remark of remarks) await importing.onRemark(line, remark);
+      if (ids) importing.onMapped(ids);
+    }
+    await importing.onBatch(counts);
+  };
+  let batch: SourceLine[] = [];
+  for await (const line of lines) {
+    if (batch.push(line) < BATCH) continue;
+    await finish(batch);
+    batch = [];
+  }
+  await finish(batch);
+  return counts;
+};
+
+const batchImporter = (importing: Importing) => {
+  const prepare = preparation(importing);
+  const store = importing.dryRun ? pretending(importing.deps) : storing(importing.deps);
+  return async (batch: readonly SourceLine[]) => {
+    const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
+    const ready = prepared.filter((each) => 'arrival' in each);
+    const stored = await store(ready.map(({ arrival }) => arrival));
+    const outcomes = new Map(ready.map((each, at) => [each, outcomeOf(each, stored[at] ?? 'present')] as const));
+    return prepared.map((each) => ('arrival' in each ? { line: each.line, ...(outcomes.get(each) as Outcome) } : each));
+  };
+};
+
+type Ready = {
+  readonly arrival: Arrival;
+  readonly oldId: string | null;
+  readonly givenUsername: string | null;
+  readonly notes: readonly string[];
+};
+
+const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [problem] });
+
+const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
+
+/** What is known of a line without storing it, or the user to store. */
+const preparation = ({ deps, from, dryRun }: Importing) => {
+  const reading = pLimit(READS);
+  const noHash = async () => '';
+  const [hasher, randomHash] = dryRun ? [{ hash: noHash }, noHash] : [deps.hasher, randomPassword(deps)];
+  return async (line: SourceLine): Promise<Outcome | Ready> => {
+    if ('problem' in line) return refused(line.problem);
+    if ('leftOut' in line) return { state: 'leftOut', remarks: [line.leftOut] };
+    const waiting = readArrival(line.user, from);
+    if ('problem' in waiting) return refused(waiting.problem);
+    const { oldId, givenUsername } = waiting;
+    if (waiting.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
+      return refused('factors: authenticator apps need FACTOR_KEYS');
+    const presence = await reading(() => presenceOf(deps, deps, waiting.arrival));
+    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, waiting.arrival.id) };
+    if (presence !== null) return refused(presence.problem);
+    const arrival = await withHash(waiting, hasher, randomHash);
+    return 'problem' in arrival ? refused(arrival.problem) : { arrival, oldId, givenUsername, notes: line.notes ?? [] };
+  };
+};
+
+/** The username under which a user is in, or why not. */
+type Stored = { readonly username: string } | 'present' | { readonly problem: string };
+
+const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
+  if (stored === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, arrival.id) };
+  if ('problem' in stored) return refused(stored.problem);
+  const isOther = givenUsername !== null && givenUsername !== stored.username;
+  const remarks = isOther ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
+  return { state: 'in', remarks, ids: idsOf(oldId, arrival.id) };
+};
+
+type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
+
+/** Stores users together. If another line or another program was first with something of one of them, each alone. */
+const storing = (deps: Deps): Store => {
+  const storeAll = (arrivals: readonly Arrival[]) =>
+    deps.transactions.run(async (stores) => {
+      const stored: Stored[] = [];
+      for (const arrival of arrivals) stored.push(await storeArrival(deps, stores, arrival));
+      return stored;
+    });
+  const unlessTaken = (arrivals: readonly Arrival[]) =>
+    storeAll(arrivals).catch((error: unknown) => {
+      if (isTaken(error)) return null;
+      throw error;
+    });
+  return async (arrivals) => {
+    const together = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
+    if (together !== null) return together;
+    const alone: Stored[] = [];
+    for (const arrival of arrivals) {
+      const presence = await presenceOf(deps, deps, arrival);
+      const stored = presence ?? (await unlessTaken([arrival]))?.[0];
+      alone.push(stored ?? { problem: 'its address, username or identity was taken meanwhile' });
+    }
+    return alone;
+  };
+};
+
+/** The same without storing anybody. */
+const pretending = (deps: Deps): Store => {
+  const idsByEmail = new Map<string, string>();
+  return async (arrivals) => {
+    const stored: Stored[] = [];
+    for (const arrival of arrivals) {
+      const known = idsByEmail.get(arrival.email);
+      idsByEmail.set(arrival.email, known ?? arrival.id);
+      if (known === undefined) stored.push({ username: await freeUsername(deps, deps, arrival) });
+      else stored.push(known === arrival.id ? 'present' : { problem: 'email: has an account' });
+    }
+    return stored;
+  };
+};

@@ -27,8 +27,11 @@ export type Part = Linked & {
 };
 
 export type Export = Layout & {
-  /** `null`: an entry of a user, or one that does not matter. */
-  readonly part?: (row: Fields) => Part | null;
+  /**
+   * `null`: an entry of a user, or one that does not matter.
+   * @param isSecond whether it is in the file of `--passwords`.
+   */
+  readonly part?: (row: Fields, isSecond: boolean) => Part | null;
   /** By which the parts of a user are found. */
   readonly keys?: (row: Fields) => readonly string[];
   /** `null`: an entry that does not matter. */
@@ -39,30 +42,27 @@ type Parts = Map<string, (Place & { readonly part: Part; isUsed?: boolean })[]>;
 
 /** Reads the files twice if they have parts, which alone are kept in memory. */
 export const sourceOf = (layout: Export): Source =>
-  async function* (options) {
-    const files = [...options.files, ...(options.passwords === undefined ? [] : [options.passwords])];
-    const parts: Parts = layout.part === undefined ? new Map() : await partsIn(files, layout, layout.part);
-    for (const file of files)
+  async function* ({ files, passwords }) {
+    const all = [...files.map((file) => ({ file, isSecond: false }))];
+    if (passwords !== undefined) all.push({ file: passwords, isSecond: true });
+    const parts: Parts = new Map();
+    for (const { file, isSecond } of layout.part === undefined ? [] : all)
+      for await (const entry of rowsOf(file, layout))
+        if ('row' in entry) add(parts, entry, layout.part?.(entry.row, isSecond) ?? null);
+    for (const { file, isSecond } of all)
       for await (const entry of rowsOf(file, layout)) {
         if ('problem' in entry) yield entry;
-        else if ((layout.part?.(entry.row) ?? null) === null) yield* userIn(entry, layout, parts);
+        else if ((layout.part?.(entry.row, isSecond) ?? null) === null) yield* userIn(entry, layout, parts);
       }
     for (const { file, line, isUsed } of [...parts.values()].flat())
       if (isUsed !== true) yield { file, line, problem: 'belongs to none of the users in the files' };
   };
 
-const partsIn = async (files: readonly string[], layout: Layout, partOf: (row: Fields) => Part | null) => {
-  const parts: Parts = new Map();
-  for (const file of files)
-    for await (const entry of rowsOf(file, layout)) {
-      // A problem is told by the second reading.
-      const part = 'problem' in entry ? null : partOf(entry.row);
-      if (part === null) continue;
-      const ofUser = parts.get(part.of) ?? [];
-      ofUser.push({ file, line: entry.line, part });
-      parts.set(part.of, ofUser);
-    }
-  return parts;
+const add = (parts: Parts, { file, line }: Place, part: Part | null): void => {
+  if (part === null) return;
+  const ofUser = parts.get(part.of) ?? [];
+  ofUser.push({ file, line, part });
+  parts.set(part.of, ofUser);
 };
 
 function* userIn(
@@ -78,6 +78,8 @@ function* userIn(
   yield { file, line, ...('user' in found ? merged(found, said) : found) };
 }
 
+/** Of users who are asked for a code there, and not here. */
+export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
 
 const merged = ({ user, notes = [] }: FoundUser, parts: readonly Part[]): FoundUser => {
@@ -88,13 +90,13 @@ const merged = ({ user, notes = [] }: FoundUser, parts: readonly Part[]): FoundU
   const isProven = email !== '' && parts.some(({ verifiedEmail = '' }) => canonicalEmail(verifiedEmail) === email);
   return {
     user: {
-      passwordHash: parts.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
       ...rest,
+      passwordHash: rest.passwordHash ?? parts.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
       emailVerified: rest.emailVerified === true || isProven,
       identities: all.identities,
       factors: all.factors,
     },
-    notes: all.notes,
+    notes: all.notes.filter((note) => note !== WITHOUT_FACTOR || all.factors.length === 0),
   };
 };
 

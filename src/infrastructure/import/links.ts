@@ -1,5 +1,5 @@
 import { BASE32 } from '../../domain/second-factor.ts';
-import type { Linked } from './export.ts';
+import { type Linked, WITHOUT_FACTOR } from './export.ts';
 import { textOf } from './fields.ts';
 
 /** Providers whose issuer does not depend on who uses them. GitHub has none: it is the one that this service gives it. */
@@ -40,8 +40,6 @@ export const appWith = (secret: unknown): Linked => {
   return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : LEFT_OUT;
 };
 
-/** Of users who are asked for a code there, and not here. */
-export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const LEFT_OUT = { notes: [WITHOUT_FACTOR] };
 
 /** RFC 4648 §6, without padding. */

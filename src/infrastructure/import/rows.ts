@@ -53,7 +53,8 @@ const formOf = async (file: string, { tables }: Layout): Promise<'lines' | 'json
   if (!first.startsWith('{')) return 'csv';
   try {
     const object: Record<string, unknown> = JSON.parse(first);
-    return tables.some((table) => Array.isArray(object[table])) ? 'json' : 'lines';
+    const hasTables = !('email' in object) && tables.some((table) => Array.isArray(object[table]));
+    return hasTables ? 'json' : 'lines';
   } catch {
     return 'json';
   }

@@ -298,6 +298,20 @@ describe('users of Supabase', () => {
   });
 });
 
+describe('users of the admin API of Supabase', () => {
+  it('come with the links that are in them', async () => {
+    const user = {
+      ...{ id: 'u1', email: 'ada@example.org', email_confirmed_at: '2024-06-29T20:25:06.126Z' },
+      identities: [{ user_id: 'u1', provider: 'google', identity_data: { sub: '1057' } }],
+      factors: [{ id: 'f', factor_type: 'totp', status: 'verified' }],
+    };
+    for (const all of [jsonLines(user), JSON.stringify({ users: [user], aud: '' })])
+      expect(await read('supabase', { all })).toMatchObject([
+        { line: 1, notes: [WITHOUT_FACTOR], user: { id: 'u1', identities: [{ issuer: GOOGLE, subject: '1057' }] } },
+      ]);
+  });
+});
+
 describe('users of Keycloak', () => {
   const password = ({ value, salt, ...credential }: (typeof facts.keycloak)[number]['credential']) => ({
     ...{ id: 'c1', type: 'password', createdDate: 1645544502633 },
@@ -381,6 +395,8 @@ describe('users of Clerk', () => {
   const COLUMNS =
     'id,first_name,last_name,username,primary_email_address,primary_phone_number,verified_email_addresses,unverified_email_addresses,verified_phone_numbers,unverified_phone_numbers,totp_secret,password_digest,password_hasher';
 
+  const OF_C = { id: 'user_3', email: 'c@example.org', emailVerified: true };
+
   it('come from the CSV of the dashboard', async () => {
     const file = [
       COLUMNS,
@@ -406,7 +422,7 @@ describe('users of Clerk', () => {
         ...{ file: 'users.csv', line: 4, notes: [] },
         user: { id: 'user_2', email: 'b@example.org', passwordHash: 'md5$$5f4dcc3b5aa765d61d8327deb882cf99' },
       },
-      { file: 'users.csv', line: 5, problem: 'password_hasher: scrypt_werkzeug is not supported' },
+      { file: 'users.csv', line: 5, notes: [], user: { ...OF_C, passwordHash: '{scrypt_werkzeug}' } },
       { file: 'users.csv', line: 6, notes: [], user: { id: 'user_4', email: 'd@example.org' } },
     ]);
   });
@@ -448,6 +464,15 @@ describe('users of Clerk', () => {
         },
       },
       { line: 1, notes: [], user: { id: 'user_2', email: 'b@example.org' } },
+    ]);
+    const csv = `${COLUMNS}\nuser_1,,,,ada@example.org,,,,,,${APP.secret},${BCRYPT},bcrypt\nuser_9,,,,,,,,,,,,\n`;
+    expect(await read('clerk', { 'users.json': JSON.stringify(users), csv }, { passwords: 'csv' })).toMatchObject([
+      {
+        notes: [DISABLED],
+        user: { id: 'user_1', passwordHash: BCRYPT, factors: [APP], identities: [{ subject: '1057' }] },
+      },
+      { user: { id: 'user_2' } },
+      { file: 'csv', line: 3, problem: ORPHAN },
     ]);
   });
 });

@@ -23,7 +23,7 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
 };
 
 /** The name of a scheme, as `$6$`, `{SSHA}` or `sha512$`. What may be a salt is none. */
-const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,16}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}\$)/i;
+const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,24}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}\$)/i;
 
 type Fields = Partial<Record<string, string>>;
 type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };

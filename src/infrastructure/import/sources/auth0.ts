@@ -1,6 +1,6 @@
-import { sourceOf, together } from '../export.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { appWith, linkTo } from '../links.ts';
 
 type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
 

@@ -1,6 +1,6 @@
-import { sourceOf } from '../export.ts';
+import { sourceOf, WITHOUT_FACTOR } from '../export.ts';
 import { isTrue, textOf, timeOf } from '../fields.ts';
-import { linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { linkTo } from '../links.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

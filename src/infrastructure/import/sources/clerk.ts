@@ -1,6 +1,6 @@
-import { sourceOf, together } from '../export.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { appWith, linkTo } from '../links.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,11 +8,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-const hashIn = ({ password_digest: digest, password_hasher: hasher }: Fields) => {
+/** A hash that is not supported is refused by its name where it is read. */
+const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
-  if (hash === undefined || HASHERS.includes(name)) return { passwordHash: hash };
-  if (UNSALTED.includes(name)) return { passwordHash: `${name}$$${hash}` };
-  return { problem: `password_hasher: ${/^\w{1,40}$/.test(name) ? name : 'the scheme'} is not supported` };
+  const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
+  return {
+    passwordHash: hash === undefined || HASHERS.includes(name) ? hash : unlessKnown,
+    ...(textOf(secret) === undefined ? {} : appWith(secret)),
+  };
 };
 
 /** Lists in CSV. */
@@ -34,28 +37,28 @@ const emailIn = (row: Fields): { readonly email: string | undefined; readonly em
   return { email, emailVerified: email !== undefined && verified.includes(email) };
 };
 
-/** The dashboard's CSV, or JSON. */
+/** The dashboard's CSV, the JSON of the Backend API, or the latter with the former as the file of passwords. */
 export const clerk = sourceOf({
   tables: ['data'],
+  part: (row, isSecond) => (isSecond ? { of: textOf(row.id) ?? '', ...secretsIn(row) } : null),
+  keys: ({ id }) => [textOf(id) ?? ''],
   user: (row) => {
-    const hash = hashIn(row);
-    if (hash.problem !== undefined) return { problem: hash.problem };
-    const secret = textOf(row.totp_secret);
+    const { passwordHash, ...app } = secretsIn(row);
     const hasFactorThere = isTrue(row.two_factor_enabled) || isTrue(row.totp_enabled);
     const { notes, ...linked } = together(
       ...listOf(row.external_accounts)
         .map(objectOf)
         .filter(({ verification }) => objectOf(verification).status === 'verified')
         .map((account) => linkTo(textOf(account.provider) ?? '', account.provider_user_id, account.email_address)),
-      ...(secret === undefined ? [] : [appWith(secret)]),
-      { notes: secret === undefined && hasFactorThere ? [WITHOUT_FACTOR] : [] },
+      app,
+      { notes: hasFactorThere ? [WITHOUT_FACTOR] : [] },
     );
     return {
       user: {
         id: textOf(row.id),
         username: textOf(row.username),
         ...emailIn(row),
-        ...hash,
+        passwordHash,
         createdAt: timeOf(row.created_at),
         disabled: isTrue(row.banned),
         ...linked,

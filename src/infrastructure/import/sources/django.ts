@@ -1,6 +1,6 @@
-import { type Part, sourceOf } from '../export.ts';
+import { type Part, sourceOf, WITHOUT_FACTOR } from '../export.ts';
 import { isTrue, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, base32, linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { appWith, base32, linkTo } from '../links.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
-import { sourceOf, together } from '../export.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, base32, linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { appWith, base32, linkTo } from '../links.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
-import { sourceOf } from '../export.ts';
-import { isTrue, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, linkTo, WITHOUT_FACTOR } from '../links.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
+import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { appWith, linkTo } from '../links.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,6 +33,11 @@ export const supabase = sourceOf({
     if (isTrue(row.is_anonymous)) return { leftOut: 'is an anonymous user' };
     const bannedUntil = timeOf(row.banned_until);
     const isBanned = bannedUntil !== undefined && !(Date.parse(bannedUntil) <= Date.now());
+    // The admin API has them in the user, without secrets.
+    const { notes, ...linked } = together(
+      ...listOf(row.identities).map(objectOf).map(identityIn),
+      ...listOf(row.factors).map(objectOf).map(factorIn),
+    );
     return {
       user: {
         id: textOf(row.id),
@@ -41,7 +46,9 @@ export const supabase = sourceOf({
         passwordHash: textOf(row.encrypted_password),
         createdAt: timeOf(row.created_at),
         disabled: isBanned,
+        ...linked,
       },
+      notes,
     };
   },
 });

@@ -9,6 +9,9 @@ export const PASSWORD_MIN_CODE_POINTS = 8;
 /** In bytes of UTF-8: bcrypt ignores any further bytes. */
 export const PASSWORD_MAX_BYTES = 72;
 
+/** In place of the hash of a user who was imported without one. No password matches it here; the former system may be asked. */
+export const UNKNOWN_PASSWORD = '$unknown$';
+
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
 /**

@@ -106,6 +106,7 @@ const build = async (
     mailLocales,
     beforeRegister: hooks.beforeRegister,
     claims: hooks.claims,
+    verifyElsewhere: hooks.verifyElsewhere,
   };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   const { routes, visitorToken } = declareRoutes(deps, config, {
@@ -152,7 +153,17 @@ const build = async (
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
 const withoutSecrets = (config: Config) => {
-  const { keys, factorKeys, hookBeforeRegister, hookPrivateKey, mail, redisUrls, database, ...settings } = config;
+  const {
+    keys,
+    factorKeys,
+    hookBeforeRegister,
+    verifyPasswords,
+    hookPrivateKey,
+    mail,
+    redisUrls,
+    database,
+    ...settings
+  } = config;
   return settings;
 };
 

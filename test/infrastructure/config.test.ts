@@ -70,6 +70,7 @@ describe('without any variable', () => {
       hookBeforeRegister: null,
       hookPrivateKey: null,
       adoption: null,
+      verifyPasswords: null,
       emailVerification: 'optional',
       loginByCode: false,
       passwords: 'required',

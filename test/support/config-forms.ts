@@ -156,6 +156,8 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ],
   ['ADOPTION_ENDS', '2026-01-31', { adoption: null }],
   ['ADOPTION_ENDS', '2026-01-31T12:00+02:00', { adoption: null }],
+  ['VERIFY_PASSWORDS_AT', 'https://a.b/x', { verifyPasswords: { url: 'https://a.b/x', until: null } }],
+  ['VERIFY_PASSWORDS_UNTIL', '2026-01-31', { verifyPasswords: null }],
   ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
   ['LOGIN_BY_CODE', 'on', { loginByCode: true }],
@@ -183,6 +185,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
 const NO_ORIGINS =
   "*|null|https://*.example.com|https://a.example/|https://a.example/path|https://a.example:443|HTTPS://a.example|https://A.example|https://u@a.example|a.example|ws://a.example|file:///x|file://|file://localhost|android://a|data://a|javascript://a|capacitor:localhost|capacitor://|capacitor://*|capacitor://localhost/|capacitor://localhost:0|Capacitor://localhost|capacitor://u@localhost|app://-;script-src'*'|https://a.example,*|https://a.example https://b.example";
 const NO_DURATIONS = '15|15 m| 15m|15M|1w|10ms|1.5h|-1s|+1s|0s|01s|1m30s|3651d|9999999999d|१s|1e3s|soon';
+const NO_DATES = 'never|2027|2027-1-31|31.01.2027|2026-02-30|2026-13-01|2026-01-31T12:00|2026-01-31T25:00Z|1767225600';
 const NO_WINDOWS = `${NO_DURATIONS}|301s|6m|7d|3650d`;
 const NO_FLAGS = 'yes|1|TRUE| true|on';
 const NOT_CONFIGURED = `two words|ü|1:no-uri|${'a'.repeat(201)}|a\0`;
@@ -284,7 +287,9 @@ export const REFUSED: Readonly<Record<string, string>> = {
     publicPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
     publicPem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey),
   ].join('|'),
-  ADOPTION_ENDS: 'never|2027|2027-1-31|31.01.2027|2026-02-30|2026-13-01|2026-01-31T12:00|2026-01-31T25:00Z|1767225600',
+  ADOPTION_ENDS: NO_DATES,
+  VERIFY_PASSWORDS_AT: 'on|http://a.b/|https://u:p@a.b/|https://a.b/#x',
+  VERIFY_PASSWORDS_UNTIL: NO_DATES,
   EMAIL_VERIFICATION: 'on|true|Required',
   LOGIN_BY_CODE: 'true|On|optional',
   PASSWORDS: 'off|true|Optional',

@@ -1,5 +1,4 @@
 import { createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
-import type { Hooks } from '../../application/ports/hooks.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ANSWER_TIMEOUT } from './before-register.ts';
 
@@ -15,13 +14,14 @@ export const publicHookKey = (key: KeyObject): string => {
  * A hook that asks a URL, in requests that are signed as Standard Webhooks says. It gives up after two seconds, and follows no redirect. The
  * answer is JSON that nothing has checked yet.
  * @param key an Ed25519 key
+ * @param type what is asked
  */
-export const beforeRegisterOverHttp =
-  (url: string, key: KeyObject): NonNullable<Hooks['beforeRegister']> =>
-  async (data) => {
+export const askOverHttp =
+  <Data>(url: string, key: KeyObject, type: 'registration.requested' | 'password.presented') =>
+  async (data: Data) => {
     const [id, now] = [`msg_${randomUUID()}`, Date.now()];
     const timestamp = Math.floor(now / 1_000);
-    const body = JSON.stringify({ type: 'registration.requested', timestamp: new Date(now).toISOString(), data });
+    const body = JSON.stringify({ type, timestamp: new Date(now).toISOString(), data });
     const signature = sign(null, Buffer.from(`${id}.${timestamp}.${body}`), key).toString('base64');
     const response = await fetch(url, {
       method: 'POST',

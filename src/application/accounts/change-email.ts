@@ -172,7 +172,7 @@ const assertOwner = async (
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
   const candidates = loginAttempts(user.username, user, { networks, verified: [] });
-  const matches = await comparePassword(deps, candidates, password, user.passwordHash);
+  const matches = await comparePassword(deps, candidates, password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return null;
 };

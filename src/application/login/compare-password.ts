@@ -1,8 +1,10 @@
 import { type Authenticated, FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
+import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
+import type { VerifyElsewhere } from '../ports/hooks.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -15,27 +17,44 @@ import {
   lockedLiveUser,
 } from '../sessions/current-user.ts';
 
-type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
+export type ComparePasswordDeps = {
+  readonly attempts: LoginAttempts;
+  readonly hasher: PasswordHasher;
+  /** Default: nobody is asked, and users who were imported without a hash have no password. */
+  readonly verifyElsewhere?: VerifyElsewhere | undefined;
+};
 
 /**
  * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted.
  * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
- * @param hash `null` when there is no such account.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait.
+ * @param user `null` when there is no such account.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
-  { attempts, hasher }: ComparePasswordDeps,
+  deps: ComparePasswordDeps,
   candidates: readonly Attempt[],
   password: string,
-  hash: string | null,
+  user: User | null,
 ): Promise<boolean> => {
+  const { attempts } = deps;
   const attempt = await beginAttempt(attempts, candidates);
-  const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
+  const matches = await verify(deps, password, user).catch(async (error: unknown) => {
     await attempts.withdraw(attempt);
     throw error;
   });
   if (matches) await attempts.succeed(attempt);
   return matches;
+};
+
+/** The former system is asked beside the comparison that every other account takes. */
+const verify = async (
+  { hasher, verifyElsewhere }: ComparePasswordDeps,
+  password: string,
+  user: User | null,
+): Promise<boolean> => {
+  if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, user?.passwordHash ?? null);
+  const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
+  return isTheirs;
 };
 
 /** @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait. */
@@ -113,10 +132,7 @@ export const loginAttempts = (
   return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
 };
 
-export type UserWithPasswordDeps = LiveUserDeps & {
-  readonly attempts: LoginAttempts;
-  readonly hasher: PasswordHasher;
-};
+export type UserWithPasswordDeps = LiveUserDeps & ComparePasswordDeps;
 
 /** Without a password, the user has none, and has just logged in. */
 export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
@@ -124,7 +140,7 @@ export type RequestWithPassword = CallerWithToken & { readonly password?: string
 /**
  * The user of a request, if the password is right. Wrong ones count for the device (ADR 0008).
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
  */
 export const userWithPassword = async (
   deps: UserWithPasswordDeps,
@@ -136,7 +152,7 @@ export const userWithPassword = async (
     return user;
   }
   const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
-  const matches = await comparePassword(deps, [device], password, user.passwordHash);
+  const matches = await comparePassword(deps, [device], password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return user;
 };

@@ -1,11 +1,9 @@
 import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isHashable } from '../../domain/password.ts';
+import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import type { LoginAttempts } from '../ports/login-attempts.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
@@ -13,15 +11,11 @@ import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
-import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
+import { assertSamePassword, type ComparePasswordDeps, comparePassword, loginAttempts } from './compare-password.ts';
 import { newPendingLogin } from './pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
 
-export type LoginDeps = AnyLoginDeps & {
-  readonly devices: RememberedDeviceRepository;
-  readonly hasher: PasswordHasher;
-  readonly attempts: LoginAttempts;
-};
+export type LoginDeps = AnyLoginDeps & ComparePasswordDeps & { readonly devices: RememberedDeviceRepository };
 
 type LoginSource = {
   readonly networks: readonly string[];
@@ -109,14 +103,14 @@ const admit = async (
   source: Parameters<typeof loginAttempts>[2],
 ): Promise<Admitted> => {
   const candidates = loginAttempts(account, user, source);
-  const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
+  const matches = await comparePassword(deps, candidates, password, user);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   assertMayLogIn(deps, user);
   return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
 };
 
 /**
- * Replaces a hash that was imported, or made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, if hashing
+ * Stores a hash of a password that the former system has verified, or in place of one that was imported, or made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, if hashing
  * fails, or if an imported password is longer than bcrypt reads.
  * @returns the user as stored now. Never rejects.
  */
@@ -125,7 +119,8 @@ const rehashIfNeeded = async (
   user: User,
   password: string,
 ): Promise<User> => {
-  if (!hasher.needsRehash(user.passwordHash) || !isHashable(password)) return user;
+  const isOutdated = user.passwordHash === UNKNOWN_PASSWORD || hasher.needsRehash(user.passwordHash);
+  if (!isOutdated || !isHashable(password)) return user;
   try {
     const passwordHash = await hasher.hash(password);
     const updatedAt = clock.now();

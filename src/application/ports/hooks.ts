@@ -75,8 +75,14 @@ export type Hooks = {
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };
 
+/**
+ * Whether a user has this password in the former system. Asked outside of transactions.
+ * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
+ */
+export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, password: string) => Promise<boolean>;
+
 /** Names of hooks, and outcomes of their calls, for the metrics. */
-export const HOOKS = ['before-register', 'claims', 'after-commit'] as const;
+export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password'] as const;
 /** `dropped`: not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 

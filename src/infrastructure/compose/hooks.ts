@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import { eventsTo } from '../../adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister } from '../../adapters/hooks/before-register.ts';
 import { boundedClaims } from '../../adapters/hooks/claims.ts';
-import { beforeRegisterOverHttp } from '../../adapters/hooks/over-http.ts';
-import type { AskClaims, BeforeRegister, Hooks, ObserveHook } from '../../application/ports/hooks.ts';
+import { askOverHttp } from '../../adapters/hooks/over-http.ts';
+import { boundedVerifyPassword } from '../../adapters/hooks/verify-password.ts';
+import type { AskClaims, BeforeRegister, Hooks, ObserveHook, VerifyElsewhere } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
@@ -11,13 +12,14 @@ import { loadOrCreateHookKey } from '../keys.ts';
 type OpenHooks = {
   readonly beforeRegister: BeforeRegister | undefined;
   readonly claims: AskClaims | undefined;
+  readonly verifyElsewhere: VerifyElsewhere | undefined;
   /** Tells the hook of committed events. */
   readonly onEvents: (events: readonly AccountEvent[]) => void;
   /** Waits for the events that were committed. */
   readonly close: () => Promise<void>;
 };
 
-type HookSettings = Pick<Config, 'hookBeforeRegister' | 'hookPrivateKey' | 'dataDir'>;
+type HookSettings = Pick<Config, 'hookBeforeRegister' | 'verifyPasswords' | 'hookPrivateKey' | 'dataDir'>;
 
 const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
@@ -34,10 +36,19 @@ export const openHooks = async (
   assertHooks(hooks);
   const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
   const beforeRegister = (await openOverHttp(config, ofCaller)) ?? ofCaller;
+  const { verifyPasswords } = config;
   const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger, observe });
   return {
     beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
     claims: claims && boundedClaims(claims, observe),
+    verifyElsewhere:
+      verifyPasswords === null
+        ? undefined
+        : boundedVerifyPassword(
+            askOverHttp(verifyPasswords.url, await loadOrCreateHookKey(config), 'password.presented'),
+            verifyPasswords.until,
+            observe,
+          ),
     onEvents: (added) => events?.add(added),
     close: async () => events?.close(),
   };
@@ -55,5 +66,5 @@ const openOverHttp = async ({ hookBeforeRegister: url, ...keys }: HookSettings, 
   if (url === null) return undefined;
   if (other !== undefined)
     throw new Error('HOOK_BEFORE_REGISTER: must not be set beside hooks.beforeRegister: let that one ask the other');
-  return beforeRegisterOverHttp(url, await loadOrCreateHookKey(keys));
+  return askOverHttp(url, await loadOrCreateHookKey(keys), 'registration.requested');
 };

@@ -68,7 +68,7 @@ export const ACCOUNT_VARIABLES = {
     secret: true,
     unset: 'generated in DATA_DIR',
     meaning:
-      'The private key that signs the requests to HOOK_BEFORE_REGISTER: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
+      'The private key that signs the requests to HOOK_BEFORE_REGISTER and VERIFY_PASSWORDS_AT: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
   },
   MAIL_URL: {
     form: mailUrl,

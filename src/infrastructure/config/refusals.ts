@@ -97,6 +97,11 @@ export const REFUSALS: Rules = {
   'ADOPTION_ENDS: required in production with ADOPTION_PUBLIC_KEY': (of) =>
     isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.ADOPTION_ENDS === undefined,
   'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, Date.now() + YEAR),
+  'VERIFY_PASSWORDS_AT: must be https in production': (of) =>
+    isProduction(of) && of.VERIFY_PASSWORDS_AT?.startsWith('http:'),
+  'VERIFY_PASSWORDS_UNTIL: required in production with VERIFY_PASSWORDS_AT': (of) =>
+    isProduction(of) && of.VERIFY_PASSWORDS_AT !== undefined && of.VERIFY_PASSWORDS_UNTIL === undefined,
+  'VERIFY_PASSWORDS_UNTIL: must be within a year': (of) => isAbove(of.VERIFY_PASSWORDS_UNTIL, Date.now() + YEAR),
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

@@ -116,6 +116,10 @@ export const settingsOf = (of: Values) => {
     factorKeys: of.FACTOR_KEYS ?? null,
     /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
     adoption: of.ADOPTION_PUBLIC_KEY ? { publicKeys: of.ADOPTION_PUBLIC_KEY, endsAt: of.ADOPTION_ENDS ?? null } : null,
+    /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */
+    verifyPasswords: of.VERIFY_PASSWORDS_AT
+      ? { url: of.VERIFY_PASSWORDS_AT, until: of.VERIFY_PASSWORDS_UNTIL ?? null }
+      : null,
     eventsRetention: of.EVENTS_RETENTION,
     /** The colour is `#rrggbb`. */
     brand: {

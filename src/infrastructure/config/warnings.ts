@@ -41,8 +41,8 @@ const IN_PRODUCTION: Rules = {
   'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
     (of) => of.REGISTRATION_DOMAINS !== undefined && of.REGISTRATION === 'open' && of.EMAIL_VERIFICATION !== 'required',
-  'HOOK_PRIVATE_KEY is unset: the requests to HOOK_BEFORE_REGISTER are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
-    (of) => of.HOOK_BEFORE_REGISTER !== undefined && of.HOOK_PRIVATE_KEY === undefined,
+  'HOOK_PRIVATE_KEY is unset: the requests of hooks are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
+    (of) => (of.HOOK_BEFORE_REGISTER ?? of.VERIFY_PASSWORDS_AT) !== undefined && of.HOOK_PRIVATE_KEY === undefined,
   'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>
     of.FACTOR_KEYS === undefined,
   'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (of) =>
@@ -80,6 +80,8 @@ const EVERYWHERE: Rules = {
     (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > Date.now(),
   'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (of) =>
     of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= Date.now(),
+  'VERIFY_PASSWORDS_UNTIL has passed: the former system is no longer asked. Remove VERIFY_PASSWORDS_AT': (of) =>
+    of.VERIFY_PASSWORDS_AT !== undefined && (of.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= Date.now(),
   'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && !mayCall(of, of.ACCOUNT_PAGES_URL),
 };

@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
-import { beforeRegisterOverHttp, publicHookKey } from '../../../src/adapters/hooks/over-http.ts';
+import { askOverHttp, publicHookKey } from '../../../src/adapters/hooks/over-http.ts';
 import { redactError } from '../../../src/adapters/log/redact-error.ts';
 import { selfSigned } from '../../support/certificate.ts';
 import { freePort } from '../../support/servers/free-port.ts';
@@ -24,7 +24,7 @@ const listening = async (server: Server): Promise<number> => {
 };
 const urlOf = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/hook`;
 const asking = (url: string, observe = vi.fn()) =>
-  boundedBeforeRegister(beforeRegisterOverHttp(url, privateKey), observe);
+  boundedBeforeRegister(askOverHttp(url, privateKey, 'registration.requested'), observe);
 
 /** Why a registration is refused, as the log has it. */
 const causeOf = async (url: string) => {

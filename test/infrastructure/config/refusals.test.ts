@@ -9,6 +9,7 @@ const KEY = 'A'.repeat(43);
 const COOKIE = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.b', ALLOWED_ORIGINS_PROD: 'https://app.b' };
 
 const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+const AT = 'https://old.example.com/';
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 type Case = readonly [refused: Env, accepted: Env, name: string];
@@ -53,6 +54,7 @@ const EVERYWHERE: readonly Case[] = [
   [{ ACCESS_COOKIE_DOMAIN: 'com' }, { ACCESS_COOKIE_DOMAIN: 'auth.example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ WEBAUTHN_RP_ID: 'xample.com' }, { WEBAUTHN_RP_ID: 'example.com' }, 'WEBAUTHN_RP_ID'],
   [{ PASSWORDS: 'optional' }, { PASSWORDS: 'optional', LOGIN_BY_CODE: 'on' }, 'PASSWORDS'],
+  [{ VERIFY_PASSWORDS_UNTIL: '9999-01-01' }, { VERIFY_PASSWORDS_UNTIL: TOMORROW }, 'VERIFY_PASSWORDS_UNTIL'],
   [{ ADOPTION_ENDS: '9999-01-01' }, { ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ METRICS: '9464', PORT: '9464' }, { METRICS: '9464', PORT: '9465' }, 'METRICS'],
 ];
@@ -62,6 +64,16 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ JWT_REFRESH_COOKIE_SECURE: '' }, {}, 'JWT_REFRESH_COOKIE_SECURE'],
   [{ BCRYPT_COST: '9' }, { BCRYPT_COST: '10' }, 'BCRYPT_COST'],
   [{ ALLOWED_ORIGINS_PROD: '*' }, {}, 'ALLOWED_ORIGINS_PROD'],
+  [
+    { VERIFY_PASSWORDS_AT: AT },
+    { VERIFY_PASSWORDS_AT: AT, VERIFY_PASSWORDS_UNTIL: TOMORROW },
+    'VERIFY_PASSWORDS_UNTIL',
+  ],
+  [
+    { VERIFY_PASSWORDS_AT: 'http://localhost/', VERIFY_PASSWORDS_UNTIL: TOMORROW },
+    { VERIFY_PASSWORDS_AT: AT, VERIFY_PASSWORDS_UNTIL: TOMORROW },
+    'VERIFY_PASSWORDS_AT',
+  ],
   [{ ADOPTION_PUBLIC_KEY }, { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ HOOK_BEFORE_REGISTER: 'http://localhost/' }, { HOOK_BEFORE_REGISTER: 'https://a.b/' }, 'HOOK_BEFORE_REGISTER'],
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],

@@ -1,10 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { privatePem } from '../../../src/infrastructure/keys.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { DEVELOPMENT, NO_WARNINGS } from '../../support/processes/environments.ts';
 
 const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
 
+const HOOK_PRIVATE_KEY = privatePem(generateKeyPairSync('ed25519').privateKey);
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 type Env = Readonly<Record<string, string>>;
@@ -39,6 +42,12 @@ describe('a configuration that is allowed', () => {
     ['a domain that nobody proves', { REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS'],
     ['no key of its own for a hook', { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' }, 'HOOK_PRIVATE_KEY'],
     ['a key of a former system', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_PUBLIC_KEY'],
+    [
+      'the end of questions about passwords',
+      { VERIFY_PASSWORDS_AT: 'https://a.b', VERIFY_PASSWORDS_UNTIL: '2026-01-31', HOOK_PRIVATE_KEY },
+      'VERIFY_PASSWORDS_UNTIL',
+    ],
+    ['no key for these', { VERIFY_PASSWORDS_AT: 'https://a.b', VERIFY_PASSWORDS_UNTIL: TOMORROW }, 'HOOK_PRIVATE_KEY'],
     ['the end of its use', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: '2026-01-31' }, 'ADOPTION_ENDS'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
     ['no decision about pages', { ACCOUNT_PAGES: '' }, 'ACCOUNT_PAGES'],

@@ -104,7 +104,7 @@ export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: Session
         stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
         response: { data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID'],
+        errors: ['AUTH_CREDENTIALS_INVALID', 'SYS_HOOK_UNAVAILABLE'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

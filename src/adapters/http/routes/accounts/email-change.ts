@@ -54,7 +54,7 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
         stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
         response: { status: 202, data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED'],
+        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -23,7 +23,7 @@ const read = async (name: string, contents: Files, options: Partial<SourceOption
   });
   const passwords = options.passwords === undefined ? {} : { passwords: join(path, options.passwords) };
   const lines: object[] = [];
-  const source = await (SOURCES[name] ?? expect.unreachable(name))();
+  const source = SOURCES[name] ?? expect.unreachable(name);
   const given = { ...options, ...passwords, files: files.filter((file) => file !== passwords.passwords) };
   for await (const line of source(given)) lines.push({ ...shown(line), file: line.file.slice(path.length + 1) });
   return lines;

@@ -8,6 +8,10 @@ export type IdentityKey = {
   readonly subject: string;
 };
 
+/** OpenID Connect Core §2: a subject has up to 255 ASCII characters. Issuers are no longer. */
+export const isIdentityKey = (key: IdentityKey): boolean =>
+  [key.issuer, key.subject].every((text) => /^[\x20-\x7e]{1,255}$/.test(text));
+
 /** With which a user logs in. Times are epoch milliseconds. */
 export type Identity = IdentityKey & {
   /** ULID. */

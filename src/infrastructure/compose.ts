@@ -17,6 +17,7 @@ import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
 import { type Overrides, openPorts, type Ports, type ServiceWith } from './compose/ports.ts';
+import { openProviders } from './compose/providers.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
@@ -107,6 +108,7 @@ const build = async (
     beforeRegister: hooks.beforeRegister,
     claims: hooks.claims,
     verifyElsewhere: hooks.verifyElsewhere,
+    providers: await openProviders(config),
   };
   const hasAccountPages = mailer !== null && config.ownAccountPages;
   const { routes, visitorToken } = declareRoutes(deps, config, {
@@ -162,6 +164,7 @@ const withoutSecrets = (config: Config) => {
     mail,
     redisUrls,
     database,
+    providers,
     ...settings
   } = config;
   return settings;

@@ -1,6 +1,8 @@
+import type { ProviderSettings } from '../adapters/oidc/settings.ts';
 import { readEnvironment, unknownVariables } from './config/environment.ts';
+import { readProviders } from './config/providers.ts';
 import { REFUSALS, type Rules } from './config/refusals.ts';
-import { settingsOf } from './config/settings.ts';
+import { isProduction, settingsOf } from './config/settings.ts';
 import {
   type Env,
   readVariables,
@@ -13,6 +15,8 @@ import {
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
+  /** At which users may log in. */
+  readonly providers: readonly ProviderSettings[];
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
   /** The same about the database, for a service that opens it. */
@@ -66,14 +70,19 @@ export const readConfig = (given: Env): ReadConfig => {
   const { values: valid, invalid } = readVariables(env);
   // All defaults are valid, so no variable is missing.
   const values = { ...readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as Values;
+  const ofProviders =
+    'OIDC_PROVIDERS' in valid
+      ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
+      : { providers: [], problems: [] };
   const config = {
     ...settingsOf(values),
+    providers: ofProviders.providers,
     warnings: [...applying(WARNINGS, valid), ...unknownVariables(env)],
     databaseWarnings: applying(databaseWarnings(env), valid),
   };
   return {
     config,
-    problems: [...problems, ...invalid, ...applying(REFUSALS, valid)],
+    problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
     invalidNames: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };

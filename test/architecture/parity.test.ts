@@ -14,7 +14,7 @@ import type { Suite } from '../contracts/suite.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Plain functions with plain tests, and other tables of `Records`. */
-const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'own-records', 'proofs', 'secrets'];
+const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'identity-providers', 'own-records', 'proofs', 'secrets'];
 
 /** The ports of a storage, by the names of the groups of its contract. */
 const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactions', string>> = {

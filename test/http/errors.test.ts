@@ -48,6 +48,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
   AUTH_IDENTITY_CONFLICT: [409, false],
+  AUTH_IDENTITY_UNPROVEN: [401, false],
   AUTH_REGISTRATION_CLOSED: [403, false],
   AUTH_REGISTRATION_REFUSED: [403, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
@@ -56,6 +57,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_SECOND_FACTOR_INVALID: [401, false],
   AUTH_STEP_UP_REQUIRED: [401, false],
   SYS_HOOK_UNAVAILABLE: [503, true],
+  SYS_PROVIDER_UNAVAILABLE: [503, true],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
 
@@ -130,6 +132,13 @@ const registerWith = async (beforeRegister: NonNullable<Hooks['beforeRegister']>
   const other = await start({ BASE_URL }, () => ({ hooks: { beforeRegister } }));
   return other.http.post('/auth/register').send(aPerson());
 };
+
+/** A service with a provider that is down. */
+const withProvider = () =>
+  start({
+    ...{ BASE_URL, OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: `http://127.0.0.1:1` },
+    ...{ OIDC_ACME_CLIENT_ID: 'tandem', OIDC_ACME_CLIENT_SECRET: 'secret' },
+  });
 
 const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
@@ -208,6 +217,8 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const unlink = other.http.delete(`/users/me/identities/${id}`);
     return unlink.set('Authorization', `Bearer ${body.data.accessToken}`);
   },
+  AUTH_IDENTITY_UNPROVEN: async () => (await withProvider()).http.get('/auth/oidc/acme/callback'),
+  SYS_PROVIDER_UNAVAILABLE: async () => (await withProvider()).http.post('/auth/oidc/acme').send({}),
   AUTH_REGISTRATION_REFUSED: () => registerWith(() => ({ decision: 'refuse' })),
   SYS_HOOK_UNAVAILABLE: () => registerWith(() => Promise.reject(new Error('the hook is down'))),
   SYS_HTTP_UNEXPECTED_ERROR: async () => service.http.get('/nowhere'),

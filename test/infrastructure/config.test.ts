@@ -73,6 +73,7 @@ describe('without any variable', () => {
       verifyPasswords: null,
       emailVerification: 'optional',
       loginByCode: false,
+      providers: [],
       passwords: 'required',
       secondFactor: 'optional',
       eventsRetention: 15_552_000_000,

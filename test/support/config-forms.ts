@@ -292,6 +292,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   VERIFY_PASSWORDS_UNTIL: NO_DATES,
   EMAIL_VERIFICATION: 'on|true|Required',
   LOGIN_BY_CODE: 'true|On|optional',
+  OIDC_PROVIDERS: `,|google,|Google|a_b|-a|a-|a--b|1|a,a|${'a'.repeat(32)}|${[...'abcdefghijk'].join(',')}`,
   PASSWORDS: 'off|true|Optional',
   MAIL_NOTICES: 'on|,|email,|email,off|Email|mail',
   SECOND_FACTOR: 'off|true|Required',

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ANSWER_TIMEOUT } from './before-register.ts';
 
@@ -39,17 +40,5 @@ export const askOverHttp =
       await response.body?.cancel();
       throw new LoggableError(`the hook has answered with the status ${response.status}`);
     }
-    return JSON.parse(await textOf(response));
+    return JSON.parse(await boundedText(response, MAX_ANSWER_BYTES));
   };
-
-/** @throws LoggableError when it is too long. The connection ends then. */
-const textOf = async ({ body }: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new LoggableError('the answer is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-};

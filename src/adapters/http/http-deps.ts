@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
+import type { Start } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
@@ -95,6 +96,8 @@ declare module 'koa' {
     status?: number;
     /** Set by a handler that sends the client to another URL. */
     location?: string;
+    /** The sign-in that a browser ends which comes back from a provider. */
+    start?: Start;
     /** Set by a refresh that the key of the browser has proven. */
     binding?: 'browser';
     /** The handler's result; after stage 11, the serialized one. */

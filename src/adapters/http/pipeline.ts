@@ -30,7 +30,7 @@ export const pipeline = (
       const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
       if (r.form !== undefined)
         return compose([
-          ownOrigin(d),
+          ownOrigin(d, r.form),
           ...ofClient,
           authenticationGuard(r, d),
           formValidation(r),

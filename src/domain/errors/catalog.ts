@@ -163,6 +163,12 @@ export const CATALOG = defineCatalog({
     description:
       'A log-in at a provider does not fit the accounts: the address has one, and not both the provider and the account have proven it; or the identity is linked to another account; or the only way into an account cannot be removed. `message` says which, and what to do.',
   },
+  AUTH_IDENTITY_UNPROVEN: {
+    status: 401,
+    message: 'The log-in at the provider did not succeed.',
+    description:
+      'The user has cancelled the log-in at the provider, has taken more than ten minutes, or has come back a second time or in another browser; or the answer of the provider is not valid. Begin again.',
+  },
   DB_UNIQUE_VIOLATION: {
     status: 409,
     level: 'warn',
@@ -197,6 +203,14 @@ export const CATALOG = defineCatalog({
     message: 'A check by the operator is not available.',
     description:
       'The operator checks such requests with a program of their own, which did not give a valid answer in time. Nothing was changed. Wait for the number of seconds in the Retry-After header.',
+  },
+  SYS_PROVIDER_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    level: 'error',
+    message: 'The provider is not available.',
+    description:
+      'The provider of the log-in did not give a valid answer in time. Nothing was changed. Wait for the number of seconds in the Retry-After header, and begin again, or log in in another way.',
   },
   SYS_SERIALIZATION_ERROR: {
     status: 500,

@@ -75,16 +75,18 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
 };
 
+export const pageStatesOf = ({ secrets, clock }: Pick<PagesDeps, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
+  pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
+
 /** The pages for users, over the routes of the API. ADR 0024. */
 export const openPages = (
   deps: PagesDeps,
   config: Config,
   { api, script, ofMail, visits, files: read }: Parts,
 ): Route[] => {
-  const { baseUrl, brand, defaultLocale, allowedOrigins, application, refreshCookie } = config;
+  const { baseUrl, brand, defaultLocale, allowedOrigins, application } = config;
   const site = { baseUrl, brand, version: VERSION };
   const registration = config.registration.mode;
-  const { pageState } = pageCookies(refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
     api,
@@ -93,7 +95,7 @@ export const openPages = (
     baseUrl,
     // Also an application, or the console, at the origin of the service.
     targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
-    states: pageStates({ secrets: deps.secrets, clock: deps.clock, cookie: pageState }),
+    states: pageStatesOf(deps, config),
     contentSecurityPolicy: policyFor(brand, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');

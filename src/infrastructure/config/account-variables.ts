@@ -105,6 +105,12 @@ export const ACCOUNT_VARIABLES = {
     default: 'off',
     meaning: 'Whether users may log in with a code that they get by mail. Needs mail.',
   },
+  OIDC_PROVIDERS: {
+    form: form.providerNames,
+    unset: 'none',
+    meaning:
+      'The providers at which users may log in, separated by commas: google, microsoft, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
+  },
   PASSWORDS: {
     form: form.oneOf('required', 'optional'),
     default: 'required',

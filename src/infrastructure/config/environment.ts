@@ -11,6 +11,8 @@ const SECRETS: readonly string[] = [
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
 const FILES = SECRETS.map((name) => `${name}_FILE`);
+/** Of the providers, whose names are part of them. */
+const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
 const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
 
 /**
@@ -22,12 +24,13 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
   const env: Record<string, string | undefined> = { ...given };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
-    if (KNOWN.has(name)) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
+    if (KNOWN.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
     // The first line of a file that Node or Docker reads.
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
-  for (const name of SECRETS) {
+  const ofProviders = Object.keys(env).flatMap((name) => OF_PROVIDERS.exec(name)?.slice(1) ?? []);
+  for (const name of [...SECRETS, ...ofProviders]) {
     const path = env[`${name}_FILE`];
     if (!path) continue;
     if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
@@ -53,11 +56,14 @@ const withPassword = (env: Env): Env => {
 /** An unknown name with one of these prefixes is probably a mistake, unless Kubernetes or Docker sets it for a neighbour called `redis`, `database` or `mail`. */
 const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
-const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
+const NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
+
+/** Whether Kubernetes or Docker sets it for a service with such a name. */
+export const isOfNeighbour = (name: string): boolean => NEIGHBOUR.test(name);
 
 /** A warning that names the variables with prefixes of the service that it does not know. */
 export const unknownVariables = (env: Env): string[] => {
-  const isUnknown = (name: string) => PREFIX.test(name) && !OF_NEIGHBOUR.test(name) && !KNOWN.has(name);
+  const isUnknown = (name: string) => PREFIX.test(name) && !isOfNeighbour(name) && !KNOWN.has(name);
   const unknown = Object.keys(env).filter((name) => env[name] && isUnknown(name));
   return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];
 };

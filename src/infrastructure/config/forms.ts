@@ -189,6 +189,18 @@ export const thresholds = {
   ),
 };
 
+const MAX_PROVIDERS = 10;
+
+/** As they are in addresses and in the names of variables. */
+export const providerNames = parsed<readonly string[]>(
+  `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
+  (text) => {
+    const names = itemsOf(text);
+    const isFit = names.every((name) => /^[a-z](?:[a-z\d]|-(?!-|$)){0,30}$/.test(name));
+    return isFit && names.length <= MAX_PROVIDERS && new Set(names).size === names.length ? names : undefined;
+  },
+);
+
 export const tablePrefix = textThat('up to 31 small letters, digits and underscores, beginning with a letter', (text) =>
   /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
 );

@@ -48,6 +48,7 @@ const safeUrl = (of: string) =>
 
 export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
+export const issuerUrl = safeUrl('a provider');
 
 /** Enough for every application of a product, and few enough for the headers that name them. */
 const MAX_ITEMS = 50;

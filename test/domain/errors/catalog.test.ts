@@ -26,6 +26,7 @@ const FURTHER = [
   ['AUTH_DEVICE_UNPROVEN', 401],
   ['AUTH_EMAIL_UNVERIFIED', 403],
   ['AUTH_IDENTITY_CONFLICT', 409],
+  ['AUTH_IDENTITY_UNPROVEN', 401],
   ['AUTH_LINK_INVALID', 400],
   ['AUTH_PAGE_SERVER_UNKNOWN', 401],
   ['AUTH_PASSKEY_INVALID', 401],
@@ -39,7 +40,10 @@ const FURTHER = [
 ] as const;
 
 /** The same, of a cause that is temporary. */
-const FURTHER_RETRYABLE = [['SYS_HOOK_UNAVAILABLE', 503]] as const;
+const FURTHER_RETRYABLE = [
+  ['SYS_HOOK_UNAVAILABLE', 503],
+  ['SYS_PROVIDER_UNAVAILABLE', 503],
+] as const;
 
 /** SPEC "Exception mapping". */
 const LEVELS = [

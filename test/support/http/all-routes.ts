@@ -14,6 +14,9 @@ export const ALL_ROUTES = {
   ACCESS_COOKIE: 'true',
   ADOPTION_PUBLIC_KEY: ADOPTION_KEY.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   LOGIN_BY_CODE: 'on',
+  OIDC_PROVIDERS: 'google',
+  OIDC_GOOGLE_CLIENT_ID: 'tandem',
+  OIDC_GOOGLE_CLIENT_SECRET: 'a-secret',
   LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
   PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,
 };

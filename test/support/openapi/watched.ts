@@ -10,8 +10,8 @@ import { type Answer, type AnswerCheck, answerCheckOf } from './answer-check.ts'
 export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
   const api = routes.filter(({ visitor }) => visitor === undefined);
   const check = answerCheckOf(api);
-  const described = new Set<string>(api.map(({ path }) => path));
-  const pages = new Set<string>(routes.filter(({ visitor }) => visitor).map(({ path }) => path));
+  const isDescribed = pathsOf(api);
+  const isOfPages = pathsOf(routes.filter(({ visitor }) => visitor));
   const deviations: string[] = [];
   const see = (method: string, target: string, answer: Answer, asked: IncomingHttpHeaders = {}): void => {
     // A browser that navigates gets any error as a page, which programs do not. One that does not say so is known by what it accepts, before
@@ -21,7 +21,7 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
     if (answer.status >= 400 && (isNavigation || isRefusedOrigin) && isHtml(answer)) return;
     // Pages and their forms are not documented. One may have its path in common with a route of the API.
     const path = target.split('?')[0] ?? '';
-    if (pages.has(path) && (answer.status === 303 || isHtml(answer) || !described.has(path))) return;
+    if (isOfPages(path) && (answer.status === 303 || isHtml(answer) || !isDescribed(path))) return;
     const problems = problemsOf(check, method, target, answer);
     const shown = answer.body.slice(0, 500);
     if (problems.length > 0) deviations.push(`${method} ${target} ${answer.status}: ${problems.join('; ')}\n${shown}`);
@@ -48,6 +48,12 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
       if (deviations.length > 0) throw new Error(`not as the OpenAPI document says:\n${deviations.join('\n')}`);
     },
   };
+};
+
+/** Whether one of the routes has a path. */
+const pathsOf = (routes: readonly Route[]): ((path: string) => boolean) => {
+  const patterns = routes.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`));
+  return (path) => patterns.some((pattern) => pattern.test(path));
 };
 
 const isHtml = ({ headers }: Answer): boolean => `${headers['content-type']}`.startsWith('text/html');

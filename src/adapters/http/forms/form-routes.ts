@@ -5,7 +5,7 @@ import type { Route } from '../routing/define-route.ts';
 import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
-import type { PageStates } from './page-state.ts';
+import { type PageStates, shownError } from './page-state.ts';
 
 export type FormDeps = {
   readonly states: PageStates;
@@ -97,16 +97,13 @@ const whenFailed =
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
       return at.hrefOf(lacking, at.pathOf(page));
     }
-    const { code, status, retryAfter, hookMessage: message } = error;
     states.set(ctx, {
       page: elsewhere ?? page,
       form: elsewhere === undefined ? formName : '',
       typed: typedIn(fields),
       ...(elsewhere === undefined && { session: ctx.request.caller?.sessionId }),
       error: {
-        ...{ code, status },
-        ...(retryAfter !== undefined && { retryAfter }),
-        ...(message !== undefined && { message }),
+        ...shownError(error),
         fields: (error.details ?? [])
           .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
           .filter(({ field }) => form.fields.includes(field)),

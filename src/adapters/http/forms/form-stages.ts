@@ -7,13 +7,19 @@ import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { repeatedClicks } from './repeated-clicks.ts';
 
 /**
- * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
+ * Refuses a form of another site; stage 5 has refused those of origins that are not allowed. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
  * without an Origin needs `Sec-Fetch-Site`.
  */
-export const ownOrigin = ({ ownOrigins }: Pick<HttpDeps, 'ownOrigins'>): Middleware =>
+export const ownOrigin = (
+  { ownOrigins }: Pick<HttpDeps, 'ownOrigins'>,
+  { ofApplications }: Pick<NonNullable<Route['form']>, 'ofApplications'>,
+): Middleware =>
   function ownOrigin(ctx, next) {
     const origin = ctx.get('Origin');
-    const isOwn = origin === '' ? ctx.get('Sec-Fetch-Site') === 'same-origin' : ownOrigins.includes(origin);
+    const isOwn =
+      origin === ''
+        ? ctx.get('Sec-Fetch-Site') === 'same-origin'
+        : ofApplications === true || ownOrigins.includes(origin);
     if (!isOwn) throw httpFailure(403, { reason: 'the form is not of the service' });
     return next();
   };

@@ -42,7 +42,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
         }),
       );
     const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>
-      check(request?.[place], part(request?.[place]), place),
+      check(request?.[place], { ...part(request?.[place]), ...(place === 'params' && ctx.params) }, place),
     );
     check(ofPage, part(ofPage), 'query');
     if (problems.length > 0) throw new RequestValidationFailure(problems);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { PAGES, type PageName, type Step } from './flow.ts';
-import { type TargetSettings, targetProblem } from './targets.ts';
+import { TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
 /** What a page is told by who leads to it. An application looks whether somebody is there; the client and the script remove it. */
 export const MARK = 'tandem';
@@ -14,15 +14,30 @@ export const MARKS = {
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
+/** @param at the URL of an application, or the path of a page of the service. */
+export const withParameter = (at: string, name: string, value: string): string => {
+  const added = (search: string) => `${search}${search === '' ? '?' : '&'}${name}=${value}`;
+  if (at.startsWith('/')) return at + added('');
+  const url = new URL(at);
+  // At the end, and as text: `searchParams` would write the others in another way.
+  url.search = added(url.search);
+  return url.href;
+};
+
 /** Where the pages are, and what they lead to. */
 export const locations = (settings: TargetSettings) => {
   const base = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
-  const isOwnPage = (to: string): boolean => Object.values(PAGES).some(({ path }) => to === base + path);
+  /** The page of the service at a path. */
+  const pageAt = (to: string): PageName | undefined =>
+    // `Object.keys` is typed to return any strings.
+    (Object.keys(PAGES) as PageName[]).find((name) => to === base + PAGES[name].path);
   /** What the visitor came for: a page of an application, or of the service. */
   const target = v.optional(
     v.pipe(
       v.string(),
-      textRule((text) => (isOwnPage(text) ? null : targetProblem(text, settings))),
+      textRule((text) => (pageAt(text) === undefined ? targetProblem(text, settings) : null)),
+      v.metadata({ jsonSchema: TARGET_METADATA }),
+      v.examples(['https://app.example.org/notes']),
     ),
   );
   const pathOf = (page: PageName): string => base + PAGES[page].path;
@@ -34,17 +49,11 @@ export const locations = (settings: TargetSettings) => {
   const locationOf = (step: Step, to: string | undefined, mark?: Mark): string => {
     if (step !== 'target') return hrefOf(step, to);
     const at = to ?? pathOf('account');
-    if (mark === undefined) return at;
-    const marked = (search: string) => `${search}${search === '' ? '?' : '&'}${MARK}=${mark}`;
-    if (at.startsWith('/')) return at + marked('');
-    const url = new URL(at);
-    // At the end, and as text: `searchParams` would write the others in another way.
-    url.search = marked(url.search);
-    return url.href;
+    return mark === undefined ? at : withParameter(at, MARK, mark);
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  return { target, pathOf, hrefOf, locationOf, allowed };
+  return { target, pageAt, pathOf, hrefOf, locationOf, allowed };
 };
 
 export type Locations = ReturnType<typeof locations>;

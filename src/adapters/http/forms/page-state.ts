@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Secrets } from '../../../application/ports/secrets.ts';
+import type { AppError } from '../../../domain/errors/app-error.ts';
 import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts';
 import type { PageName } from './flow.ts';
 
@@ -28,6 +29,13 @@ export type PageState = {
   /** The session that alone is shown it, as it may be a secret; without it, nobody was logged in. */
   readonly session?: string | undefined;
 };
+
+/** What a page says about an error, without its fields. */
+export const shownError = ({ code, status, retryAfter, hookMessage: message }: AppError) => ({
+  ...{ code, status },
+  ...(retryAfter !== undefined && { retryAfter }),
+  ...(message !== undefined && { message }),
+});
 
 /** Characters. Browsers drop a cookie of more than 4,096 with its name. */
 const MAX_LENGTH = 4_000;

@@ -47,12 +47,12 @@ export const targetProblem = (text: string, settings: TargetSettings): ReturnTyp
     : null;
 };
 
-const METADATA = { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } as const;
+export const TARGET_METADATA = { type: 'string', maxLength: TARGET_MAX_LENGTH } as const;
 
 export const Target = (settings: TargetSettings) =>
   v.pipe(
     v.string(),
     textRule((text) => targetProblem(text, settings)),
-    v.metadata({ jsonSchema: METADATA }),
+    v.metadata({ jsonSchema: { ...TARGET_METADATA, format: 'uri' } }),
     v.examples(['https://app.example.org/notes']),
   );

@@ -33,6 +33,9 @@ const HEADERS = {
   'Pending-Login-Cookie': text(
     '`login_pending=…`, in an HttpOnly cookie. After the right password or code: for five minutes, for POST /auth/login/second-factor. After a request for a code: for ten minutes, for POST /auth/login/code/confirm.',
   ),
+  'Sign-In-Cookie': text(
+    '`sign_in_…=…`, in an HttpOnly cookie for ten minutes, for GET /auth/oidc/{provider}/callback.',
+  ),
   'Access-Cookie': text(
     'With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.',
   ),
@@ -53,6 +56,7 @@ const HEADER_NAMES: Partial<Record<Name, string>> = {
   'Cleared-Cookie': 'Set-Cookie',
   'Bound-Cookie': 'Set-Cookie',
   'Pending-Login-Cookie': 'Set-Cookie',
+  'Sign-In-Cookie': 'Set-Cookie',
   'Access-Cookie': 'Set-Cookie',
 };
 
@@ -89,6 +93,7 @@ const COOKIE = {
   'may-set': ['New-Session-Cookie'],
   clears: ['Cleared-Cookie'],
   waits: ['Pending-Login-Cookie'],
+  starts: ['Sign-In-Cookie'],
   access: ['Access-Cookie'],
   binds: ['Bound-Cookie', 'Secure-Session-Challenge'],
 } as const;

@@ -28,6 +28,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_REGISTRATION_REFUSED: 'Show `message`. Do not send the same request again.',
   AUTH_IDENTITY_CONFLICT:
     'Show `message`. Let the user log in to the account in another way, and link the provider there.',
+  AUTH_IDENTITY_UNPROVEN: 'Show the log-in form. Let the user begin again, or log in in another way.',
   AUTH_USER_DUPLICATE:
     'Ask for another username or email. After a registration without a response, try to log in: the user may exist already.',
   CLIENT_PARAMS_VALIDATION_FAILED: 'Show each entry of `details` at its field. Do not send the same request again.',
@@ -40,6 +41,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   EXCEPTION_CATALOG_CODE_NOT_FOUND: 'Correct the code; letter case matters.',
   SYS_HTTP_UNEXPECTED_ERROR: 'Decide by the status of the response.',
   SYS_HOOK_UNAVAILABLE: 'Wait as many seconds as `Retry-After` says, then try again a few times.',
+  SYS_PROVIDER_UNAVAILABLE:
+    'Show the log-in form. Let the user try again after as many seconds as `Retry-After` says, or log in in another way.',
   SYS_SERIALIZATION_ERROR: 'Show a general message, and report the request id.',
   SYS_UNEXPECTED_ERROR: 'Show a general message, and report the request id.',
 };

@@ -27,10 +27,13 @@ const PAGE_STATE_COOKIE = 'page_state';
 /** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 
-/** All that the service reads. */
+/** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
+export const START_COOKIE = 'sign_in_';
+
+/** All that the service reads: parts of a regular expression. */
 export const COOKIES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
-  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE],
+  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, `${START_COOKIE}[\\w-]{22}`],
 ] as const;
 
 /** Of the names that are read, besides none. */

@@ -96,10 +96,10 @@ type CookieUse = {
   readonly reads?: 'optional' | 'required';
   /**
    * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
-   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `access`: sets or clears that of the
-   * access token alone.
+   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `starts`: one of a
+   * sign-in at a provider. `access`: sets or clears that of the access token alone.
    */
-  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'access';
+  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
 
 type Head = {
@@ -146,6 +146,8 @@ export type Route = Head & {
     readonly page: string;
     /** A field that it needs, which that route could do without. */
     readonly needs?: string | undefined;
+    /** Whether pages of the allowed origins may have it, too. */
+    readonly ofApplications?: true;
     readonly succeeded: (ctx: Context) => Promise<string>;
   };
   /** The route whose limits it shares. Default: it has its own. */

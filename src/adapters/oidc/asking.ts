@@ -1,0 +1,72 @@
+import { type ClientMetadata, type CustomFetchOptions, clockTolerance, customFetch } from 'openid-client';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { boundedText } from '../limits/bounded-text.ts';
+import { LoggableError } from '../log/redact-error.ts';
+
+/** Seconds for each request to a provider. A sign-in makes up to four, within the time of a request to the service. */
+const TIMEOUT = 5;
+/** The key sets of large providers have a tenth of it. */
+const MAX_ANSWER_BYTES = 262_144;
+/** How many sign-ins may wait for one provider, so that a slow one does not fill the memory. */
+const AT_ONCE = 50;
+const RETRY_AFTER_SECONDS = 5;
+/** Seconds by which the clock of the provider may differ. It is a member of the client's metadata: of a configuration, it would be ignored. */
+const CLOCK_TOLERANCE = 30;
+
+/** The provider does not answer, or not as it should: none of the user's doing. */
+class Unreachable extends LoggableError {}
+
+const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {
+  const unreachable = (cause: unknown) => new Unreachable('the provider has not answered', { cause });
+  const { body, ...rest } = options;
+  const response = await fetch(url, { ...rest, body: body ?? null }).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  const text = await boundedText(response, MAX_ANSWER_BYTES).catch((cause: unknown) => {
+    throw unreachable(cause);
+  });
+  const { status, headers } = response;
+  if (status >= 500 || status === 429) throw new Unreachable(`the provider has answered with the status ${status}`);
+  return new Response(text === '' ? null : text, { status, headers });
+};
+
+/** How openid-client is used here. */
+export const CLIENT_OPTIONS = { timeout: TIMEOUT, [customFetch]: boundedFetch };
+export const CLIENT_METADATA: Partial<ClientMetadata> = { [clockTolerance]: CLOCK_TOLERANCE };
+
+export const unavailable = (reason: string, cause?: unknown): AppError =>
+  new AppError('SYS_PROVIDER_UNAVAILABLE', { reason, cause, retryAfter: RETRY_AFTER_SECONDS });
+
+const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
+
+/** Codes of OAuth: `access_denied`, `invalid_client`. Anybody with a link can choose the text. */
+const CODE = /^[a-z_]{1,40}$/;
+
+/** What it means that a question to a provider has failed. The texts of the provider get into no log. */
+const asAppError = (error: unknown): AppError => {
+  if (error instanceof AppError) return error;
+  const causes = causesOf(error);
+  if (causes.some((each) => each instanceof Unreachable)) return unavailable('the provider cannot be asked', error);
+  const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
+  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}`;
+  return new AppError('AUTH_IDENTITY_UNPROVEN', {
+    ...{ reason, cause: error },
+    level: code === 'access_denied' ? 'info' : 'warn',
+  });
+};
+
+/** Bounds how many sign-ins wait at once, and says in our errors what has failed. */
+export const asking = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
+  let running = 0;
+  return async (ask) => {
+    if (running >= AT_ONCE) throw unavailable('too many sign-ins wait for the provider');
+    running += 1;
+    try {
+      return await ask();
+    } catch (error) {
+      throw asAppError(error);
+    } finally {
+      running -= 1;
+    }
+  };
+};

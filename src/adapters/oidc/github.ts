@@ -1,0 +1,55 @@
+import * as client from 'openid-client';
+import * as v from 'valibot';
+import { CLIENT_METADATA, CLIENT_OPTIONS } from './asking.ts';
+import type { Protocol } from './protocol.ts';
+import type { ProviderSettings } from './settings.ts';
+
+/** Where GitHub answers. */
+type GitHubUrls = { readonly authorization: string; readonly token: string; readonly api: string };
+
+const URLS: GitHubUrls = {
+  authorization: 'https://github.com/login/oauth/authorize',
+  token: 'https://github.com/login/oauth/access_token',
+  api: 'https://api.github.com',
+};
+
+/** Users can change their login, and others take it: the number stays. */
+const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
+const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
+
+/**
+ * GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed.
+ * @param urls other ones for tests
+ */
+export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings, urls = URLS): Protocol => {
+  const configuration = new client.Configuration(
+    { issuer, authorization_endpoint: urls.authorization, token_endpoint: urls.token },
+    clientId,
+    { ...CLIENT_METADATA, ...(typeof clientSecret === 'string' && { client_secret: clientSecret }) },
+  );
+  configuration.timeout = CLIENT_OPTIONS.timeout;
+  configuration[client.customFetch] = CLIENT_OPTIONS[client.customFetch];
+  if (urls !== URLS) client.allowInsecureRequests(configuration);
+  const get = async (accessToken: string, path: string): Promise<unknown> => {
+    const headers = new Headers({ accept: 'application/vnd.github+json' });
+    const url = new URL(urls.api + path);
+    const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
+    if (!response.ok) throw new TypeError(`GitHub has answered with the status ${response.status}`);
+    return response.json();
+  };
+  return {
+    configuration: async () => configuration,
+    hasIdToken: false,
+    identityOf: async (_configuration, { access_token: accessToken }) => {
+      const { id } = v.parse(User, await get(accessToken, '/user'));
+      const emails = v.parse(Emails, await get(accessToken, '/user/emails'));
+      const primary = emails.find((each) => each.primary);
+      return {
+        issuer,
+        subject: `${id}`,
+        email: primary?.email ?? null,
+        isEmailVerified: primary?.verified ?? false,
+      };
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import * as client from 'openid-client';
+import { appleClient } from './apple-client.ts';
+import { CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
+import type { Protocol } from './protocol.ts';
+import type { ProviderSettings } from './settings.ts';
+
+/** Milliseconds after which the document of a provider is read again. The library renews the key set itself. */
+const DISCOVERED_FOR = 86_400_000;
+
+/**
+ * Reads the document of a provider at the first use, once for all who wait. What fails is forgotten: the service does not depend on a provider
+ * when it starts, and recovers by itself.
+ */
+const discovering = ({ issuer, clientId, clientSecret }: ProviderSettings): (() => Promise<client.Configuration>) => {
+  // `http:` issuers are of this machine (config/providers.ts).
+  const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
+  // Without it, an ID token from the token endpoint is believed for its TLS alone.
+  const execute = [client.enableNonRepudiationChecks, ...insecure];
+  const [metadata, authentication] =
+    typeof clientSecret === 'string'
+      ? [{ ...CLIENT_METADATA, client_secret: clientSecret }, undefined]
+      : [CLIENT_METADATA, appleClient(clientSecret)];
+  const discover = () =>
+    client.discovery(new URL(issuer), clientId, metadata, authentication, { ...CLIENT_OPTIONS, execute });
+  let last: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
+  return async () => {
+    if (last !== undefined && performance.now() - last.at < DISCOVERED_FOR) return last.configuration;
+    const configuration = discover().catch((error: unknown) => {
+      last = undefined;
+      throw unavailable('the document of the provider cannot be read', error);
+    });
+    last = { at: performance.now(), configuration };
+    return configuration;
+  };
+};
+
+/** Providers say it themselves; some as a text. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
+
+/** OpenID Connect, with the authorization code flow. */
+export const openId = (settings: ProviderSettings): Protocol => ({
+  configuration: discovering(settings),
+  hasIdToken: true,
+  identityOf: async (configuration, tokens) => {
+    const claims = tokens.claims();
+    if (claims === undefined) throw new TypeError('there is no ID token');
+    const { userinfo_endpoint: userInfo } = configuration.serverMetadata();
+    const { email, email_verified: isVerified } =
+      claims.email === undefined && userInfo !== undefined
+        ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+        : claims;
+    return {
+      // That of the document, as the library has checked; of Microsoft, with the tenant of the user.
+      issuer: claims.iss,
+      subject: claims.sub,
+      email: typeof email === 'string' ? email : null,
+      isEmailVerified: isTrue(isVerified),
+    };
+  },
+});

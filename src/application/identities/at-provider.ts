@@ -1,0 +1,91 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { isIdentityKey } from '../../domain/identity.ts';
+import type { LoginResult } from '../login/login.ts';
+import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
+import type { Stores } from '../ports/transactions.ts';
+import type { Caller } from '../sessions/current-user.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
+import { linkIdentity, type ManageIdentitiesDeps } from './manage-identities.ts';
+import { type SignIn, type SignInDeps, signIn } from './sign-in.ts';
+
+/** Milliseconds in which a user has to come back from the provider. */
+export const START_LIFETIME = 10 * 60_000;
+
+export type AtProviderDeps = SignInDeps &
+  ManageIdentitiesDeps &
+  Pick<Stores, 'used'> & {
+    /** By their names. */
+    readonly providers: ReadonlyMap<string, IdentityProvider>;
+  };
+
+type StartDeps = Pick<AtProviderDeps, 'providers' | 'secrets' | 'clock'>;
+
+/** What a sign-in is for. The browser keeps it, sealed, while the user is at the provider: nothing of it is in the address of the callback. */
+export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
+  readonly provider: string;
+  readonly locale?: string | undefined;
+  /** Who links an identity. Without it, somebody signs in. */
+  readonly caller?: Caller | undefined;
+  /** Where the browser goes in the end, and after an error. */
+  readonly to?: string | undefined;
+  readonly errorTo?: string | undefined;
+};
+
+export type Start = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
+
+const KIND = 'sign-in';
+
+/** @throws AppError DB_RECORD_NOT_FOUND */
+const providerOf = ({ providers }: StartDeps, name: string): IdentityProvider => {
+  const provider = providers.get(name);
+  if (provider === undefined) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'no provider has this name' });
+  return provider;
+};
+
+/**
+ * Begins a sign-in at a provider.
+ * @returns the address of the provider, and what the browser keeps until it comes back.
+ * @throws AppError DB_RECORD_NOT_FOUND, SYS_PROVIDER_UNAVAILABLE
+ */
+export const startAtProvider = (deps: StartDeps) => async (purpose: Purpose) => {
+  const { secrets, clock } = deps;
+  const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
+  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier });
+  const start: Start = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
+  return { url, state, sealed: secrets.encrypt(JSON.stringify([KIND, start]), start.startedAt + START_LIFETIME) };
+};
+
+/** The starts of a browser that are not over. @param texts as it presents them. */
+export const openStarts = ({ secrets, clock }: Pick<StartDeps, 'secrets' | 'clock'>, texts: readonly string[]) =>
+  texts.flatMap((text): Start[] => {
+    const content: unknown = JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null');
+    return Array.isArray(content) && content[0] === KIND ? [content[1]] : [];
+  });
+
+export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
+
+/**
+ * Ends a sign-in: links the identity that the provider states, or signs in with it. A start ends once, whatever comes of it: the provider is not
+ * asked twice.
+ * @param answer the parameters of the callback.
+ * @returns `null` when the identity was linked.
+ * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE, and those of `signIn` and `linkIdentity`
+ */
+export const finishAtProvider = (deps: AtProviderDeps) => {
+  const [link, logIn] = [linkIdentity(deps), signIn(deps)];
+  return async (
+    { provider, secrets, startedAt, caller, invitation, extra }: Start,
+    answer: URLSearchParams,
+    device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
+    cancellation: Cancellation = NEVER_CANCELLED,
+  ): Promise<LoginResult | null> => {
+    const isFirst = await deps.used.use(`sign-in ${deps.secrets.hashOf(secrets.state)}`, startedAt + START_LIFETIME);
+    if (!isFirst) throw unprovenIdentity('the sign-in has come back before');
+    const identity = await providerOf(deps, provider).complete(secrets, answer);
+    if (!isIdentityKey(identity)) throw unprovenIdentity('the issuer or the subject has another form');
+    cancellation.throwIfAborted();
+    if (caller === undefined) return logIn({ ...device, identity, invitation, extra }, cancellation);
+    await link(caller, identity, device.origin);
+    return null;
+  };
+};

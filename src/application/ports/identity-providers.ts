@@ -1,0 +1,25 @@
+import type { VerifiedIdentity } from '../../domain/identity.ts';
+
+/** Of one sign-in: random texts of 43 characters of base64url, which only the browser that has begun it keeps, sealed. */
+export type SignInSecrets = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+/** A service at which users log in, such as an OpenID provider. */
+export interface IdentityProvider {
+  /** As the configuration names it. */
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+  /** The origin of the page to which browsers are sent, as far as it is known. Asking for it finds it out, for the next time. */
+  pageOrigin(): string;
+  /**
+   * The address to which the browser is sent.
+   * @throws AppError SYS_PROVIDER_UNAVAILABLE
+   */
+  begin(secrets: SignInSecrets): Promise<string>;
+  /**
+   * Who has logged in. Asks the provider, for up to 20 seconds.
+   * @param answer the parameters with which the provider has sent the browser back. Nothing has checked them.
+   * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE
+   */
+  complete(secrets: SignInSecrets, answer: URLSearchParams): Promise<VerifiedIdentity>;
+}

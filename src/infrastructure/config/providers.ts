@@ -1,0 +1,88 @@
+import * as v from 'valibot';
+import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
+import { isOfNeighbour } from './environment.ts';
+import { type Form, parsed, textThat } from './forms.ts';
+import { privateKey } from './keys.ts';
+import { issuerUrl } from './urls.ts';
+import type { Env } from './variables.ts';
+
+const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
+const scopes = parsed<readonly string[]>('names of scopes, separated by spaces', (text) =>
+  /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
+);
+
+/** What a provider needs: `OIDC_<NAME>_…`. */
+const FORMS = {
+  ISSUER: issuerUrl,
+  CLIENT_ID: visible,
+  CLIENT_SECRET: visible,
+  SCOPES: scopes,
+  TEAM_ID: visible,
+  KEY_ID: visible,
+  PRIVATE_KEY: privateKey,
+} as const;
+type Member = keyof typeof FORMS;
+type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Form<infer Value> ? Value : never };
+
+/** The others may be missing: an issuer where there is a preset. */
+const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
+
+type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | 'formPost' | 'scopes'>> & {
+  readonly members?: readonly Member[];
+};
+const PRESETS = new Map<string, Preset>([
+  ['google', { issuer: 'https://accounts.google.com' }],
+  // Of any tenant. An ID token has the issuer of its user's.
+  ['microsoft', { issuer: 'https://login.microsoftonline.com/common/v2.0' }],
+]);
+const NO_PRESET: Preset = {};
+const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];
+
+const variableOf = (provider: string, member: Member): string =>
+  `OIDC_${provider.toUpperCase().replaceAll('-', '_')}_${member}`;
+
+type Read = { readonly providers: readonly ProviderSettings[]; readonly problems: readonly string[] };
+
+/**
+ * The providers of OIDC_PROVIDERS, whose names are part of the names of their variables, and a line for each variable that is invalid, missing, or of
+ * none of them: a misspelt one must not be ignored.
+ */
+export const readProviders = (env: Env, names: readonly string[], isProduction: boolean): Read => {
+  const problems: string[] = [];
+  const known = new Set(['OIDC_PROVIDERS']);
+  const providers = names.map((name): ProviderSettings => {
+    const preset = PRESETS.get(name) ?? NO_PRESET;
+    const { members: of = OPEN_ID, title = titleOf(name), protocol = 'openid', formPost = false } = preset;
+    const values: Record<string, unknown> = {};
+    for (const member of of) {
+      const variable = variableOf(name, member);
+      const { expected, schema } = FORMS[member];
+      known.add(variable).add(`${variable}_FILE`);
+      const text = env[variable];
+      const isRequired = REQUIRED.includes(member) || (member === 'ISSUER' && preset.issuer === undefined);
+      if (!text && isRequired) problems.push(`${variable}: required by OIDC_PROVIDERS`);
+      if (!text) continue;
+      const { success, output } = v.safeParse(schema, text);
+      if (success) values[member] = output;
+      else problems.push(`${variable}: expected ${expected}`);
+      if (isProduction && member === 'ISSUER' && text.startsWith('http:'))
+        problems.push(`${variable}: must be https in production`);
+    }
+    // The forms have these outputs. A required one that is missing is a problem, with which nothing starts.
+    const { ISSUER, CLIENT_ID = '', CLIENT_SECRET = '', SCOPES, TEAM_ID, KEY_ID, PRIVATE_KEY } = values as Members;
+    return {
+      ...{ name, title, protocol, formPost },
+      issuer: ISSUER ?? preset.issuer ?? '',
+      clientId: CLIENT_ID,
+      clientSecret:
+        TEAM_ID && KEY_ID && PRIVATE_KEY ? { teamId: TEAM_ID, keyId: KEY_ID, privateKey: PRIVATE_KEY } : CLIENT_SECRET,
+      scopes: SCOPES ?? preset.scopes ?? ['openid', 'email'],
+    };
+  });
+  const isUnknown = (name: string) => /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfNeighbour(name) && !known.has(name);
+  for (const name of Object.keys(env).filter((each) => env[each] && isUnknown(each)))
+    problems.push(`${name}: is no variable of a provider in OIDC_PROVIDERS`);
+  return { providers, problems };
+};
+
+const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

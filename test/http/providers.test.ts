@@ -1,0 +1,336 @@
+import type { Response } from 'supertest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import {
+  CLIENT,
+  type ProviderSwitches,
+  startProvider,
+  type TestProvider,
+  walkToCallback,
+} from '../support/oidc/provider.ts';
+
+const BASE_URL = 'http://127.0.0.1';
+const APP = 'https://app.example.org';
+const TO = `${APP}/notes?a=1`;
+const ERROR_TO = `${APP}/log-in`;
+const CALLBACK = '/auth/oidc/acme/callback';
+
+const { start } = servicesOverOneDatabase();
+let provider: TestProvider;
+let service: TestService;
+
+const variables = ({ issuer }: Pick<TestProvider, 'issuer'>, name = 'ACME') => ({
+  [`OIDC_${name}_ISSUER`]: issuer,
+  [`OIDC_${name}_CLIENT_ID`]: CLIENT.id,
+  [`OIDC_${name}_CLIENT_SECRET`]: CLIENT.secret,
+});
+const environment = () => ({ BASE_URL, ALLOWED_ORIGINS_DEV: APP, OIDC_PROVIDERS: 'acme', ...variables(provider) });
+
+beforeAll(async () => {
+  provider = await startProvider();
+  service = await start(environment());
+});
+afterAll(() => provider.close());
+beforeEach(() => provider.reset());
+
+/** Somebody at the provider whom no test knows. */
+const aStranger = () => {
+  const { email } = aPerson();
+  return { sub: `subject of ${email}`, email, email_verified: true };
+};
+
+const cookiesOf = (response: Response): string[] =>
+  [response.headers['set-cookie'] ?? []].flat().map((line) => cookiePair(line));
+
+const GOAL = { to: TO, errorTo: ERROR_TO };
+const begin = (at = service, body: object = GOAL, name = 'acme') => at.http.post(`/auth/oidc/${name}`).send(body);
+
+type Back = { readonly path: string; readonly cookies: readonly string[] };
+
+/** What a browser asks for that the provider has sent back after a start. */
+const backFrom = async (started: Response): Promise<Back> => {
+  const { pathname, search } = await walkToCallback(started.body.data.url);
+  return { path: pathname + search, cookies: cookiesOf(started) };
+};
+const walk = async (at = service, body?: object) => backFrom(await begin(at, body).expect(200));
+
+/** As a browser does that comes from another site. */
+const comeBack = ({ path, cookies }: Back, at = service) =>
+  at.http
+    .get(path)
+    .set({ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', Accept: 'text/html' })
+    .set('Cookie', cookies.join('; '));
+
+/** The user whom a callback has logged in. */
+const userOf = async (response: Response, at = service) => {
+  const cookie = cookiePair(refreshCookieOf(response));
+  const refreshed = await at.http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+  const { accessToken } = refreshed.body.data;
+  const me = await at.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`).expect(200);
+  return { ...me.body.data, accessToken };
+};
+
+const errorIn = (response: Response): string | null =>
+  new URL(response.get('Location') ?? expect.unreachable(response.text)).searchParams.get('error');
+
+describe('a log-in at a provider', () => {
+  it('registers a user whose address the provider vouches for, and then logs the same one in', async () => {
+    provider.switches.account = aStranger();
+    const first = await comeBack(await walk()).expect(303);
+    expect(first.get('Location')).toBe(`${TO}&tandem=logged-in`);
+    const { id, ...user } = await userOf(first);
+    expect(user).toMatchObject({ email: provider.switches.account.email, emailVerified: true });
+    provider.switches.account = { ...provider.switches.account, email: 'another@example.org' };
+    expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id, email: user.email });
+  });
+
+  it('begins with a form, too, of a page of an allowed origin', async () => {
+    const post = (origin: string) => service.http.post('/auth/oidc/acme').type('form').set('Origin', origin).send(GOAL);
+    const started = await post(APP).expect(303);
+    const url = started.get('Location') ?? '';
+    expect(url).toMatch(`${provider.issuer}/auth?`);
+    provider.switches.account = aStranger();
+    const { pathname, search } = await walkToCallback(url);
+    await userOf(await comeBack({ path: pathname + search, cookies: cookiesOf(started) }).expect(303));
+    await post('https://attacker.example').expect(403);
+  });
+
+  it('hands the browser a cookie for ten minutes, which comes back from another site, and the provider no secret', async () => {
+    const started = await begin().expect(200);
+    const [line] = started.headers['set-cookie'] ?? [];
+    expect(line).toMatch(/^sign_in_[\w-]{22}=[^;]+; Max-Age=600; Path=\/auth; Expires=[^;]+; HttpOnly; SameSite=Lax$/);
+    const strict = await begin(await start({ ...environment(), JWT_REFRESH_COOKIE_SAME_SITE: 'strict' })).expect(200);
+    expect(strict.headers['set-cookie']?.[0]).toContain('SameSite=Lax');
+    const { searchParams } = new URL(started.body.data.url);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      ...{ client_id: CLIENT.id, response_type: 'code', scope: 'openid email', code_challenge_method: 'S256' },
+      redirect_uri: `${BASE_URL}${CALLBACK}`,
+      ...{ state: expect.any(String), nonce: expect.any(String), code_challenge: expect.any(String) },
+    });
+  });
+
+  it('keeps five starts of a browser, and forgets the oldest', async () => {
+    const cookies: string[] = [];
+    for (let count = 0; count < 5; count += 1) cookies.push(...cookiesOf(await begin().expect(200)));
+    const sixth = await begin().set('Cookie', cookies.join('; ')).expect(200);
+    const [oldest = ''] = cookies;
+    expect(cookiesOf(sixth)).toEqual([`${oldest.split('=')[0]}=`, expect.stringMatching(/^sign_in_[\w-]{22}=./)]);
+  });
+
+  it('refuses a start whose cookie a browser would drop', async () => {
+    const extra = { captcha: 'x'.repeat(3_000) };
+    const refused = await begin(service, { ...GOAL, extra }).expect(400);
+    expect(refused.body.details).toMatchObject([{ field: 'body', code: 'too_long' }]);
+  });
+
+  it.each([
+    ['another origin', { to: 'https://attacker.example/' }, 'to'],
+    ['another origin for errors', { ...GOAL, errorTo: 'https://attacker.example/' }, 'errorTo'],
+    ['a route of the service', { to: `${BASE_URL}/auth/clear-cookie` }, 'to'],
+  ])('never leads to %s', async (_name, body, field) => {
+    expect((await begin(service, body).expect(400)).body.details).toMatchObject([{ field }]);
+  });
+
+  it('knows no provider that is not configured', async () => {
+    await begin(service, GOAL, 'constructor').expect(404);
+  });
+
+  it('works in two tabs at once, in either order', async () => {
+    const [one, two] = [await begin().expect(200), await begin().expect(200)];
+    const cookies = [one, two].flatMap(cookiesOf);
+    for (const started of [two, one]) {
+      provider.switches.account = aStranger();
+      const ended = await comeBack({ ...(await backFrom(started)), cookies }).expect(303);
+      expect(await userOf(ended)).toMatchObject({ email: provider.switches.account.email });
+    }
+  });
+
+  it('asks for a second factor, as after a password', async () => {
+    provider.switches.account = aStranger();
+    const { id } = await userOf(await comeBack(await walk()).expect(303));
+    await service.ports.users.update(id, { secondFactorAt: 1, now: 1 });
+    const ended = await comeBack(await walk()).expect(303);
+    expect(errorIn(ended)).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+    const pending = cookiesOf(ended).find((pair) => pair.startsWith('login_pending=')) ?? '';
+    await service.http.get('/auth/login/pending').set('Cookie', pending).expect(200);
+    expect(refreshCookieOf(ended)).toBeUndefined();
+  });
+
+  it('leads to pages of the service, which show what went wrong', async () => {
+    provider.switches.answer = 'cancel';
+    const failed = await comeBack(await walk(service, { to: TO })).expect(303);
+    expect(failed.get('Location')).toBe(`/auth/log-in?to=${encodeURIComponent(TO)}`);
+    const page = await service.http.get('/auth/log-in').set('Cookie', cookiesOf(failed).join('; '));
+    expect(page.status).toBe(401);
+    provider.switches.answer = 'log-in';
+    provider.switches.account = aStranger();
+    expect((await comeBack(await walk(service, {})).expect(303)).get('Location')).toMatch(/^\/auth\/account\?/);
+  });
+});
+
+describe('an address that has an account', () => {
+  const taken = async (isProven: boolean) => {
+    const { user } = await signUp(service);
+    if (isProven) await service.ports.users.update(user.id, { emailVerifiedAt: 1, now: 1 });
+    return { id: user.id, email: user.email };
+  };
+
+  it.each([
+    [true, true, null],
+    ['true', true, null],
+    [false, true, 'AUTH_IDENTITY_CONFLICT'],
+    ['false', true, 'AUTH_IDENTITY_CONFLICT'],
+    [1, true, 'AUTH_IDENTITY_CONFLICT'],
+    [undefined, true, 'AUTH_IDENTITY_CONFLICT'],
+    [true, false, null],
+    [false, false, 'AUTH_IDENTITY_CONFLICT'],
+  ])('with email_verified %j at the provider, and proven here: %j', async (verified, isProven, code) => {
+    const { id, email } = await taken(isProven);
+    provider.switches.account = { sub: `subject of ${email}`, email, email_verified: verified };
+    const ended = await comeBack(await walk()).expect(303);
+    expect(errorIn(ended)).toBe(code);
+    if (code === null) expect(await userOf(ended)).toMatchObject({ id });
+  });
+});
+
+describe('what is no log-in', () => {
+  const claim = (changed: object): Partial<ProviderSwitches> => ({ idToken: (claims) => ({ ...claims, ...changed }) });
+  const answered = (change: (parameters: URLSearchParams) => void): Partial<ProviderSwitches> => ({
+    callback: ({ searchParams }) => change(searchParams),
+  });
+  const ago = (seconds: number) => Math.floor(Date.now() / 1_000) - seconds;
+
+  it.each<[string, Partial<ProviderSwitches>]>([
+    ['was cancelled', { answer: 'cancel' }],
+    ['has another nonce', claim({ nonce: 'another' })],
+    ['has another issuer', claim({ iss: 'https://attacker.example' })],
+    ['is for another client', claim({ aud: 'another' })],
+    ['is of another subject than UserInfo', claim({ sub: 'another' })],
+    ['has expired', claim({ exp: ago(50) })],
+    ['has another signature', { forges: true }],
+    ['has another code', answered((parameters) => parameters.set('code', 'x'))],
+    ['has two codes', answered((parameters) => parameters.append('code', 'x'))],
+    ['has an error beside the code', answered((parameters) => parameters.set('error', 'server_error'))],
+    ['does not name the provider', answered((parameters) => parameters.delete('iss'))],
+    ['is of another provider', answered((parameters) => parameters.set('iss', 'https://attacker.example'))],
+    ['has a subject that is too long', { account: { ...aStranger(), sub: 's'.repeat(256) } }],
+    ['has a subject that is no ASCII', { account: { ...aStranger(), sub: 'ä' } }],
+  ])('%s', async (_name, switches) => {
+    Object.assign(provider.switches, { account: aStranger(), ...switches });
+    const ended = await comeBack(await walk()).expect(303);
+    expect(ended.get('Location')).toBe(`${ERROR_TO}?error=AUTH_IDENTITY_UNPROVEN`);
+    expect(refreshCookieOf(ended)).toBeUndefined();
+  });
+
+  it('has expired within the tolerance for clocks, which is a log-in', async () => {
+    Object.assign(provider.switches, { account: aStranger(), ...claim({ exp: ago(15) }) });
+    await userOf(await comeBack(await walk()).expect(303));
+  });
+
+  it('was begun by another browser, at another provider, or not at all', async () => {
+    const { path, cookies } = await walk();
+    for (const back of [
+      { path, cookies: [] },
+      { path: CALLBACK, cookies },
+      { path: path.replace(/state=[^&]+/, 'state=another'), cookies },
+      { path, cookies: cookies.map((pair) => `${pair}x`) },
+      { path: path.replace('acme', 'other'), cookies },
+    ]) {
+      const page = await comeBack(back).expect(401).expect('Content-Type', /html/);
+      expect(page.get('Location')).toBeUndefined();
+    }
+    const json = await service.http.get(path).expect(401);
+    expect(json.body.code).toBe('AUTH_IDENTITY_UNPROVEN');
+  });
+
+  it('has come back before, or comes back twice at once: the provider is asked once', async () => {
+    provider.switches.account = aStranger();
+    const back = await walk();
+    provider.hits.length = 0;
+    const both = await Promise.all([comeBack(back).expect(303), comeBack(back).expect(303)]);
+    expect(both.map(errorIn).sort()).toEqual(['AUTH_IDENTITY_UNPROVEN', null]);
+    expect(errorIn(await comeBack(back).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
+    expect(provider.hits.filter((path) => path === '/token')).toHaveLength(1);
+    expect(cookiesOf(both[0])).toContainEqual(expect.stringMatching(/^sign_in_[\w-]{22}=$/));
+  });
+});
+
+describe('a provider that does not answer', () => {
+  it.each<[string, ProviderSwitches['faults']]>([
+    ['is too slow', { '/token': 8_000 }],
+    ['has no end', { '/token': 'endless' }],
+    ['has an error', { '/me': 'error' }],
+  ])('when the user comes back: its answer %s', async (_name, faults) => {
+    Object.assign(provider.switches, { account: aStranger(), faults });
+    const ended = await comeBack(await walk()).expect(303);
+    expect(errorIn(ended)).toBe('SYS_PROVIDER_UNAVAILABLE');
+  });
+
+  it('when a log-in begins: it is asked again at the next one', async () => {
+    const own = await start(environment());
+    for (const fault of ['endless', 'error'] as const) {
+      provider.switches.faults = { '/.well-known/openid-configuration': fault };
+      const refused = await begin(own).expect(503);
+      expect(refused.body.code).toBe('SYS_PROVIDER_UNAVAILABLE');
+      expect(refused.get('Retry-After')).toBe('5');
+    }
+    provider.switches.discovery = (document) => ({ ...document, issuer: 'https://attacker.example' });
+    provider.switches.faults = {};
+    await begin(own).expect(503);
+    provider.reset();
+    await Promise.all([begin(own).expect(200), begin(own).expect(200)]);
+    expect(provider.hits.filter((path) => path === '/.well-known/openid-configuration')).not.toHaveLength(0);
+  });
+
+  it('is named in the log, without what it or anybody with a link has written', async () => {
+    const own = await start(environment());
+    Object.assign(provider.switches, {
+      answer: 'cancel',
+      callback: ({ searchParams }: URL) => searchParams.set('error_description', 'a text of a stranger'),
+    });
+    await comeBack(await walk(own), own).expect(303);
+    const text = JSON.stringify(own.logs);
+    expect(text).toContain('the provider has not said who the user is: access_denied');
+    expect(text).not.toContain('stranger');
+  });
+});
+
+describe('linking', () => {
+  const link = (accessToken: string) =>
+    service.http.post('/auth/oidc/acme/link').set('Authorization', `Bearer ${accessToken}`).send(GOAL);
+
+  it('adds what the user of a session has at the provider, whatever its address', async () => {
+    const { user, accessToken } = await signUp(service);
+    provider.switches.account = aStranger();
+    const ended = await comeBack(await backFrom(await link(accessToken).expect(200))).expect(303);
+    expect(ended.get('Location')).toBe(TO);
+    expect(refreshCookieOf(ended)).toBeUndefined();
+    expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id: user.id, email: user.email });
+    const other = await signUp(service);
+    const again = await comeBack(await backFrom(await link(other.accessToken).expect(200))).expect(303);
+    expect(errorIn(again)).toBe('AUTH_IDENTITY_CONFLICT');
+  });
+
+  it('needs a session, which is still there when the user comes back', async () => {
+    await service.http.post('/auth/oidc/acme/link').send(GOAL).expect(401);
+    const { accessToken, cookie } = await signUp(service);
+    provider.switches.account = aStranger();
+    const back = await backFrom(await link(accessToken).expect(200));
+    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    expect(errorIn(await comeBack(back).expect(303))).toBe('AUTH_TOKEN_INVALID');
+  });
+});
+
+// Last: the others have the keys of before.
+describe('keys that the provider has replaced', () => {
+  it('are read by services that have read none, and refused for a minute by the others', async () => {
+    const own = await start(environment());
+    provider.switches.account = aStranger();
+    await comeBack(await walk(own), own).expect(303);
+    await provider.replaceKeys();
+    const again = await start(environment());
+    await userOf(await comeBack(await walk(again), again).expect(303), again);
+    expect(errorIn(await comeBack(await walk(own), own).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
+  });
+});

@@ -3,7 +3,7 @@ export type Row = { readonly line: number; readonly row: Readonly<Record<string,
 export type RowProblem = { readonly line: number; readonly problem: string };
 
 /** Far more than an entry of any system needs. */
-export const ROW_MAX_CHARACTERS = 2 ** 20;
+export const ROW_MAX_CHARACTERS = 2 ** 18;
 
 /** Ends the reading of a file. `problem` is the end of a sentence about the line. */
 export class FileProblem extends Error {

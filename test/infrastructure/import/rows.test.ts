@@ -67,7 +67,7 @@ describe('a file', () => {
     return entries.map(({ line, ...entry }) => [line, 'row' in entry ? entry.row : entry.problem]);
   };
   const STOPPED = '; the rest of the file was not read';
-  const LONG = 'x'.repeat(2 ** 20 + 1);
+  const LONG = 'x'.repeat(2 ** 18 + 1);
 
   it.each<[string, string | Buffer, [number, unknown][]]>([
     [
@@ -100,7 +100,7 @@ describe('a file', () => {
       ],
     ],
     ['a document without users', '{\n"a":[{}]}', [[1, `begins no list, nor an object with users${STOPPED}`]]],
-    ['an entry without an end', `[\n{"a":"${LONG}`, [[2, `has more than 1048576 characters${STOPPED}`]]],
+    ['an entry without an end', `[\n{"a":"${LONG}`, [[2, `has more than 262144 characters${STOPPED}`]]],
     [
       'brackets without an end',
       `{\n"a":${'['.repeat(200)}`,
@@ -123,7 +123,7 @@ describe('a file', () => {
         [3, `is not CSV${STOPPED}`],
       ],
     ],
-    ['a field without an end', `a,b\n1,${LONG}`, [[2, `has an entry of more than 1048576 characters${STOPPED}`]]],
+    ['a field without an end', `a,b\n1,${LONG}`, [[2, `has an entry of more than 262144 characters${STOPPED}`]]],
     ['UTF-16', Buffer.from('\ufeffa,b', 'utf16le'), [[1, `is UTF-16: save the file as UTF-8${STOPPED}`]]],
     ['Latin-1', Buffer.from('a,b\n1,2\n3,\xe9\n', 'latin1'), [[3, `is not UTF-8${STOPPED}`]]],
     ['half a character at the end', Buffer.from('a,b\n1,2\n3,\xc3', 'latin1'), [[3, `is not UTF-8${STOPPED}`]]],

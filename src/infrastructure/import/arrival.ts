@@ -4,6 +4,7 @@ import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { Username } from '../../adapters/http/routing/fields.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, isId } from '../../domain/user.ts';
 import { type Line, readLine } from './line.ts';
 
@@ -56,10 +57,8 @@ const idOf = ({ id, createdAt }: Line, content: string): string =>
 export const withHash = async (
   { arrival, passwordHash }: Waiting,
   hasher: Pick<PasswordHasher, 'hash'>,
-  randomHash: () => Promise<string>,
 ): Promise<Arrival | Refused> => {
-  const stored =
-    passwordHash === null ? { passwordHash: await randomHash() } : await storableHash(passwordHash, hasher);
+  const stored = passwordHash === null ? { passwordHash: UNKNOWN_PASSWORD } : await storableHash(passwordHash, hasher);
   return 'problem' in stored
     ? { problem: `passwordHash: ${stored.problem}` }
     : { ...arrival, passwordHash: stored.passwordHash };

@@ -4,6 +4,7 @@ import { storesOver } from '../../adapters/records/storage.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
 import { hasAttributes } from '../../domain/attributes.ts';
 import type { Identity } from '../../domain/identity.ts';
+import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { rowsOf } from '../data/rows.ts';
@@ -32,7 +33,7 @@ const lineOf = (user: User, identities: readonly Identity[], secrets: readonly s
   username: user.username,
   email: user.email,
   emailVerified: user.emailVerifiedAt !== null,
-  passwordHash: exportedHash(user.passwordHash),
+  ...(user.passwordHash !== UNKNOWN_PASSWORD && { passwordHash: exportedHash(user.passwordHash) }),
   createdAt: new Date(user.createdAt).toISOString(),
   ...(user.locale !== null && { locale: user.locale }),
   ...(hasAttributes(user.attributes) && { attributes: user.attributes }),

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { isTaken, randomPassword } from '../../application/accounts/applicant.ts';
+import { isTaken } from '../../application/accounts/applicant.ts';
 import {
   type Arrival,
   freeUsername,
@@ -94,8 +94,7 @@ const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { o
 /** What is known of a line without storing it, or the user to store. */
 const preparation = ({ deps, from, dryRun }: Importing) => {
   const reading = pLimit(READS);
-  const noHash = async () => '';
-  const [hasher, randomHash] = dryRun ? [{ hash: noHash }, noHash] : [deps.hasher, randomPassword(deps)];
+  const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
   return async (line: SourceLine): Promise<Outcome | Ready> => {
     if ('problem' in line) return refused(line.problem);
     if ('leftOut' in line) return { state: 'leftOut', remarks: [line.leftOut] };
@@ -107,7 +106,7 @@ const preparation = ({ deps, from, dryRun }: Importing) => {
     const presence = await reading(() => presenceOf(deps, deps, waiting.arrival));
     if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, waiting.arrival.id) };
     if (presence !== null) return refused(presence.problem);
-    const arrival = await withHash(waiting, hasher, randomHash);
+    const arrival = await withHash(waiting, hasher);
     return 'problem' in arrival ? refused(arrival.problem) : { arrival, oldId, givenUsername, notes: line.notes ?? [] };
   };
 };

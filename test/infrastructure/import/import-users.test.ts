@@ -5,6 +5,7 @@ import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import { type Importing, importUsers } from '../../../src/infrastructure/import/import-users.ts';
 import type { LineInput } from '../../../src/infrastructure/import/line.ts';
@@ -144,12 +145,12 @@ describe('npm run users -- import', () => {
     });
   });
 
-  it('stores a digest wrapped, and a random hash where there is none', async () => {
+  it('stores a digest wrapped, and a mark where there is none', async () => {
     const { stores, run } = inMemory();
     const md5 = 'md5$salt$5f4dcc3b5aa765d61d8327deb882cf99';
     await run(fileOf({ email: 'ada@example.org', passwordHash: md5 }, { email: 'bob@example.org' }), '--yes');
     expect((await stores.users.findByEmail('ada@example.org'))?.passwordHash).toMatch(/^md5\$salt\$\$2b\$04\$/);
-    expect((await stores.users.findByEmail('bob@example.org'))?.passwordHash).toMatch(/^\$2b\$04\$/);
+    expect((await stores.users.findByEmail('bob@example.org'))?.passwordHash).toBe(UNKNOWN_PASSWORD);
   });
 
   it('refuses a line with an authenticator app where no key encrypts its secret', async () => {
@@ -275,6 +276,7 @@ describe('npm run users -- export --all', () => {
     expect(await exported(['--all'])).toMatchObject({ status: 2, stdout: '' });
     const { status, stdout } = await exported(['--all', '--yes']);
     expect([status, JSON.parse(stdout).factors]).toEqual([0, [{ type: 'totp', secret: SECRET }]]);
+    expect(JSON.parse(stdout)).not.toHaveProperty('passwordHash');
     const others = { FACTOR_KEYS: Buffer.alloc(32, 8).toString('base64url') };
     const without = await exported(['--all', '--yes'], others);
     expect([without.status, JSON.parse(without.stdout).factors]).toEqual([1, undefined]);

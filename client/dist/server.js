@@ -17,9 +17,10 @@ const ignore = () => void 0;
 
 // src/there-and-back.ts
 const MARK$1 = /[?&]tandem=(logged-(?:in|out))(?=#|$)/;
-const userPage = (base, page, { to } = {}, here = browser()?.location.href) => {
-	const back = to ?? here;
-	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href.replace(MARK$1, ""))}` : ""}`;
+const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
+const userPage = (base, page, options, here) => {
+	const back = wayBack(options, here);
+	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
 };
 
 // src/response.ts

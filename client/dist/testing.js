@@ -79,6 +79,7 @@ const createFakeAuthClient = (options = {}) => {
 		requestCode: (account) => call("requestCode", [account], () => null),
 		logInWithCode: (code) => call("logInWithCode", [code], () => enter(`${calls.filter(([name]) => name === "requestCode").at(-1)?.[1] ?? "ada"}`)),
 		logInAt: (...given) => call("logInAt", given, () => enter(user?.username ?? "ada")),
+		logInWith: (...given) => call("logInWith", given, () => void enter(user?.username ?? "ada")),
 		linkTo: (page) => `https://auth.example.org/auth/${page}`,
 		logout: () => call("logout", [], () => becomes(null)),
 		stepUp: (given) => call("stepUp", [given], done),

@@ -11,6 +11,7 @@ import type {
   EventsPage,
   Factors,
   FinishedLogin,
+  LinkedIdentity,
   PasswordReset,
   PasswordResetPreview,
   PendingLogin,
@@ -74,6 +75,12 @@ export const createAccountClient = (options: AccountClientOptions) => {
     events: ({ before, limit }: EventsPage = {}): Promise<AccountEvents> => {
       const query = new URLSearchParams({ ...(before && { before }), ...(limit && { limit: `${limit}` }) });
       return ask('GET', `/users/me/events?${query}`);
+    },
+    /** The accounts at providers with which the user logs in. `logInWith(provider, { link: true })` of the AuthClient links another. */
+    identities: {
+      list: (): Promise<readonly LinkedIdentity[]> => ask('GET', '/users/me/identities'),
+      /** Not the only way into the account. Needs a recent step-up. */
+      unlink: (id: string): Promise<null> => ask('DELETE', `/users/me/identities/${encodeURIComponent(id)}`),
     },
     /** What the user can log in with besides the password. All of it needs a recent step-up. */
     factors: {

@@ -3,7 +3,7 @@ import { browser, ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
-import { userPage } from './there-and-back.ts';
+import { userPage, wayBack } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
 import type {
   AuthClient,
@@ -122,6 +122,15 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       body
         ? signIn(at as string, body, seen)
         : browser()?.location.assign(userPage(http.base, 'log-in', at as Return))) as AuthClient['logInAt'],
+    logInWith: async (provider, { to, link, ...more } = {}) => {
+      const path = `/auth/oidc/${provider}${link ? '/link' : ''}`;
+      const { url } = await ask<{ readonly url: string }>('POST', path, {
+        errorTo: wayBack(),
+        ...more,
+        to: wayBack({ to }),
+      });
+      browser()?.location.assign(url);
+    },
     linkTo: (page, options) => userPage(http.base, page, options),
     stepUp: (shown) => ask('POST', '/auth/step-up', shown, alone),
     refresh: () => renew(current()?.value),

@@ -126,6 +126,7 @@ export const createFakeAuthClient = (options: FakeAuthClientOptions = {}): FakeA
         enter(`${calls.filter(([name]) => name === 'requestCode').at(-1)?.[1] ?? 'ada'}`),
       ),
     logInAt: (...given: unknown[]) => call('logInAt', given, () => enter(user?.username ?? 'ada')),
+    logInWith: (...given) => call('logInWith', given, () => void enter(user?.username ?? 'ada')),
     linkTo: (page) => `https://auth.example.org/auth/${page}`,
     logout: () => call('logout', [], () => becomes(null)),
     stepUp: (given) => call('stepUp', [given], done),

@@ -14,13 +14,12 @@ export const cameBack = (): Back | undefined => {
   return state as Back | undefined;
 };
 
-/** The address of a page of the service, which leads back to where the visitor is. */
-export const userPage = (
-  base: string,
-  page: UserPage,
-  { to }: Return = {},
-  here = browser()?.location.href,
-): string => {
-  const back = to ?? here;
-  return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(new URL(back, here).href.replace(MARK, ''))}` : ''}`;
+/** Where the service leads back to: by default to where the visitor is. */
+export const wayBack = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
+  (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
+
+/** The address of a page of the service, which leads back. */
+export const userPage = (base: string, page: UserPage, options?: Return, here?: string): string => {
+  const back = wayBack(options, here);
+  return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ''}`;
 };

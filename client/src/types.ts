@@ -430,6 +430,15 @@ export type UserPage = 'log-in' | 'register' | 'forgot' | 'account' | 'log-out';
 /** Where a page of the service leads back to: at an origin of the allow-list. By default this page. */
 export type Return = { readonly to?: string | URL | undefined };
 
+/** Of a user who is new, what a registration has. */
+export type SignInOptions = Return &
+  Pick<Registration, 'invitation' | 'locale' | 'extra'> & {
+    /** Where an error leads, whose code the address has then as `error`. By default this page. */
+    readonly errorTo?: string | undefined;
+    /** Links the account at the provider to the user who is logged in, after a recent step-up. */
+    readonly link?: true | undefined;
+  };
+
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
@@ -452,6 +461,10 @@ export type AuthClient = {
     /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
     (path: string, body: object, seen?: (result: object) => void): Promise<User>;
   };
+  /**
+   * Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached.
+   */
+  readonly logInWith: (provider: string, options?: SignInOptions) => Promise<void>;
   /** The address of a page of the service, for a link. */
   readonly linkTo: (page: UserPage, options?: Return) => string;
   readonly logout: () => Promise<void>;
@@ -474,6 +487,17 @@ export type AuthClient = {
   readonly accessToken: () => Promise<string | null>;
   /** Removes timers, listeners and the channel to other tabs. */
   readonly dispose: () => void;
+};
+
+/** An account at a provider with which the user logs in. */
+export type LinkedIdentity = {
+  readonly id: string;
+  /** Its name in `OIDC_PROVIDERS`. */
+  readonly provider: string;
+  /** What the provider said last. */
+  readonly email: string | null;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
 };
 
 export type Passkey = {

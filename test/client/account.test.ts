@@ -4,7 +4,7 @@ import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
-import { closedServices, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
+import { closedServices, linked, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -172,6 +172,14 @@ describe('calls of a user, with the fetch of the AuthClient', () => {
     const { account, person, user } = await ada();
     expect(await account.remove(person.password)).toBeNull();
     expect(await storedUser(user.id)).toBeNull();
+  });
+
+  it('identities lists and unlinks the accounts at providers', async () => {
+    const { account, user } = await ada();
+    const { id, provider, email } = await linked(service, user);
+    expect(await account.identities.list()).toMatchObject([{ id, provider, email, lastUsedAt: null }]);
+    expect(await account.identities.unlink(id)).toBeNull();
+    expect(await account.identities.list()).toEqual([]);
   });
 
   it('exported resolves to everything that is stored about the user', async () => {

@@ -42,6 +42,13 @@ describe('a client in memory', () => {
     ]);
   });
 
+  it('logs in with a provider', async () => {
+    const auth = createFakeAuthClient();
+    await auth.logInWith('acme', { to: '/notes' });
+    expect(auth.user).toMatchObject({ username: 'ada' });
+    expect(auth.calls).toEqual([['logInWith', 'acme', { to: '/notes' }]]);
+  });
+
   it('fails as a test wants, once, and records what it was called with', async () => {
     const auth = createFakeAuthClient({ user: { username: 'ada' }, sessions: [] });
     auth.failNext('login', 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryable: true, retryAfter: 7 });

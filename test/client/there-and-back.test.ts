@@ -92,6 +92,28 @@ describe('the way to a page of the service', () => {
     expect(visited).toEqual([address('log-in')]);
   });
 
+  it.each([
+    [undefined, '', {}],
+    [{ to: '/start', invitation: 'a-token' }, '', { to: `${APP}/start`, invitation: 'a-token' }],
+    [{ link: true, errorTo: `${APP}/settings` }, '/link', { errorTo: `${APP}/settings` }],
+  ] as const)('leads to a provider and back, for %j', async (options, path, given) => {
+    const url = 'https://accounts.example/authorize?state=x';
+    const { visited } = fakePage({ at });
+    const { fetch, requests } = fakeTransport({ [`/auth/oidc/acme${path}`]: [() => success({ url })] });
+    await aClient({ fetch }).logInWith('acme', options);
+    const here = `${APP}/notes?tab=1#top`;
+    expect(await requests.at(-1)?.json()).toEqual({ to: here, errorTo: here, ...given });
+    expect(visited).toEqual([url]);
+  });
+
+  it('stays on the page when the provider cannot be reached', async () => {
+    const { visited } = fakePage({ at });
+    const answers = { '/auth/oidc/acme': [() => refusal('SYS_PROVIDER_UNAVAILABLE', 503)] };
+    const signIn = aClient({ fetch: fakeTransport(answers).fetch }).logInWith('acme');
+    await expect(signIn).rejects.toMatchObject({ code: 'SYS_PROVIDER_UNAVAILABLE' });
+    expect(visited).toEqual([]);
+  });
+
   it('has no way back where there is no page', () => {
     const auth = aClient({ fetch: fakeTransport({}).fetch });
     expect(auth.linkTo('register')).toBe(`${BASE_URL}/auth/register`);

@@ -15,6 +15,7 @@ import type {
   EventsPage,
   Factors,
   FieldProblem,
+  LinkedIdentity,
   LoginResult,
   NewPasskeyCredential,
   Passkey,
@@ -39,6 +40,7 @@ import type * as account from '../../src/adapters/http/routes/accounts/account.t
 import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
 import type * as events from '../../src/adapters/http/routes/accounts/events.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
+import type { IdentityJson } from '../../src/adapters/http/routes/accounts/identities.ts';
 import type {
   ConfirmPasswordResetBody,
   PasswordResetPreviewJson,
@@ -67,7 +69,7 @@ type CodeWith<Name> = {
 /** `taken` is the client's own word. */
 type OfService = Exclude<FieldProblem, { code: 'taken' }>;
 /** What a call of the account client takes. */
-type Taken<Name extends Exclude<keyof Account, 'factors'>> = Parameters<Account[Name]>[0];
+type Taken<Name extends Exclude<keyof Account, 'factors' | 'identities'>> = Parameters<Account[Name]>[0];
 
 describe('the types of the client', () => {
   it('are those of the routes; otherwise this file does not compile', () => {
@@ -89,6 +91,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<AccountEvent>>().toEqualTypeOf<v.InferOutput<typeof events.EventJson>>();
     expectTypeOf<Plain<AccountEvents>>().toEqualTypeOf<v.InferOutput<typeof events.EventsPage>>();
     expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
+    expectTypeOf<Plain<LinkedIdentity>>().toEqualTypeOf<v.InferOutput<typeof IdentityJson>>();
     expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof events.EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
@@ -157,7 +160,7 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(30);
+    expect(direct).toHaveLength(32);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(5);
     expect(posts).toHaveLength(7);

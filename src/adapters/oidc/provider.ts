@@ -18,22 +18,12 @@ export const identityProvider = (
   const { configuration, hasIdToken, identityOf } = protocol;
   const redirectUri = `${baseUrl}${callbackPath(name)}`;
   const ask = asking();
-  let pageOrigin = new URL(settings.issuer).origin;
-  const known = async () => {
-    const found = await configuration();
-    pageOrigin = new URL(found.serverMetadata().authorization_endpoint ?? settings.issuer).origin;
-    return found;
-  };
   return {
     name,
     title,
-    pageOrigin: () => {
-      ask(known).catch(() => undefined);
-      return pageOrigin;
-    },
     begin: ({ state, nonce, verifier }) =>
       ask(async () => {
-        const url = client.buildAuthorizationUrl(await known(), {
+        const url = client.buildAuthorizationUrl(await configuration(), {
           ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, code_challenge_method: 'S256' },
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
@@ -43,7 +33,7 @@ export const identityProvider = (
       }),
     complete: ({ state: expectedState, nonce, verifier: pkceCodeVerifier }, answer) =>
       ask(async () => {
-        const found = await known();
+        const found = await configuration();
         const checks = { expectedState, pkceCodeVerifier, ...(hasIdToken && { expectedNonce: nonce }) };
         const tokens = await client.authorizationCodeGrant(found, new URL(`${redirectUri}?${answer}`), checks);
         return { provider: name, ...(await identityOf(found, tokens)) };

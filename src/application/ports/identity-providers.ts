@@ -9,8 +9,6 @@ export interface IdentityProvider {
   readonly name: string;
   /** For people. */
   readonly title: string;
-  /** The origin of the page to which browsers are sent, as far as it is known. Asking for it finds it out, for the next time. */
-  pageOrigin(): string;
   /**
    * The address to which the browser is sent.
    * @throws AppError SYS_PROVIDER_UNAVAILABLE

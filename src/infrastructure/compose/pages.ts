@@ -13,12 +13,13 @@ import { pageLocale } from '../../adapters/http/request/language.ts';
 import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
+import type { AtProviderDeps } from '../../application/identities/at-provider.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type PagesDeps = SessionsDeps & Pick<AccountsDeps, 'mailLocales'>;
+type PagesDeps = SessionsDeps & Pick<AccountsDeps, 'mailLocales'> & Pick<AtProviderDeps, 'providers'>;
 
 type Parts = {
   readonly api: readonly Route[];
@@ -106,6 +107,7 @@ export const openPages = (
         application,
         pages: there,
         mayRegister: registration === 'open',
+        providers: [...deps.providers.values()],
         passwords: config.passwords,
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
@@ -9,7 +9,7 @@ import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { invitedPerson, mailedCode, sentLink } from '../../support/http/account.ts';
+import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   locationIn,
@@ -23,6 +23,7 @@ import {
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
+import { CLIENT, startProvider } from '../../support/oidc/provider.ts';
 
 const STEP = 30_000;
 const { start } = servicesOverOneDatabase();
@@ -36,9 +37,21 @@ let strict: TestService;
 let only: TestService;
 /** One that asks for a second factor, and not for a password. */
 let nameless: TestService;
+const provider = await startProvider();
+afterAll(provider.close);
+const PROVIDERS = {
+  OIDC_PROVIDERS: 'acme,down',
+  OIDC_ACME_ISSUER: provider.issuer,
+  OIDC_ACME_CLIENT_ID: CLIENT.id,
+  OIDC_ACME_CLIENT_SECRET: CLIENT.secret,
+  // Nothing listens there.
+  OIDC_DOWN_ISSUER: 'http://127.0.0.1:9',
+  OIDC_DOWN_CLIENT_ID: CLIENT.id,
+  OIDC_DOWN_CLIENT_SECRET: CLIENT.secret,
+};
 beforeAll(async () => {
   const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now })) });
-  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on' };
+  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on', ...PROVIDERS };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
@@ -178,6 +191,13 @@ const linkResults = (purpose: LinkPurpose, fields: Readonly<Record<string, strin
     }),
 });
 
+/** A sign-in at the provider that is begun with the form of a page, and one at a provider that does not answer. */
+const providerResults = (form: string, page: () => Promise<Visitor>) => ({
+  // Without a way back, which the address of the page would have.
+  url: async () => sending(await page(), form, { to: '' }),
+  SYS_PROVIDER_UNAVAILABLE: async () => sending(await page(), form, { to: '', provider: 'down' }),
+});
+
 type Results = Readonly<Record<string, () => Promise<Visitor>>>;
 
 /**
@@ -202,6 +222,23 @@ const RESULTS: Readonly<Record<string, Results>> = {
       await visitor.submit('register.register', { ...person, password });
       await visitor.open('/auth/log-in');
       return sending(visitor, 'log-in.log-in', { account: person.username, password });
+    },
+  },
+  'log-in.provider': providerResults('log-in.provider', () => at('/auth/log-in')),
+  'register.provider': providerResults('register.provider', () => at('/auth/register')),
+  'step-up.provider': providerResults('step-up.provider', async () => {
+    const member = await memberAt('/auth/account');
+    await linked(service, member.user);
+    await member.open('/auth/step-up');
+    return member;
+  }),
+  'factors.link': providerResults('factors.link', () => memberAt('/auth/account/factors')),
+  'factors.unlink': {
+    success: async () => {
+      const member = await memberAt('/auth/account/factors');
+      await linked(service, member.user);
+      await member.open('/auth/account/factors');
+      return sending(member, 'factors.unlink');
     },
   },
   'log-in.passkey': {
@@ -462,6 +499,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
     return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of]
       ? undefined
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
+  if (of === 'url') return /<meta http-equiv="refresh" content="0; url=http/;
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
   if (of === 'code') return notices.registered;
@@ -591,7 +629,7 @@ describe('each page', () => {
 
   it.each(PAGE_NAMES)('%s has a template with each of its forms, and an address of its own', (page) => {
     const template = templates.get(page) ?? '';
-    const inLists = ['session', 'rename-passkey', 'remove-passkey', 'remove-app'];
+    const inLists = ['session', 'rename-passkey', 'remove-passkey', 'remove-app', 'provider', 'link', 'unlink'];
     for (const form of Object.keys(PAGES[page].forms).filter((each) => !inLists.includes(each)))
       expect(template.split(`{{form.${form}}}`), form).toHaveLength(2);
     expect(PAGE_NAMES.filter((other) => PAGES[other].path === PAGES[page].path)).toEqual([page]);

@@ -12,10 +12,11 @@ import {
 import { aPerson, type TestService } from '../../support/http/service.ts';
 
 const APP = 'https://app.example.org';
+const GOOGLE = { OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC_GOOGLE_CLIENT_SECRET: 'a-secret' };
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on' });
+  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on', ...GOOGLE });
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

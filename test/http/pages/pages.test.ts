@@ -176,8 +176,13 @@ describe('GET /docs', () => {
 
   it('has the codes of all errors, the examples, and a curl command for every route', async () => {
     const words = wordsOf(await pageOf('/docs'));
-    // Only services that require verified addresses, or that have page servers, respond with these.
-    const others = ['AUTH_EMAIL_UNVERIFIED', 'AUTH_PAGE_SERVER_UNKNOWN'];
+    // Only services that require verified addresses, or that have page servers or providers, respond with these.
+    const others = [
+      'AUTH_EMAIL_UNVERIFIED',
+      'AUTH_PAGE_SERVER_UNKNOWN',
+      'AUTH_IDENTITY_UNPROVEN',
+      'SYS_PROVIDER_UNAVAILABLE',
+    ];
     const codes = Object.keys(CATALOG).filter((code) => !others.includes(code));
     for (const code of codes) expect(words).toContain(code);
     for (const part of [

@@ -52,6 +52,14 @@ export type Page<Name extends string = PageName> = {
 /** Recovery codes are shown once. */
 const CODES = { member: 'recoveryCodes', on: 'recovery-codes' } as const;
 
+/** A button for each provider. Another site is reached from a page of its own: browsers check where a form leads against the policy of its page. */
+const AT_PROVIDER = {
+  submits: 'start-at-provider',
+  fields: [],
+  leadsTo: 'provider',
+  shows: { member: 'url', on: 'provider' },
+} as const;
+
 /** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
 const linkPage = <Name extends LinkPurpose>(
   name: Name,
@@ -78,8 +86,11 @@ export const PAGES = {
       },
       code: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: 'account' },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
+      provider: AT_PROVIDER,
     },
   },
+  /** Leads on to a provider, with and without a script. */
+  provider: { path: '/auth/provider', for: 'anybody', forms: {} },
   /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
   code: {
     path: '/auth/code',
@@ -105,6 +116,7 @@ export const PAGES = {
         accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
         notice: 'verify',
       },
+      provider: AT_PROVIDER,
     },
   },
   forgot: {
@@ -171,12 +183,13 @@ export const PAGES = {
   'step-up': {
     path: '/auth/step-up',
     for: 'visitor',
-    shows: ['current-user'],
+    shows: ['current-user', 'identities'],
     forms: {
       'step-up': { submits: 'step-up', fields: ['password'], leadsTo: 'target' },
       code: { submits: 'step-up', fields: ['code'], leadsTo: 'target' },
       passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
       /** Users without a password log in again. */
+      provider: AT_PROVIDER,
       'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: 'account' },
     },
   },
@@ -215,7 +228,7 @@ export const PAGES = {
     path: '/auth/account/factors',
     for: 'visitor',
     stepUp: true,
-    shows: ['current-user', 'factors', 'passkey-options'],
+    shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
       passkey: { submits: 'add-passkey', fields: ['name', 'credential'], leadsTo: 'factors', notice: 'saved' },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], leadsTo: 'factors', notice: 'saved' },
@@ -229,6 +242,8 @@ export const PAGES = {
       app: { submits: 'confirm-totp', fields: ['code'], leadsTo: 'factors', notice: 'saved', shows: CODES },
       'remove-app': { submits: 'remove-factor', fields: [], leadsTo: 'factors', notice: 'removed' },
       'recovery-codes': { submits: 'make-recovery-codes', fields: [], leadsTo: 'factors', shows: CODES },
+      link: { ...AT_PROVIDER, submits: 'start-link-at-provider' },
+      unlink: { submits: 'unlink-identity', fields: [], leadsTo: 'factors', notice: 'removed' },
     },
   },
   history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },

@@ -6,6 +6,7 @@ import type { RegistrationPolicy } from '../../../domain/registration.ts';
 import type { CurrentUserJson } from '../../json/public-user.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
 import type { EventsPage } from '../routes/accounts/events.ts';
+import type { IdentityJson } from '../routes/accounts/identities.ts';
 import type { FactorsJson } from '../routes/factors/factors.ts';
 import type { CreationOptionsJson } from '../routes/factors/passkey-options.ts';
 import type { PendingLoginJson } from '../routes/factors/second-factor.ts';
@@ -27,6 +28,7 @@ export type Payloads = {
   readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;
   readonly 'pending-login': v.InferInput<typeof PendingLoginJson>;
   readonly events: v.InferInput<typeof EventsPage>;
+  readonly identities: readonly v.InferInput<typeof IdentityJson>[];
 };
 
 export type PageContent = {

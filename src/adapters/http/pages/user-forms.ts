@@ -29,6 +29,8 @@ export type Shown = PageContent & {
   readonly mayRegister: boolean;
   /** Whether users need a password. */
   readonly passwords: 'required' | 'optional';
+  /** With which users can log in, besides. */
+  readonly providers: readonly { readonly name: string; readonly title: string }[];
   /** The languages of mails. */
   readonly locales: readonly string[];
   /** The names of the pages that there are. */
@@ -204,8 +206,9 @@ const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string)
 export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
-  const button = texts.buttons[`${shown.name}.${name}`] ?? '';
-  const label = item === undefined ? NOTHING : html` aria-label="${button}: ${item}"`;
+  const text = texts.buttons[`${shown.name}.${name}`] ?? '';
+  const button = text.replace('{provider}', item ?? '');
+  const label = item === undefined || button !== text ? NOTHING : html` aria-label="${button}: ${item}"`;
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}"${form.submits === 'register' ? html` id="register"` : NOTHING} ${scriptOf(shown, name, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>

@@ -1,6 +1,8 @@
 import type * as v from 'valibot';
 import { Html, html, NOTHING } from '../../../application/html.ts';
+import { PAGES } from '../forms/flow.ts';
 import type { StartedAppJson } from '../routes/factors/factors.ts';
+import { pathIn } from './layout.ts';
 import { formOf, type Shown } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
@@ -14,6 +16,10 @@ const startedIn = (shown: Shown): Readonly<Record<string, string>> => {
   const { id, secret, uri } = started(shown);
   return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };
 };
+
+/** The address of a sign-in that was begun; `null` when the page is loaded again. */
+export const providerUrl = ({ name, state }: Shown): string | null =>
+  name === 'provider' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 /** Which forms of a page are there, of those that are not always. */
 const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
@@ -67,6 +73,17 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
 const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
   items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
 
+/** A button for each provider; of a step-up, for those with which the user can log in again. An error leads back to the page. */
+const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
+  const { name: page, providers, payloads, site } = shown;
+  const errorTo = pathIn(site, PAGES[page].path);
+  const back = form === 'link' ? { errorTo, to: errorTo } : { errorTo };
+  const isLinked = ({ name }: { readonly name: string }) => payloads.identities?.some((each) => each.provider === name);
+  return (page === 'step-up' ? providers.filter(isLinked) : providers).map(({ name, title }) =>
+    formOf(shown, form, { ...back, provider: name }, title),
+  );
+};
+
 export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
@@ -104,6 +121,35 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
       item(app, [sayTime(shown, 'added', createdAt)], [formOf(shown, 'remove-app', { id }, app)]),
     );
     return itemsOf(shown, items);
+  },
+  /** Of the pages that log in and register. */
+  providers: (shown) => {
+    const forms = shown.name === 'register' && !shown.mayRegister ? [] : providersOf(shown, 'provider');
+    const or = forms.length === 0 ? NOTHING : html`<p class="or">${shown.texts.common.or ?? ''}</p>\n`;
+    return html`${or}${forms.map((form) => html`${form}\n`)}`;
+  },
+  /** Nothing as long as there is no provider, and nothing is left of one. */
+  identities: (shown) => {
+    const { identities = [] } = shown.payloads;
+    if (shown.providers.length === 0 && identities.length === 0) return NOTHING;
+    const titles = new Map(shown.providers.map(({ name, title }) => [name, title]));
+    const items = identities.map(({ id, provider, email, createdAt, lastUsedAt }) => {
+      const title = titles.get(provider) ?? provider;
+      const time = lastUsedAt === null ? sayTime(shown, 'added', createdAt) : sayTime(shown, 'last-used', lastUsedAt);
+      return item(title, [email ?? '', time], [formOf(shown, 'unlink', { id }, [title, email ?? []].flat().join(' '))]);
+    });
+    return html`<section>
+<h2>${shown.texts.pages.factors?.providers ?? ''}</h2>
+${itemsOf(shown, items)}
+${providersOf(shown, 'link')}
+</section>`;
+  },
+  provider: (shown) => {
+    const { 'log-in': back = '', continue: on = '' } = shown.texts.pages.provider ?? {};
+    const url = providerUrl(shown);
+    return url === null
+      ? html`<p><a class="button" href="${pathIn(shown.site, PAGES['log-in'].path)}">${back}</a></p>`
+      : html`<p><a class="button" href="${url}" rel="noreferrer">${on}</a></p>`;
   },
   'codes-left': (shown) =>
     html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,

@@ -2,7 +2,7 @@ import { Html, html, NOTHING } from '../../../application/html.ts';
 import { PAGES, type PageName } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown, type UserTexts } from './user-forms.ts';
-import { isOffered, LISTS, withIds } from './user-lists.ts';
+import { isOffered, LISTS, providerUrl, withIds } from './user-lists.ts';
 
 /**
  * The pages for users: templates of files, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the
@@ -86,12 +86,16 @@ export type UserPageFiles = {
 export const userPage = (shown: Shown, files: UserPageFiles): string => {
   const title = shown.texts.pages[shown.name]?.title ?? '';
   const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
+  const url = providerUrl(shown);
   return filledPage(shown, files, {
     template: shown.name,
     title,
     isError: shown.state?.error !== undefined,
     alert: alertOf(shown),
-    script: html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`,
+    script:
+      url === null
+        ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
+        : html`<meta http-equiv="refresh" content="0; url=${url}">`,
     variable,
   });
 };

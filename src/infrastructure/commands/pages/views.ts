@@ -30,6 +30,7 @@ const PLAIN: Partial<Payloads> = {
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
   'pending-login': { methods: [], enrol: true, expiresAt: AT, passkey: null },
+  identities: [],
 };
 const FULL: Partial<Payloads> = {
   'current-user': { ...user, secondFactor: true, passkeys: 2 },
@@ -43,6 +44,7 @@ const FULL: Partial<Payloads> = {
     totp: [{ id: '3', createdAt: AT }],
     recoveryCodes: 7,
   },
+  identities: [{ id: '5', provider: 'example', email: user.email, createdAt: AT, lastUsedAt: AT }],
   events: {
     events: (['logged-in', 'password-changed', 'registered'] as const).map((kind, at) => ({
       ...event,
@@ -61,6 +63,7 @@ const SHOWN_ONCE: Readonly<Record<string, object>> = {
     ...{ id: '4', secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' },
     uri: 'otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
   },
+  url: { url: 'https://accounts.example.com' },
 };
 
 type Lead = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };

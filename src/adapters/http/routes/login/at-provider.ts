@@ -153,7 +153,7 @@ export const atProviderRoutes = (deps: AtProviderDeps, access: DeviceAccess, set
     // A step of the log-in, which has not failed.
     if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf('second-factor', to);
     states?.set(ctx, { page, form: '', error: { ...shownError(error), fields: [] } });
-    return at.hrefOf(page, page === 'log-in' || page === 'register' ? to : undefined);
+    return at.hrefOf(page, to === back ? undefined : to);
   }
 };
 

@@ -58,8 +58,7 @@ export const withHash = async (
   { arrival, passwordHash }: Waiting,
   hasher: Pick<PasswordHasher, 'hash'>,
 ): Promise<Arrival | Refused> => {
-  const stored = passwordHash === null ? { passwordHash: UNKNOWN_PASSWORD } : await storableHash(passwordHash, hasher);
-  return 'problem' in stored
-    ? { problem: `passwordHash: ${stored.problem}` }
-    : { ...arrival, passwordHash: stored.passwordHash };
+  if (passwordHash === null) return { ...arrival, passwordHash: UNKNOWN_PASSWORD };
+  const stored = await storableHash(passwordHash, hasher);
+  return 'problem' in stored ? { problem: `passwordHash: ${stored.problem}` } : { ...arrival, ...stored };
 };

@@ -64,7 +64,7 @@ const UserLine = v.strictObject({
   username: v.nullish(v.string()),
   email: Email,
   emailVerified: v.nullish(v.boolean()),
-  /** A form that adapters/crypto/foreign/read-hash.ts knows. Without it, a password is set by a link in a mail. */
+  /** A form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
   passwordHash: v.nullish(text(512)),
   createdAt: v.nullish(Time),
   locale: v.nullish(Locale),

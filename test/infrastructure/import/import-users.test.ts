@@ -230,6 +230,7 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
       })),
       { email: 'ada@example.org', passwordHash: 'md5$salt$5f4dcc3b5aa765d61d8327deb882cf99' },
       { email: 'ADA@example.org' },
+      { email: 'bob@example.org', username: 'bob' },
     ];
     const [here, there, again] = [
       await migrated(await empty()),
@@ -255,7 +256,8 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(read).toHaveLength(3);
+    expect(read).toHaveLength(4);
+    expect(read.find(({ username }) => username === 'bob')).not.toHaveProperty('passwordHash');
     expect(read.filter(({ username }) => username?.startsWith('user'))).toMatchObject(
       lines.slice(0, 2).map(({ disabled, ...line }) => (disabled ? { ...line, disabled } : line)),
     );

@@ -26,7 +26,11 @@ export const openAccounts = async (
 ) => {
   const { database, mail } = config;
   if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path))
-    throw new CommandError('no-database', `There is no database ${database.path}.`, 1);
+    throw new CommandError(
+      'no-database',
+      `There is no database ${database.path}. Start the service once, or run \`npx tandem migrate\`.`,
+      1,
+    );
   const opened = closing();
   const log = await openLog(config, 'stderr');
   opened.add(log.close);

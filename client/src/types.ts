@@ -290,6 +290,7 @@ export type MessageKind =
   | 'locale-changed'
   | 'password-was-reset'
   | 'password-removed'
+  | 'password-too-long'
   | 'new-device'
   | 'token-replayed'
   | 'device-unproven'

@@ -16,6 +16,7 @@ const sendsNotice = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): 
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 /** How many of the latest events of a user decide about a notice. */
 const LATEST_EVENTS = 200;
 
@@ -101,6 +102,19 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
+/** Asks the user of a password that is too long to be stored, since it was imported, to change it: once a day at most. */
+export const askForShorterPassword = async (
+  deps: NoticeDeps & ChangeDeps,
+  user: Owner,
+  origin: Origin,
+): Promise<void> => {
+  if (!sendsNotice(deps, 'password')) return;
+  await deps.transactions.run(async (stores) => {
+    if (await stores.used.use(`password-too-long ${user.id}`, deps.clock.now() + DAY))
+      await enqueue(deps, stores, origin, [{ kind: 'password-too-long', userId: user.id, to: user.email }]);
+  });
+};
+
 type NoticeStores = Pick<Stores, 'users' | 'events' | 'outbox'>;
 
 type Replay = {
@@ -128,8 +142,6 @@ export const notifyOfReplay = async (
   if (replays.length <= NOTICES_PER_HOUR)
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
-
-const DAY = 24 * HOUR;
 
 /** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
 export const recordUnprovenDevice = (

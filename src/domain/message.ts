@@ -22,6 +22,7 @@ export const MESSAGE_KINDS = [
   'locale-changed',
   'password-was-reset',
   'password-removed',
+  'password-too-long',
   'new-device',
   'token-replayed',
   'device-unproven',

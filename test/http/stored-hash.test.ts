@@ -6,6 +6,7 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import facts from '../adapters/crypto/foreign-hashes.json' with { type: 'json' };
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { changedStorage } from '../support/storage/changed-storage.ts';
 
 /** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
@@ -38,7 +39,8 @@ describe('an imported hash', () => {
   const hashesAfterLogin = async (madeBy: RegExp) => {
     const { hash, password } =
       facts.hashes.find((fact) => madeBy.test(`${fact.madeBy} ${fact.hash}`)) ?? expect.unreachable();
-    const service = await startService({ BCRYPT_COST: '4' });
+    const mailer = memoryMailer();
+    const service = await startService({ BCRYPT_COST: '4' }, { mailer });
     const imported = await storableHash(hash, service.ports.hasher);
     if ('problem' in imported) throw new Error(imported.problem);
     const user = aUser(imported);
@@ -49,6 +51,8 @@ describe('an imported hash', () => {
     await logIn(password).expect(200);
     const { passwordHash = '' } = (await service.ports.users.findById(user.id)) ?? {};
     const { body } = await logIn(password).expect(200);
+    await Promise.all((await service.mail?.send(10)) ?? []);
+    const asked = mailer.mails.filter(({ subject }) => subject.startsWith('Please change your password'));
     await service.http
       .put('/users/me/password')
       .set('authorization', `Bearer ${body.data.accessToken}`)
@@ -57,21 +61,23 @@ describe('an imported hash', () => {
     await logIn(password).expect(401);
     await logIn('battery staple').expect(200);
     await service.close();
-    return { password, passwordHash, imported: imported.passwordHash, logs: service.logs };
+    return { password, passwordHash, imported: imported.passwordHash, asked, logs: service.logs };
   };
 
   it.each([/bcrypt .*\$2a/, /argon2-cffi/, /passlib .*scrypt/, /Django .*pbkdf2/, /sha256-suffix/, /better-auth/])(
     'is replaced at the log-in: %s',
     async (madeBy) => {
-      const { password, passwordHash } = await hashesAfterLogin(madeBy);
+      const { password, passwordHash, asked } = await hashesAfterLogin(madeBy);
+      expect(asked).toEqual([]);
       expect(passwordHash).toMatch(/^\$2b\$04\$/);
       expect(await bcrypt.compare(password, passwordHash)).toBe(true);
     },
   );
 
-  it('stays when its password has more than 72 bytes, which logs in until it is changed', async () => {
-    const { passwordHash, imported, logs } = await hashesAfterLogin(/^bcryptjs/);
+  it('stays when its password has more than 72 bytes, which logs in until it is changed, for which a mail asks once', async () => {
+    const { passwordHash, imported, asked, logs } = await hashesAfterLogin(/^bcryptjs/);
     expect(passwordHash).toBe(imported);
+    expect(asked).toHaveLength(1);
     expect(logs.filter(({ msg }) => msg === 'a password hash could not be renewed')).toEqual([]);
   });
 });

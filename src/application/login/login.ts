@@ -4,6 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import { askForShorterPassword } from '../notices.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
@@ -55,6 +56,7 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
+    if (!isHashable(password)) await askForShorterPassword(deps, user, origin);
     const isGuarded = needsSecondFactor(deps, current);
     const deviceId = isGuarded ? await rememberedDeviceId(deps, current, input.rememberedDevices ?? []) : null;
     if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };

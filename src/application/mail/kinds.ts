@@ -23,6 +23,8 @@ export const MAIL_VARIABLES = {
   'password-changed': NOTICE,
   /** With all that was added before the address was proven. */
   'password-removed': NOTICE,
+  /** Than can be stored. It was imported. */
+  'password-too-long': NOTICE,
   /** In the former language. */
   'locale-changed': NOTICE,
   'new-device': NOTICE,

@@ -89,6 +89,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'identity-unlinked': [...FACTS, ...UNDOABLE, 'does not come back'],
   'second-factor-added': [...FACTS, ...UNDOABLE],
   'second-factor-removed': [...FACTS, ...UNDOABLE, 'the password alone', 'does not come back'],
+  'password-too-long': [...FACTS, '72 bytes', 'If it was not you'],
   'recovery-code-used': [...FACTS, 'If it was not you', 'make new recovery codes'],
   'recovery-codes-made': [...FACTS, ...UNDOABLE],
   'factors-changed-again': [...FACTS, 'If it was not you', 'the first such change'],

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
+import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { ADOPTION_KEY, ALL_ROUTES } from '../support/http/all-routes.ts';
@@ -158,12 +159,25 @@ describe('an adopted session', () => {
     await refreshWith(service, cookie).expect(401);
   });
 
-  it('waits for the second factor of a user who has one', async () => {
-    const { user } = await signUp(service);
-    await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
-    const response = await post(await assertionFor(user.id)).expect(401);
+  it('waits for the second factor of a user who has one, and then still lacks the first for a step-up', async () => {
+    const { user, accessToken } = await signUp(service);
+    const as = (token: string) => (path: string) => service.http.post(path).set('Authorization', `Bearer ${token}`);
+    const { id, secret } = (await as(accessToken)('/users/me/factors/totp').expect(201)).body.data;
+    const code = () => codeAt(secret, clock.now());
+    await as(accessToken)('/users/me/factors/totp/confirm').send({ id, code: code() }).expect(200);
+    clock.advance(30_000);
+    const assertion = await assertionFor(user.id);
+    const response = await post(assertion).expect(401);
     expect(response.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
-    expect(response.get('Set-Cookie')?.map((line) => line.split('=')[0])).toEqual(['login_pending']);
+    const cookies = response.get('Set-Cookie') ?? [];
+    expect(cookies.map((line) => line.split('=')[0])).toEqual(['login_pending']);
+    await post(assertion).expect(401, /AUTH_ASSERTION_INVALID/);
+    const finish = service.http.post('/auth/login/second-factor').set('Cookie', cookiePair(cookies[0] ?? ''));
+    const { body } = await finish.send({ code: code() }).expect(200);
+    const expected = { amr: ['adopted', 'otp', 'mfa'], acr: 'aal2', auth_time: 0 };
+    expect(opened(body.data.accessToken).claims).toMatchObject(expected);
+    const change = await as(body.data.accessToken)('/users/me/factors/totp').expect(401);
+    expect(change.get('WWW-Authenticate')).toContain('max_age');
   });
 
   it('is not opened for a disabled user, or one who has chosen another password', async () => {

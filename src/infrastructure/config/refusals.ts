@@ -96,6 +96,8 @@ export const REFUSALS: Rules = {
     isProduction(of) && of.HOOK_BEFORE_REGISTER?.startsWith('http:'),
   'ADOPTION_ENDS: required in production with ADOPTION_PUBLIC_KEY': (of) =>
     isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.ADOPTION_ENDS === undefined,
+  'BASE_URL: required in production with ADOPTION_PUBLIC_KEY, since assertions are for it': (of) =>
+    isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.BASE_URL === undefined,
   'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, Date.now() + YEAR),
   'VERIFY_PASSWORDS_AT: must be https in production': (of) =>
     isProduction(of) && of.VERIFY_PASSWORDS_AT?.startsWith('http:'),

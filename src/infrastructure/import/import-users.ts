@@ -87,7 +87,7 @@ type Ready = {
   readonly notes: readonly string[];
 };
 
-const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [problem] });
+const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [`refused: ${problem}`] });
 
 const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
 
@@ -97,7 +97,7 @@ const preparation = ({ deps, from, dryRun }: Importing) => {
   const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
   return async (line: SourceLine): Promise<Outcome | Ready> => {
     if ('problem' in line) return refused(line.problem);
-    if ('leftOut' in line) return { state: 'leftOut', remarks: [line.leftOut] };
+    if ('leftOut' in line) return { state: 'leftOut', remarks: [`left out: ${line.leftOut}`] };
     const waiting = readArrival(line.user, from);
     if ('problem' in waiting) return refused(waiting.problem);
     const { oldId, givenUsername } = waiting;

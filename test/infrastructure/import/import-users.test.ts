@@ -96,7 +96,7 @@ describe('npm run users -- import', () => {
       '6: email: has an account',
       '7: identities.0: is linked to another account',
       '8: id: has an account with another address',
-    ].map((line) => `${file}:${line}`);
+    ].map((line) => `${file}:${line.replace(' ', ' refused: ')}`);
     const map = newPath();
     const told = async (...options: string[]) => {
       const { status, stdout } = await run(file, ...options);

@@ -132,10 +132,10 @@ describe('readHash', () => {
     ['wrong length', 'sha256$salt$00112233445566778899aabbccddeeff'],
     ['none of the known', '00112233445566778899aabbccddeeff'],
     ['none of the known', 'secretsalt$00112233445566778899aabbccddeeff'],
-    ['none of the known forms: it begins with $2b$', '$2b$10$tooshort'],
-    ['none of the known forms: it begins with $P$', '$P$BpW5bRPlmCdNYIFgkFfHhHbN1'],
-    ['none of the known forms: it begins with {SSHA}', '{SSHA}bpW5bRPlmCdNYIFg'],
-    ['none of the known forms: it begins with pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
+    ['none of the known forms; its scheme is $2b$', '$2b$10$tooshort'],
+    ['none of the known forms; its scheme is $P$', '$P$BpW5bRPlmCdNYIFgkFfHhHbN1'],
+    ['none of the known forms; its scheme is {SSHA}', '{SSHA}bpW5bRPlmCdNYIFg'],
+    ['none of the known forms; its scheme is pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
     ['longer than 512', `$2b$${'1'.repeat(512)}`],
   ])('refuses, as it %s: %s', (reason, text) => {
     expect(problemOf(readHash(text))).toContain(reason);

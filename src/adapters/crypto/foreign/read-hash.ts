@@ -19,7 +19,7 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
     return problem === null ? hash : { problem };
   }
   const scheme = SCHEME.exec(text)?.[0];
-  return { problem: `has none of the known forms${scheme === undefined ? '' : `: it begins with ${scheme}`}` };
+  return { problem: `has none of the known forms${scheme === undefined ? '' : `; its scheme is ${scheme}`}` };
 };
 
 /** The name of a scheme, as `$6$`, `{SSHA}` or `sha512$`. What may be a salt is none. */

@@ -1,9 +1,8 @@
 import { canonicalEmail } from '../../domain/user.ts';
+import type { Fields } from './fields.ts';
 import type { LineInput } from './line.ts';
 import { type Layout, rowsOf } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export type Linked = {
   readonly identities?: readonly (LineInput['identities'] & {})[number][];
@@ -19,7 +18,7 @@ type FoundUser = {
 
 /** What an entry says of the user of another entry. */
 export type Part = Linked & {
-  /** As in `keys`. */
+  /** As in `keys`; empty if it is missing. */
   readonly of: string;
   readonly passwordHash?: string | undefined;
   /** An address that the user has proven. */
@@ -70,7 +69,7 @@ function* userIn(
   { user: read, keys }: Export,
   parts: Parts,
 ): Generator<SourceLine> {
-  const ofUser = (keys?.(row) ?? []).flatMap((key) => parts.get(key) ?? []);
+  const ofUser = (keys?.(row) ?? []).flatMap((key) => (key === '' ? [] : (parts.get(key) ?? [])));
   for (const part of ofUser) part.isUsed = true;
   const found = read(row);
   if (found === null) return;

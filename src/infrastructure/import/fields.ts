@@ -1,3 +1,5 @@
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** Values of other systems: JSON has them as they are, CSV as texts. */
 
 export const textOf = (value: unknown): string | undefined => {
@@ -7,11 +9,11 @@ export const textOf = (value: unknown): string | undefined => {
 
 export const isTrue = (value: unknown): boolean => ['true', 't', '1'].includes(`${value}`.toLowerCase());
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A JSON object, also as a text. */
-export const objectOf = (value: unknown): Readonly<Record<string, unknown>> => {
+export const objectOf = (value: unknown): Fields => {
   if (typeof value !== 'string') return isObject(value) ? value : {};
   try {
     return objectOf(JSON.parse(value) ?? {});
@@ -21,6 +23,11 @@ export const objectOf = (value: unknown): Readonly<Record<string, unknown>> => {
 };
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const objectsIn = (value: unknown): readonly Fields[] => listOf(value).map(objectOf);
+
+export const renamed = (row: Fields, rename: (name: string) => string): Fields =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value]));
 
 /** Seconds would reach it in the year 5138, milliseconds in 1973. */
 const LEAST_MILLISECONDS = 100_000_000_000;

@@ -19,8 +19,8 @@ const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entr
  * @param subject the claim `sub` of the provider.
  * @param issuer where the system has stored it.
  */
-export const linkTo = (name: string, subject: unknown, email?: unknown, issuer?: string): Linked => {
-  const called = name.toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
+export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Linked => {
+  const called = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
   const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
   if (OWN.includes(provider)) return {};
   const of = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);

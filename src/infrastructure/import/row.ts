@@ -1,5 +1,7 @@
+import type { Fields } from './fields.ts';
+
 /** An entry of a file of another system. `line` is where it begins. */
-export type Row = { readonly line: number; readonly row: Readonly<Record<string, unknown>> };
+export type Row = { readonly line: number; readonly row: Fields };
 export type RowProblem = { readonly line: number; readonly problem: string };
 
 /** Far more than an entry of any system needs. */

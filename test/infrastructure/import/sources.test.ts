@@ -477,6 +477,44 @@ describe('users of Clerk', () => {
   });
 });
 
+describe('an entry without the id of its user', () => {
+  const user = { email: 'ada@example.org' };
+
+  it.each<[string, Files, Partial<SourceOptions>]>([
+    [
+      'auth0',
+      {
+        a: jsonLines({ ...user, identities: [{ provider: 'auth0' }] }),
+        b: jsonLines({ _id: {}, passwordHash: BCRYPT }),
+      },
+      {},
+    ],
+    [
+      'clerk',
+      { a: jsonLines({ primary_email_address: user.email, id: '' }), b: jsonLines({ password_digest: BCRYPT }) },
+      { passwords: 'b' },
+    ],
+    ['better-auth', { a: jsonLines(user), b: jsonLines({ userId: '', providerId: 'github', accountId: '1' }) }, {}],
+    [
+      'django',
+      {
+        a: JSON.stringify([{ model: 'auth.user', fields: { ...user, password: '!', last_login: null } }]),
+        b: JSON.stringify([
+          { model: 'socialaccount.socialaccount', fields: { user: null, provider: 'github', uid: '1' } },
+        ]),
+      },
+      {},
+    ],
+  ])('belongs to nobody: %s', async (source, files, options) => {
+    const [first, ...others] = await read(source, files, options);
+    expect(first).toMatchObject({ user: { email: 'ada@example.org' } });
+    expect(first).not.toHaveProperty('user.passwordHash');
+    expect(first).not.toHaveProperty('user.identities');
+    expect(others).toHaveLength(1);
+    expect(others).toMatchObject([{ problem: expect.any(String) }]);
+  });
+});
+
 describe('users of better-auth', () => {
   const hash = hashBy('better-auth');
 

@@ -1,29 +1,21 @@
 import { sourceOf, WITHOUT_FACTOR } from '../export.ts';
-import { isTrue, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, renamed, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Columns are also named in the way of databases: `email_verified`. */
 const named = (row: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  );
+  renamed(row, (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
 
 /** Rows of the table `account`: a password, or a link to a provider. */
 const accountIn = ({ providerId, accountId, password }: Fields) =>
-  providerId === 'credential' ? { passwordHash: textOf(password) } : linkTo(textOf(providerId) ?? '', accountId);
+  providerId === 'credential' ? { passwordHash: textOf(password) } : linkTo(providerId, accountId);
 
 /** Rows of the tables `user` and `account`: a JSON object of them, or a file for each. */
 export const betterAuth = sourceOf({
   tables: ['user', 'account', 'users', 'accounts'],
   part: (row) => {
     const fields = named(row);
-    const of = textOf(fields.userId);
-    return of !== undefined && 'providerId' in fields ? { of, ...accountIn(fields) } : null;
+    return 'providerId' in fields ? { of: textOf(fields.userId) ?? '', ...accountIn(fields) } : null;
   },
   keys: ({ id }) => [textOf(id) ?? ''],
   user: (row) => {

@@ -1,8 +1,6 @@
 import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
-import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What Clerk calls the hashes that are read as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
@@ -46,10 +44,9 @@ export const clerk = sourceOf({
     const { passwordHash, ...app } = secretsIn(row);
     const hasFactorThere = isTrue(row.two_factor_enabled) || isTrue(row.totp_enabled);
     const { notes, ...linked } = together(
-      ...listOf(row.external_accounts)
-        .map(objectOf)
+      ...objectsIn(row.external_accounts)
         .filter(({ verification }) => objectOf(verification).status === 'verified')
-        .map((account) => linkTo(textOf(account.provider) ?? '', account.provider_user_id, account.email_address)),
+        .map((account) => linkTo(account.provider, account.provider_user_id, account.email_address)),
       app,
       { notes: hasFactorThere ? [WITHOUT_FACTOR] : [] },
     );

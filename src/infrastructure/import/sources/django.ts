@@ -1,37 +1,43 @@
 import { type Part, sourceOf, WITHOUT_FACTOR } from '../export.ts';
-import { isTrue, objectOf, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, objectOf, textOf, timeOf } from '../fields.ts';
 import { appWith, base32, linkTo } from '../links.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
-const keyOf = (value: unknown): string => JSON.stringify(value ?? null);
+const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
+const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
 
-/** Models of django-allauth and django-otp. Codes of 6 digits and 30 seconds from an authenticator app come over. */
-const PARTS: Readonly<Record<string, (fields: Fields) => Omit<Part, 'of'>>> = {
-  'account.emailaddress': ({ email, verified }) => (isTrue(verified) ? { verifiedEmail: textOf(email) } : {}),
-  'socialaccount.socialaccount': ({ provider, uid, extra_data: data }) =>
-    linkTo(textOf(provider) ?? '', uid, objectOf(data).email),
-  'mfa.authenticator': ({ type, data }) => {
-    if (type === 'recovery_codes') return {};
-    return type === 'totp' ? appWith(objectOf(data).secret) : { notes: [WITHOUT_FACTOR] };
-  },
-  'otp_totp.totpdevice': ({ confirmed, key, digits, step }) => {
-    if (!isTrue(confirmed)) return {};
-    return digits === 6 && step === 30
-      ? appWith(base32(Buffer.from(textOf(key) ?? '', 'hex')))
-      : { notes: [WITHOUT_FACTOR] };
-  },
+/** An entry of django-allauth or django-otp. Codes of 6 digits and 30 seconds from an authenticator app come over. */
+const partIn = (model: unknown, fields: Fields): Omit<Part, 'of'> | null => {
+  switch (model) {
+    case 'account.emailaddress':
+      return isTrue(fields.verified) ? { verifiedEmail: textOf(fields.email) } : {};
+    case 'socialaccount.socialaccount':
+      return linkTo(fields.provider, fields.uid, objectOf(fields.extra_data).email);
+    case 'mfa.authenticator':
+      if (fields.type === 'recovery_codes') return {};
+      return fields.type === 'totp' ? appWith(objectOf(fields.data).secret) : { notes: [WITHOUT_FACTOR] };
+    case 'otp_totp.totpdevice': {
+      if (!isTrue(fields.confirmed)) return {};
+      const isKnown = fields.digits === 6 && fields.step === 30;
+      return isKnown ? appWith(base32(Buffer.from(textOf(fields.key) ?? '', 'hex'))) : { notes: [WITHOUT_FACTOR] };
+    }
+    default:
+      return null;
+  }
 };
 
 /** What `manage.py dumpdata` writes. A model of its own for users is known by the fields that Django's base class has. */
 export const django = sourceOf({
   tables: [],
   part: ({ model, fields }) => {
-    const [read, values] = [PARTS[textOf(model) ?? ''], objectOf(fields)];
-    return read === undefined ? null : { of: keyOf(values.user), ...read(values) };
+    const values = objectOf(fields);
+    const part = partIn(model, values);
+    return part && { of: keyOf(values.user), ...part };
   },
-  keys: ({ pk, fields }) => [keyOf(pk), keyOf([objectOf(fields).username]), keyOf([objectOf(fields).email])],
+  keys: ({ pk, fields }) => {
+    const { username, email } = objectOf(fields);
+    return [keyOf(pk), naturalKeyOf(username), naturalKeyOf(email)];
+  },
   user: ({ pk, fields }) => {
     const values = objectOf(fields);
     if (!('password' in values && 'last_login' in values)) return null;

@@ -1,7 +1,7 @@
 import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { sourceOf, together } from '../export.ts';
-import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
 import type { Source } from '../source.ts';
 
@@ -19,14 +19,14 @@ export const firebase: Source = ({ hashConfig, ...options }) => {
   return sourceOf({ tables: ['users'], columns: COLUMNS, user: (row) => userIn(row, config) })(options);
 };
 
-const userIn = (row: Readonly<Record<string, unknown>>, config: FirebaseConfig | null) => {
+const userIn = (row: Fields, config: FirebaseConfig | null) => {
   const claims = objectOf(row.customAttributes);
   const links = [
-    ...listOf(row.providerUserInfo).map(objectOf),
+    ...objectsIn(row.providerUserInfo),
     ...PROVIDERS.map((provider) => ({ providerId: provider, rawId: row[provider], email: row[`${provider} email`] })),
   ].filter(({ rawId }) => textOf(rawId) !== undefined);
   const { notes, identities } = together(
-    ...links.map(({ providerId, rawId, email }) => linkTo(textOf(providerId) ?? '', rawId, email)),
+    ...links.map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
   );
   return {
     user: {

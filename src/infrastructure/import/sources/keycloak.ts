@@ -1,9 +1,7 @@
 import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
 import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
-import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, base32, linkTo } from '../links.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** `secretData` and `credentialData` are texts of JSON. */
 const credentialOf = (credential: Fields) => ({
@@ -37,12 +35,10 @@ export const keycloak = sourceOf({
   tables: ['users'],
   user: (row) => {
     if (textOf(row.serviceAccountClientId) !== undefined) return { leftOut: 'is the account of a service' };
-    const credentials = listOf(row.credentials).map(objectOf).map(credentialOf);
+    const credentials = objectsIn(row.credentials).map(credentialOf);
     const password = credentials.find(({ type }) => type === 'password');
     const { notes, ...linked } = together(
-      ...listOf(row.federatedIdentities)
-        .map(objectOf)
-        .map(({ identityProvider, userId }) => linkTo(textOf(identityProvider) ?? '', userId)),
+      ...objectsIn(row.federatedIdentities).map(({ identityProvider, userId }) => linkTo(identityProvider, userId)),
       ...credentials.map(factorOf),
     );
     return {

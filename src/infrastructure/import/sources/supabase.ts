@@ -1,8 +1,6 @@
 import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
-import { isTrue, listOf, objectOf, textOf, timeOf } from '../fields.ts';
+import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Rows of `auth.mfa_factors`. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {
@@ -35,8 +33,8 @@ export const supabase = sourceOf({
     const isBanned = bannedUntil !== undefined && !(Date.parse(bannedUntil) <= Date.now());
     // The admin API has them in the user, without secrets.
     const { notes, ...linked } = together(
-      ...listOf(row.identities).map(objectOf).map(identityIn),
-      ...listOf(row.factors).map(objectOf).map(factorIn),
+      ...objectsIn(row.identities).map(identityIn),
+      ...objectsIn(row.factors).map(factorIn),
     );
     return {
       user: {

@@ -160,6 +160,24 @@ describe('npm run users -- import', () => {
     expect([status, stdout]).toEqual([1, expect.stringContaining('factors: authenticator apps need FACTOR_KEYS')]);
   });
 
+  it('reads the export of another system with --from', async () => {
+    const { stores, run } = inMemory();
+    const user = { user_id: 'auth0|1', email: 'ada@example.org', email_verified: true, blocked: true };
+    const passwords = fileOf({ _id: { $oid: '1' }, passwordHash: HASH }, { _id: { $oid: '2' }, passwordHash: HASH });
+    const file = fileOf(user, { ...user, user_id: 'auth0|3', email: 'bob@example.org', mfa_factors: [{ totp: {} }] });
+    expect(await run(file, '--from', 'auth0', '--passwords', passwords, '--yes')).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(
+        /^.*:1: .*\n.*:2: .*\n.*:2: .*\n.*:2: .*\n2 in, 0 already in, 1 refused, 0 left out\n$/,
+      ),
+    });
+    expect(await stores.users.findByEmail('ada@example.org')).toMatchObject({
+      ...{ passwordHash: `bcrypt$${HASH}`, emailVerifiedAt: expect.any(Number), disabledAt: expect.any(Number) },
+    });
+    const firebase = fileOf({ localId: '1', email: 'eve@example.org', passwordHash: 'SECRET', salt: 'SECRET' });
+    expect(await run(firebase, '--from', 'firebase', '--yes')).toMatchObject({ status: 2, stdout: '' });
+  });
+
   it('asks first, and refuses wrong arguments', async () => {
     const { stores, run } = inMemory();
     const file = fileOf({ email: 'ada@example.org' });

@@ -192,15 +192,16 @@ describe('npm run users -- import', () => {
     expect(await stores.users.findByEmail('ada@example.org')).toBeNull();
   });
 
-  it('reads no more lines than it stores at once', async () => {
+  it('reads no more lines than it stores at once, and says what a source leaves out or notes', async () => {
     const stores = memoryStorage();
     let [read, stored, ahead] = [0, 0, 0];
     async function* lines() {
       for (let line = 1; line <= 2_100; line += 1) {
         read += 1;
         ahead = Math.max(ahead, read - stored);
-        yield { file: 'f', line, user: { email: `u${line}@example.org`, passwordHash: HASH } };
+        yield { file: 'f', line, user: { email: `u${line}@example.org` }, notes: line === 7 ? ['A note.'] : [] };
       }
+      yield { file: 'f', line: 2_101, leftOut: 'Was deleted there.' };
     }
     const ids = { next: () => '' };
     const secrets = { random: () => '01234567', hashOf: String };
@@ -215,8 +216,14 @@ describe('npm run users -- import', () => {
     const onBatch: Importing['onBatch'] = async (counts) => {
       stored = counts.in;
     };
-    const silent = { onRemark: async () => undefined, onMapped: () => undefined, onBatch };
-    expect(await importUsers(lines(), { deps, from: 'x', dryRun: false, ...silent })).toMatchObject({ in: 2_100 });
+    const remarks: unknown[] = [];
+    const onRemark: Importing['onRemark'] = async ({ line }, remark) => void remarks.push([line, remark]);
+    const importing = { deps, from: 'x', dryRun: false, onRemark, onMapped: () => undefined, onBatch };
+    expect(await importUsers(lines(), importing)).toEqual({ in: 2_100, present: 0, refused: 0, leftOut: 1 });
+    expect(remarks).toEqual([
+      [7, 'A note.'],
+      [2_101, 'left out: Was deleted there.'],
+    ]);
     expect(ahead).toBe(500);
   });
 });

@@ -8,10 +8,24 @@ import { sleep } from './host.ts';
 
 /** The only requests that proofs are for. */
 const PATHS = [
-  ...['/auth/login', '/auth/login/second-factor', '/auth/passkey', '/auth/register'],
+  ...[
+    '/auth/login',
+    '/auth/login/code/confirm',
+    '/auth/login/second-factor',
+    '/auth/passkey',
+    '/auth/register',
+    '/auth/adopt',
+  ],
   ...['/auth/refresh-token', '/auth/step-up'],
   // The forms of the service's own pages.
-  ...['/auth/log-in', '/auth/log-in/passkey', '/auth/second-factor', '/auth/second-factor/recovery'],
+  ...[
+    '/auth/log-in',
+    '/auth/log-in/passkey',
+    '/auth/code',
+    '/auth/link/invitation',
+    '/auth/second-factor',
+    '/auth/second-factor/recovery',
+  ],
   ...['/auth/second-factor/passkey', '/auth/step-up/code', '/auth/step-up/passkey', '/auth/prove'],
 ];
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

@@ -1,8 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Form, PAGES, type PageName, pathOf, takesProof } from '../../src/adapters/http/forms/flow.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { changesIn, refreshIn, restoredIn, sessionsIn } from '../support/browser/client-page.ts';
+import { bodyFields } from '../support/http/samples.ts';
+import { declaredRoutes } from '../support/http/service.ts';
 
 const LOGIN = '/auth/login';
 
@@ -108,6 +111,19 @@ describe.runIf(canBrowse())('the key of a device', () => {
     expect(await refreshIn(tab)).toBe(person.username);
     expect(await sessionsIn(tab)).toMatchObject([{ id: opened?.[0]?.id, binding: 'device' }]);
     expect(await changesIn(tab)).not.toContain('ended');
+  });
+
+  it('signs for each route, and each form of a page, that takes a proof', async () => {
+    const routes = (await declaredRoutes()).filter((route) => 'proof' in bodyFields(route));
+    const forms = Object.entries(PAGES).flatMap(([page, { forms }]) =>
+      Object.entries<Form>(forms)
+        .filter(([, form]) => takesProof(form))
+        .map(([form]) => pathOf(page as PageName, form)),
+    );
+    expect([routes.length > 5, forms.length > 5]).toEqual([true, true]);
+    const { tab } = await signedUp();
+    for (const path of [...routes.map(({ path }) => path), ...forms])
+      expect([path, typeof (await askIn(tab, FRAME, { ...A_LOGIN, path }))]).toEqual([path, 'string']);
   });
 
   it('signs nothing for another path than those that need a proof', async () => {

@@ -24,19 +24,21 @@ beforeEach(() => {
   atProvider();
 });
 
+const ACME = {
+  OIDC_PROVIDERS: 'acme',
+  OIDC_ACME_ISSUER: issuer,
+  OIDC_ACME_CLIENT_ID: CLIENT.id,
+  OIDC_ACME_CLIENT_SECRET: CLIENT.secret,
+};
+const press = async ({ page, submit }: Tab, form: string, button: '#log-in' | '#cancel' = '#log-in') => {
+  await submit(form);
+  await page.locator(button).click();
+};
+const says = ({ page }: Tab, text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+
 describe.runIf(KINDS.length > 0)('the pages for users, with a provider', () => {
-  const { service, application, address, pass, visitor, tab } = openUserPages({
-    OIDC_PROVIDERS: 'acme',
-    OIDC_ACME_ISSUER: issuer,
-    OIDC_ACME_CLIENT_ID: CLIENT.id,
-    OIDC_ACME_CLIENT_SECRET: CLIENT.secret,
-  });
+  const { service, application, address, pass, visitor, tab } = openUserPages(ACME);
   const logInPath = () => `/auth/log-in?${new URLSearchParams({ to: application().publish('') })}`;
-  const press = async ({ page, submit }: Tab, form: string, button: '#log-in' | '#cancel' = '#log-in') => {
-    await submit(form);
-    await page.locator(button).click();
-  };
-  const says = ({ page }: Tab, text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
   const toAccount = ({ page }: Tab) => page.waitForURL(`${address('/auth/account')}*`);
   /** A user who has registered with the provider, at the settings of factors. */
   const registered = async (own: Visitor) => {
@@ -58,11 +60,14 @@ describe.runIf(KINDS.length > 0)('the pages for users, with a provider', () => {
       await own.isAt('/auth/account');
       const email = own.form('account.email').locator('[name=email]');
       expect(await email.inputValue()).toBe(switches.account.email);
+      expect(own.faults).toEqual([]);
+      // Playwright does not notice what Firefox takes from its back/forward cache.
+      if (kind.browser === 'firefox') return;
       const asked = tokenRequests();
       await own.page.goBack({ waitUntil: 'commit' });
       await own.page.goBack({ waitUntil: 'commit' });
+      expect(own.page.url()).toContain(issuer);
       expect(tokenRequests()).toBe(asked);
-      expect(own.faults).toEqual([]);
     });
 
     it('say that the visitor has cancelled, and keep what they came for', async () => {
@@ -188,3 +193,21 @@ describe.runIf(KINDS.length > 0)('the pages for users, with a provider', () => {
     });
   });
 });
+
+describe.runIf(KINDS.length > 0)(
+  'with cookies that browsers send to no page after a redirect from another site',
+  () => {
+    const { address, visitor } = openUserPages({ ...ACME, JWT_REFRESH_COOKIE_SAME_SITE: 'strict' });
+    it.each(KINDS)(
+      'the pages know who has logged in at the provider, in $browser with script: $script',
+      async (kind) => {
+        const own = await visitor(kind);
+        await own.open('/auth/log-in?to=%2Fauth%2Faccount%2Fhistory');
+        await press(own, 'log-in.provider', '#cancel');
+        await says(own, errors.AUTH_IDENTITY_UNPROVEN);
+        await press(own, 'log-in.provider');
+        await own.page.waitForURL(`${address('/auth/account/history')}*`);
+      },
+    );
+  },
+);

@@ -103,6 +103,7 @@ export const declareRoutes = (
           targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
           starts: startCookies(config.refreshCookie, START_LIFETIME, deps.secrets),
           states: config.userPages ? pageStatesOf(deps, config) : null,
+          isStrict: config.refreshCookie.sameSite === 'strict',
         })),
     ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),

@@ -635,6 +635,14 @@ describe('each page', () => {
     expect(PAGE_NAMES.filter((other) => PAGES[other].path === PAGES[page].path)).toEqual([page]);
   });
 
+  it.each(['https://evil.example/', '//evil.example/', '/auth/account/../../x', '/users/me', 'javascript:alert(1)'])(
+    'that comes after a provider does not lead to %s',
+    async (next) => {
+      const { status, text } = await visitorOf(service).open(`/auth/provider?${new URLSearchParams({ next })}`);
+      expect([status, text]).toEqual([400, expect.not.stringContaining('http-equiv')]);
+    },
+  );
+
   it.each([...texts])(
     'has its texts in %s: a title, a label for every field, a button for every form',
     (_, language) => {

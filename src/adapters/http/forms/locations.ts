@@ -40,6 +40,15 @@ export const locations = (settings: TargetSettings) => {
       v.examples(['https://app.example.org/notes']),
     ),
   );
+  /** A page of the service with what is in its address. */
+  const ownLocation = v.pipe(
+    v.string(),
+    textRule((text) =>
+      pageAt(text.replace(/\?.*/s, '')) === undefined
+        ? { code: 'invalid_value', message: 'must be a page of the service' }
+        : null,
+    ),
+  );
   const pathOf = (page: PageName): string => base + PAGES[page].path;
   const hrefOf = (page: PageName, to: string | undefined, mark?: Mark): string => {
     const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(mark !== undefined && { [MARK]: mark }) });
@@ -53,7 +62,7 @@ export const locations = (settings: TargetSettings) => {
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  return { target, pageAt, pathOf, hrefOf, locationOf, allowed };
+  return { target, ownLocation, pageAt, pathOf, hrefOf, locationOf, allowed };
 };
 
 export type Locations = ReturnType<typeof locations>;

@@ -83,6 +83,8 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
+    /** Where the page leads on that browsers see between a provider and another page. */
+    next: name === 'provider' ? v.optional(at.ownLocation) : v.optional(v.never()),
   });
   return route(
     {
@@ -110,7 +112,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
     },
     async (input, ctx) => {
-      const { to, [MARK]: mark } = (isOfLink ? {} : input.query) as v.InferOutput<typeof Query>;
+      const { to, next, [MARK]: mark } = (isOfLink ? {} : input.query) as v.InferOutput<typeof Query>;
       const isVisitor = input.claims !== undefined;
       // Somebody who is logged in need not do so again.
       if (isVisitor && (name === 'log-in' || name === 'register') && mark !== MARKS.noCookie) {
@@ -119,7 +121,10 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       }
       const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
       const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
-      const state = deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice });
+      const state =
+        next === undefined
+          ? (deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice }))
+          : { page: name, form: '', payload: { url: next } };
       const payloads: Record<string, unknown> = {};
       for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
       if (state?.error !== undefined) {

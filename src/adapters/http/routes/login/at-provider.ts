@@ -26,6 +26,8 @@ type Settings = TargetSettings & {
   readonly starts: StartCookies;
   /** For the pages of the service; `null`: there are none. */
   readonly states: PageStates | null;
+  /** Whether the cookies of the service are `Strict`: browsers do not send them to a page that a redirect from a provider leads to. */
+  readonly isStrict: boolean;
 };
 
 const Params = v.object({ provider: v.pipe(v.string(), v.maxLength(31), v.examples(['google'])) });
@@ -36,7 +38,7 @@ const Started = v.pipe(
 
 /** Log-in at a provider, and links to what users have there. ADR 0027. */
 export const atProviderRoutes = (deps: AtProviderDeps, access: DeviceAccess, settings: Settings): Route[] => {
-  const { starts, states } = settings;
+  const { starts, states, isStrict } = settings;
   const at = locations(settings);
   const start = startAtProvider(deps);
   const finish = finishAtProvider(deps);
@@ -114,7 +116,8 @@ export const atProviderRoutes = (deps: AtProviderDeps, access: DeviceAccess, set
           ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
           ...PROOF_ERRORS,
         ],
-        failed: async (ctx, error) => (ctx.state.start === undefined ? null : backFrom(ctx, ctx.state.start, error)),
+        failed: async (ctx, error) =>
+          ctx.state.start === undefined ? null : ahead(backFrom(ctx, ctx.state.start, error)),
       },
       async ({ params: { provider }, signal }, ctx) => {
         const answer = new URL(ctx.url, settings.baseUrl).searchParams;
@@ -138,11 +141,18 @@ export const atProviderRoutes = (deps: AtProviderDeps, access: DeviceAccess, set
           signal,
         );
         if (finished !== null) handOver(ctx, access, finished);
-        ctx.state.location = at.locationOf('target', own.to, finished === null ? undefined : MARKS.loggedIn);
+        ctx.state.location = ahead(at.locationOf('target', own.to, finished === null ? undefined : MARKS.loggedIn));
         return null;
       },
     ),
   ];
+
+  function ahead(location: string): string {
+    const isPage = location.startsWith('/');
+    return isStrict && isPage && states !== null
+      ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
+      : location;
+  }
 
   /** Where an error leads: a page of the service shows it, an application finds its code in the address. */
   function backFrom(ctx: Context, { to, errorTo, caller }: Start, error: AppError): string {

@@ -74,8 +74,9 @@ export const startProvider = async () => {
   // The port of the service is not known yet.
   provider.Client.prototype.redirectUriAllowed = () => true;
   provider.use(async (ctx: Context, next: Next) => {
-    // No session of its own: whoever signs in again is asked again.
-    if (ctx.path === '/auth') ctx.req.headers.cookie = '';
+    // Nobody stays logged in here: whoever signs in again is asked again, and may be somebody else.
+    const isOfSignIn = (cookie: string) => !cookie.startsWith('_session');
+    ctx.req.headers.cookie = ctx.get('Cookie').split('; ').filter(isOfSignIn).join('; ');
     await next();
     const location = ctx.response.get('Location');
     if (ctx.path.startsWith('/auth') && URL.parse(location)?.searchParams.has('state')) {

@@ -36,7 +36,7 @@ it('an import that is killed at any line goes on when it is run again, and store
     return [users, identities, factors];
   };
   expect((await runThere(['migrate'], env)).status).toBe(0);
-  execFileSync('mkfifo', [pipe]);
+  execFileSync('/usr/bin/mkfifo', [pipe]);
   const counts: unknown[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     const { child, outcome } = spawnCommand(['users', 'import', pipe, '--yes', '--map', map], env);

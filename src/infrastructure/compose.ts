@@ -124,6 +124,11 @@ const build = async (
   const http = createApp(routes, {
     ...settings,
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
+    postedCallbacks: new Set(
+      [...deps.providers.values()].flatMap(({ name, callback }) =>
+        callback.isPosted ? [`/auth/oidc/${name}/callback`] : [],
+      ),
+    ),
     logger,
     sampling,
     counts: limits.counts,

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { sampleBody, samplePath } from '../support/http/samples.ts';
 import { declaredRoutes, type TestService } from '../support/http/service.ts';
@@ -7,7 +8,7 @@ import { declaredRoutes, type TestService } from '../support/http/service.ts';
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start();
+  service = await start(ALL_ROUTES);
 });
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;

@@ -1,7 +1,14 @@
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import {
+  aPerson,
+  cookiePair,
+  hasher,
+  refreshCookieOf,
+  startService,
+  type TestService,
+} from '../support/http/service.ts';
 import {
   CLIENT,
   type ProviderSwitches,
@@ -146,6 +153,14 @@ describe('a log-in at a provider', () => {
     }
   });
 
+  it('is not ended by a request that nobody has asked for', async () => {
+    provider.switches.account = aStranger();
+    const back = await walk();
+    for (const headers of [{ 'Sec-Purpose': 'prefetch' }, { 'Sec-Fetch-Dest': 'iframe' }])
+      expect((await comeBack(back).set(headers).expect(400)).get('Set-Cookie')).toBeUndefined();
+    await userOf(await comeBack(back).expect(303));
+  });
+
   it('asks for a second factor, as after a password', async () => {
     provider.switches.account = aStranger();
     const { id } = await userOf(await comeBack(await walk()).expect(303));
@@ -167,6 +182,28 @@ describe('a log-in at a provider', () => {
     provider.switches.account = aStranger();
     expect((await comeBack(await walk(service, {})).expect(303)).get('Location')).toMatch(/^\/auth\/account\?/);
   });
+});
+
+it('a provider may send the browser back by POST, which comes again by GET with its cookie', async () => {
+  const { config } = service;
+  const providers = config.providers.map((each) => ({ ...each, formPost: true }));
+  const own = await startService(environment(), { hasher }, { providers });
+  const started = await begin(own).expect(200);
+  const url = new URL(started.body.data.url);
+  expect(url.searchParams.get('response_mode')).toBe('form_post');
+  url.searchParams.delete('response_mode');
+  provider.switches.account = aStranger();
+  const { searchParams } = await walkToCallback(url.href);
+  const post = (path: string, fields: object) =>
+    own.http.post(path).type('form').set('Origin', 'https://appleid.apple.com').send(fields);
+  const posted = await post(CALLBACK, { ...Object.fromEntries(searchParams), user: '{"name":"Ada"}' }).expect(303);
+  expect(posted.get('Location')).toBe(`${BASE_URL}${CALLBACK}?${searchParams}`);
+  expect(posted.headers).not.toHaveProperty('access-control-allow-origin');
+  expect(posted.headers).not.toHaveProperty('set-cookie');
+  await userOf(await comeBack({ path: `${CALLBACK}?${searchParams}`, cookies: cookiesOf(started) }, own), own);
+  await post('/auth/oidc/acme', GOAL).expect(403);
+  await post(CALLBACK, {}).type('json').expect(415);
+  await own.close();
 });
 
 describe('an address that has an account', () => {

@@ -41,6 +41,8 @@ export type HttpDeps = {
   readonly allowedOrigins: readonly string[];
   /** The origins of the service itself: only its own pages post forms. */
   readonly ownOrigins: readonly string[];
+  /** The paths to which providers of log-ins send browsers back by POST, from any page of theirs. Their route changes nothing. */
+  readonly postedCallbacks?: ReadonlySet<string>;
   /** Names of headers that pages may send besides those of the specification. */
   readonly allowedHeaders: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */

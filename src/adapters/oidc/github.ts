@@ -4,14 +4,11 @@ import { CLIENT_METADATA, CLIENT_OPTIONS } from './asking.ts';
 import type { Protocol } from './protocol.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** Where GitHub answers. */
-type GitHubUrls = { readonly authorization: string; readonly token: string; readonly api: string };
-
-const URLS: GitHubUrls = {
-  authorization: 'https://github.com/login/oauth/authorize',
-  token: 'https://github.com/login/oauth/access_token',
-  api: 'https://api.github.com',
+const URLS = {
+  authorization_endpoint: 'https://github.com/login/oauth/authorize',
+  token_endpoint: 'https://github.com/login/oauth/access_token',
 };
+const API = 'https://api.github.com';
 
 /** Users can change their login, and others take it: the number stays. */
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
@@ -19,20 +16,17 @@ const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verif
 
 /**
  * GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed.
- * @param urls other ones for tests
  */
-export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings, urls = URLS): Protocol => {
-  const configuration = new client.Configuration(
-    { issuer, authorization_endpoint: urls.authorization, token_endpoint: urls.token },
-    clientId,
-    { ...CLIENT_METADATA, ...(typeof clientSecret === 'string' && { client_secret: clientSecret }) },
-  );
+export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
+  const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
+    ...CLIENT_METADATA,
+    ...(typeof clientSecret === 'string' && { client_secret: clientSecret }),
+  });
   configuration.timeout = CLIENT_OPTIONS.timeout;
   configuration[client.customFetch] = CLIENT_OPTIONS[client.customFetch];
-  if (urls !== URLS) client.allowInsecureRequests(configuration);
   const get = async (accessToken: string, path: string): Promise<unknown> => {
     const headers = new Headers({ accept: 'application/vnd.github+json' });
-    const url = new URL(urls.api + path);
+    const url = new URL(API + path);
     const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
     if (!response.ok) throw new TypeError(`GitHub has answered with the status ${response.status}`);
     return response.json();

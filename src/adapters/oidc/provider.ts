@@ -4,23 +4,23 @@ import { asking } from './asking.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
 import type { Protocol } from './protocol.ts';
-import { callbackPath, type ProviderSettings } from './settings.ts';
+import type { ProviderSettings } from './settings.ts';
 
-const PROTOCOLS = { openid: openId, github: gitHub } as const;
+const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
+  openid: openId,
+  github: gitHub,
+};
 
 /** A provider over openid-client, which checks the answers. @param baseUrl of the service, without a trailing slash. */
-export const identityProvider = (
-  settings: ProviderSettings,
-  baseUrl: string,
-  protocol: Protocol = PROTOCOLS[settings.protocol](settings),
-): IdentityProvider => {
-  const { name, title, scopes, formPost } = settings;
-  const { configuration, hasIdToken, identityOf } = protocol;
-  const redirectUri = `${baseUrl}${callbackPath(name)}`;
+const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
+  const { name, title, scopes, formPost, protocol } = settings;
+  const { configuration, hasIdToken, identityOf } = PROTOCOLS[protocol](settings);
+  const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
   const ask = asking();
   return {
     name,
     title,
+    callback: { url: redirectUri, isPosted: formPost },
     begin: ({ state, nonce, verifier }) =>
       ask(async () => {
         const url = client.buildAuthorizationUrl(await configuration(), {

@@ -24,6 +24,3 @@ export type ProviderSettings = {
   /** Whether the provider sends the browser back by POST. */
   readonly formPost: boolean;
 };
-
-/** The path to which a provider sends browsers back. */
-export const callbackPath = (provider: string): `/${string}` => `/auth/oidc/${provider}/callback`;

@@ -36,7 +36,7 @@ export type Start = Purpose & { readonly secrets: SignInSecrets; readonly starte
 const KIND = 'sign-in';
 
 /** @throws AppError DB_RECORD_NOT_FOUND */
-const providerOf = ({ providers }: StartDeps, name: string): IdentityProvider => {
+export const providerOf = ({ providers }: Pick<AtProviderDeps, 'providers'>, name: string): IdentityProvider => {
   const provider = providers.get(name);
   if (provider === undefined) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'no provider has this name' });
   return provider;

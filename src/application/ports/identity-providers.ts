@@ -9,6 +9,8 @@ export interface IdentityProvider {
   readonly name: string;
   /** For people. */
   readonly title: string;
+  /** Where it sends browsers back to, and whether by POST. */
+  readonly callback: { readonly url: string; readonly isPosted: boolean };
   /**
    * The address to which the browser is sent.
    * @throws AppError SYS_PROVIDER_UNAVAILABLE

@@ -109,7 +109,7 @@ export const ACCOUNT_VARIABLES = {
     form: form.providerNames,
     unset: 'none',
     meaning:
-      'The providers at which users may log in, separated by commas: google, microsoft, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
+      'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
   },
   PASSWORDS: {
     form: form.oneOf('required', 'optional'),

@@ -34,6 +34,25 @@ const PRESETS = new Map<string, Preset>([
   ['google', { issuer: 'https://accounts.google.com' }],
   // Of any tenant. An ID token has the issuer of its user's.
   ['microsoft', { issuer: 'https://login.microsoftonline.com/common/v2.0' }],
+  [
+    'apple',
+    {
+      issuer: 'https://appleid.apple.com',
+      // Who asks it for the address is answered by POST alone.
+      formPost: true,
+      members: ['ISSUER', 'CLIENT_ID', 'SCOPES', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'],
+    },
+  ],
+  [
+    'github',
+    {
+      title: 'GitHub',
+      issuer: 'https://github.com',
+      protocol: 'github',
+      scopes: ['read:user', 'user:email'],
+      members: ['CLIENT_ID', 'CLIENT_SECRET'],
+    },
+  ],
 ]);
 const NO_PRESET: Preset = {};
 const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];

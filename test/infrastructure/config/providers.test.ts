@@ -41,6 +41,11 @@ describe('the providers', () => {
   it.each<[string, Env, string[]]>([
     ['lack a variable', { OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'x' }, ['OIDC_GOOGLE_CLIENT_SECRET']],
     ['lack an issuer', { OIDC_PROVIDERS: 'acme-id', ...ACME, OIDC_ACME_ID_ISSUER: '' }, ['OIDC_ACME_ID_ISSUER']],
+    [
+      'have no key of Apple',
+      { OIDC_PROVIDERS: 'apple', OIDC_APPLE_CLIENT_ID: 'x', OIDC_APPLE_CLIENT_SECRET: 'x' },
+      ['OIDC_APPLE_TEAM_ID', 'OIDC_APPLE_KEY_ID', 'OIDC_APPLE_PRIVATE_KEY', 'OIDC_APPLE_CLIENT_SECRET'],
+    ],
     ['are not named', { OIDC_PROVIDERS: 'acme-id', ...ACME, ...GOOGLE }, Object.keys(GOOGLE)],
     ['are not named at all', GOOGLE, Object.keys(GOOGLE)],
     [

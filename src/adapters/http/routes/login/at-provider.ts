@@ -4,6 +4,7 @@ import {
   type AtProviderDeps,
   finishAtProvider,
   openStarts,
+  providerOf,
   type Start,
   startAtProvider,
   unprovenIdentity,
@@ -11,6 +12,7 @@ import {
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { PAGES } from '../../forms/flow.ts';
+import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { type PageStates, shownError } from '../../forms/page-state.ts';
 import type { TargetSettings } from '../../forms/targets.ts';
@@ -145,6 +147,7 @@ export const atProviderRoutes = (deps: AtProviderDeps, access: DeviceAccess, set
         return null;
       },
     ),
+    ...([...deps.providers.values()].some(({ callback }) => callback.isPosted) ? [postedCallback(deps)] : []),
   ];
 
   function ahead(location: string): string {
@@ -183,3 +186,35 @@ const formOf = (submits: Route): Route => ({
     succeeded: async ({ state }) => (state.payload as v.InferOutput<typeof Started>).url,
   },
 });
+
+/** What a provider may state in the address of the callback. */
+const ANSWERS = ['state', 'code', 'iss', 'error'];
+
+/**
+ * For providers that post. The request comes from another site, so it has no cookie that is `Lax`, and an origin that is not allowed. It changes
+ * nothing: the browser comes again by GET, and has the cookie then.
+ */
+const postedCallback = (deps: AtProviderDeps): Route =>
+  route(
+    {
+      name: 'posted-provider-callback',
+      tag: 'tokens',
+      summary: 'For browsers that a provider sends back by POST: come again by GET',
+      method: 'POST',
+      path: '/auth/oidc/:provider/callback',
+      auth: 'public',
+      throttle: 'strict',
+      request: { params: Params },
+      response: { data: v.null(), redirects: true },
+      errorPages: true,
+      errors: ['DB_RECORD_NOT_FOUND'],
+      httpStatuses: [415],
+    },
+    async ({ params }, ctx) => {
+      const { callback } = providerOf(deps, params.provider);
+      const form = (await readForm(ctx)) ?? new Map<string, string>();
+      const answer = new URLSearchParams([...form].filter(([name]) => ANSWERS.includes(name)));
+      ctx.state.location = `${callback.url}?${answer}`;
+      return null;
+    },
+  );

@@ -25,6 +25,7 @@ it('a start loads no package that only some services, or later requests, use', a
     'bowser',
     'ioredis',
     'nodemailer',
+    'openid-client',
     'piscina',
     'prom-client',
   ];

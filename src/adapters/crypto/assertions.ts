@@ -1,5 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { jwtVerify } from 'jose/jwt/verify';
 import * as v from 'valibot';
 import type { VerifyAssertion } from '../../application/ports/proofs.ts';
 import { ID_PATTERN } from '../../domain/user.ts';
@@ -24,6 +23,8 @@ const Claims = v.object({
 export const assertionVerifier =
   (keys: readonly KeyObject[], baseUrl: string): VerifyAssertion =>
   async (text, now) => {
+    // Most services adopt nobody.
+    const { jwtVerify } = await import('jose/jwt/verify');
     const problems: string[] = [];
     for (const key of keys) {
       try {

@@ -35,11 +35,12 @@ export type VerifiedIdentity = IdentityKey & {
 
 export const IDENTITIES_PER_USER = 20;
 
-/** The address of an identity in the form of accounts; `null` if there is none that an account could have. */
-export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null => {
-  const address = canonicalEmail(email ?? '');
-  return accountKind(address) === 'email' && isAccountName(address) ? address : null;
-};
+/**
+ * The address of an identity in the form of accounts; `null` if there is none that an account could have. It is judged as it was stated: in lower
+ * case, some letters become letters of ASCII (`\u212a`, `k`), and the address that of another mailbox.
+ */
+export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null =>
+  email !== null && accountKind(email) === 'email' && isAccountName(email) ? canonicalEmail(email) : null;
 
 export const newIdentity = (
   { issuer, subject, provider, email }: VerifiedIdentity,

@@ -8,6 +8,7 @@ import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { anIdentity } from '../../support/builders.ts';
 
+const KIM = 'kim@example.org';
 const CONFLICT = { code: 'AUTH_IDENTITY_CONFLICT', status: 409 };
 const REFUSED = { code: 'AUTH_REGISTRATION_REFUSED' };
 
@@ -76,6 +77,13 @@ describe('an identity whose address has no account', () => {
     ['no address', {}, { email: null }, REFUSED],
     ['an address that no account can have', {}, { email: 'grace' }, REFUSED],
     [
+      'an address that has become that of another mailbox in lower case',
+      {},
+      { email: `\u212a${KIM.slice(1)}` },
+      REFUSED,
+    ],
+    ['invisible characters around the address', {}, { email: `\u200b${KIM}` }, REFUSED],
+    [
       'an address that must be proven, and is not',
       { emailVerification: 'required' },
       { isEmailVerified: false },
@@ -93,6 +101,7 @@ describe('an identity whose address has no account', () => {
     const { app, attempt } = await setUp(policies);
     await expect(attempt(given)).rejects.toMatchObject(refusal);
     expect(await app.users.findByEmail('grace@example.org')).toBeNull();
+    expect(await app.users.findByEmail(KIM)).toBeNull();
   });
 
   it('waits for the first second factor where everybody needs one', async () => {

@@ -312,9 +312,15 @@ describe('a provider that does not answer', () => {
       expect(refused.body.code).toBe('SYS_PROVIDER_UNAVAILABLE');
       expect(refused.get('Retry-After')).toBe('5');
     }
-    provider.switches.discovery = (document) => ({ ...document, issuer: 'https://attacker.example' });
     provider.switches.faults = {};
-    await begin(own).expect(503);
+    for (const changed of [
+      { issuer: 'https://attacker.example' },
+      { authorization_endpoint: 'javascript:alert(1)' },
+      { authorization_endpoint: undefined },
+    ]) {
+      provider.switches.discovery = (document) => ({ ...document, ...changed });
+      expect((await begin(own).expect(503)).body.code).toBe('SYS_PROVIDER_UNAVAILABLE');
+    }
     provider.reset();
     await Promise.all([begin(own).expect(200), begin(own).expect(200)]);
     expect(provider.hits.filter((path) => path === '/.well-known/openid-configuration')).not.toHaveLength(0);

@@ -20,8 +20,13 @@ const discovering = ({ issuer, clientId, clientSecret }: ProviderSettings): (() 
     typeof clientSecret === 'string'
       ? [{ ...CLIENT_METADATA, client_secret: clientSecret }, undefined]
       : [CLIENT_METADATA, appleClient(clientSecret)];
-  const discover = () =>
-    client.discovery(new URL(issuer), clientId, metadata, authentication, { ...CLIENT_OPTIONS, execute });
+  const discover = async () => {
+    const options = { ...CLIENT_OPTIONS, execute };
+    const configuration = await client.discovery(new URL(issuer), clientId, metadata, authentication, options);
+    // Throws if there is no address to which a browser could be sent.
+    client.buildAuthorizationUrl(configuration, {});
+    return configuration;
+  };
   let last: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
   return async () => {
     if (last !== undefined && performance.now() - last.at < DISCOVERED_FOR) return last.configuration;

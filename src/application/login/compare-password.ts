@@ -25,7 +25,8 @@ export type ComparePasswordDeps = {
 };
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted, unless the former system
+ * was asked: if it is slow with wrong passwords alone, the error says that one is wrong.
  * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
  * @param user `null` when there is no such account.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
@@ -39,12 +40,15 @@ export const comparePassword = async (
   const { attempts } = deps;
   const attempt = await beginAttempt(attempts, candidates);
   const matches = await verify(deps, password, user).catch(async (error: unknown) => {
-    await attempts.withdraw(attempt);
+    if (!asksElsewhere(deps, user)) await attempts.withdraw(attempt);
     throw error;
   });
   if (matches) await attempts.succeed(attempt);
   return matches;
 };
+
+const asksElsewhere = ({ verifyElsewhere }: ComparePasswordDeps, user: User | null): boolean =>
+  verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
 
 /** The former system is asked beside the comparison that every other account takes. */
 const verify = async (

@@ -180,16 +180,19 @@ describe('npm run users -- import', () => {
 
   it('asks first, and refuses wrong arguments', async () => {
     const { stores, run } = inMemory();
-    const file = fileOf({ email: 'ada@example.org' });
+    const [file, other] = [fileOf({ email: 'ada@example.org' }), fileOf({ secret: 1 })];
     for (const args of [
       [],
       [file],
       ['/nonexistent', '--yes'],
       [file, '--from', 'acme'],
       [file, '--yes', '--map', file],
+      [file, '--yes', '--passwords', other, '--map', other],
+      [file, '--yes', '--hash-config', other, '--map', other],
     ])
       expect(await run(...args)).toMatchObject({ status: 2, stdout: '' });
     expect(await stores.users.findByEmail('ada@example.org')).toBeNull();
+    expect(readFileSync(other, 'utf8')).toContain('secret');
   });
 
   it('reads no more lines than it stores at once, and says what a source leaves out or notes', async () => {
@@ -250,7 +253,7 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
           attributes: { order: { b: 1, a: [null] } },
           disabled: at === 1,
         },
-        identities: [{ ...GOOGLE, subject: `${at}`, email: 'a@b.example' }],
+        identities: [{ ...GOOGLE, subject: `a ${at}`, email: 'a@b.example' }],
         factors: [{ type: 'totp' as const, secret: SECRET }],
       })),
       { email: 'ada@example.org', passwordHash: 'md5$salt$5f4dcc3b5aa765d61d8327deb882cf99' },

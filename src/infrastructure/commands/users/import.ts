@@ -27,8 +27,9 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
     run: async ({ args: files, options, env, terminal }) => {
       const { from, passwords, 'hash-config': configFile, map, 'dry-run': dryRun } = options;
       const source = from === undefined ? ownLines : await sourceNamed(from);
-      for (const file of [...files, passwords, configFile]) if (file !== undefined) await assertReadable(file);
-      if (files.some((file) => resolve(file) === resolve(map ?? '')))
+      const inputs = [...files, passwords, configFile].filter((file) => file !== undefined);
+      for (const file of inputs) await assertReadable(file);
+      if (map !== undefined && inputs.some((file) => resolve(file) === resolve(map)))
         throw invalidArguments('--map is a file to write, and cannot be one that is read.');
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
       if (!dryRun && !options.yes) await assertAgreed(`Import ${printable(files.join(', '))}?`, terminal.ask);

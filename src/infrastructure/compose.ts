@@ -17,7 +17,7 @@ import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
 import { type Overrides, openPorts, type Ports, type ServiceWith } from './compose/ports.ts';
-import { openProviders } from './compose/providers.ts';
+import { openProviders, postedCallbacksOf } from './compose/providers.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
@@ -124,11 +124,7 @@ const build = async (
   const http = createApp(routes, {
     ...settings,
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
-    postedCallbacks: new Set(
-      [...deps.providers.values()].flatMap(({ name, callback }) =>
-        callback.isPosted ? [`/auth/oidc/${name}/callback`] : [],
-      ),
-    ),
+    postedCallbacks: postedCallbacksOf(deps.providers),
     logger,
     sampling,
     counts: limits.counts,

@@ -1,11 +1,39 @@
-import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
+import { startCookies } from '../../adapters/http/request/start-cookies.ts';
+import { providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
+import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
+import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { type AtProviderDeps, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Config } from '../config.ts';
+import { pageStatesOf } from './pages.ts';
+
+type Providers = AtProviderDeps['providers'];
 
 /** The providers of the configuration. Their library is loaded if there is one. */
 export const openProviders = async ({
   providers,
   baseUrl,
-}: Pick<Config, 'providers' | 'baseUrl'>): Promise<ReadonlyMap<string, IdentityProvider>> =>
+}: Pick<Config, 'providers' | 'baseUrl'>): Promise<Providers> =>
   providers.length === 0
     ? new Map()
     : (await import('../../adapters/oidc/provider.ts')).identityProviders(providers, baseUrl);
+
+/** Their routes, if there is one. */
+export const providerRoutes = (deps: AtProviderDeps, access: DeviceAccess, config: Config): Route[] => {
+  if (deps.providers.size === 0) return [];
+  const { baseUrl, allowedOrigins, refreshCookie, userPages } = config;
+  const settings = {
+    baseUrl,
+    targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
+    starts: startCookies(refreshCookie, START_LIFETIME, deps.secrets),
+    states: userPages ? pageStatesOf(deps, config) : null,
+    isStrict: refreshCookie.sameSite === 'strict',
+  };
+  return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
+};
+
+/** The paths to which they send browsers back by POST. */
+export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>
+  new Set(
+    [...providers.values()].flatMap(({ name, callback }) => (callback.isPosted ? [`/auth/oidc/${name}/callback`] : [])),
+  );

@@ -8,7 +8,6 @@ import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
-import { startCookies } from '../../adapters/http/request/start-cookies.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
 import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
 import { eventRoutes } from '../../adapters/http/routes/accounts/events.ts';
@@ -23,7 +22,6 @@ import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
 import { adoptRoute } from '../../adapters/http/routes/login/adopt.ts';
-import { atProviderRoutes } from '../../adapters/http/routes/login/at-provider.ts';
 import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
@@ -44,12 +42,13 @@ import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
 import type { LoginByCodeDeps } from '../../application/accounts/login-by-code.ts';
 import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
-import { type AtProviderDeps, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import type { AtProviderDeps } from '../../application/identities/at-provider.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
-import { continuation, openPages, pageStatesOf } from './pages.ts';
+import { continuation, openPages } from './pages.ts';
+import { providerRoutes } from './providers.ts';
 
 export type UseCaseDeps = SessionsDeps & LoginByCodeDeps & FactorsDeps & AccountsDeps & AtProviderDeps;
 
@@ -96,15 +95,7 @@ export const declareRoutes = (
             adoption.endsAt,
           ),
         ]),
-    ...(deps.providers.size === 0
-      ? []
-      : atProviderRoutes(deps, access, {
-          baseUrl,
-          targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
-          starts: startCookies(config.refreshCookie, START_LIFETIME, deps.secrets),
-          states: config.userPages ? pageStatesOf(deps, config) : null,
-          isStrict: config.refreshCookie.sameSite === 'strict',
-        })),
+    ...providerRoutes(deps, access, config),
     ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null

@@ -1,0 +1,148 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import {
+  type AtProviderDeps,
+  finishAtProvider,
+  openStarts,
+  providerOf,
+  type Start,
+  unprovenIdentity,
+} from '../../../../application/identities/at-provider.ts';
+import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { readForm } from '../../forms/form-validation.ts';
+import { locations, MARKS, withParameter } from '../../forms/locations.ts';
+import { shownError } from '../../forms/page-state.ts';
+import { originOf } from '../../request/client.ts';
+import { acceptedLocales } from '../../request/language.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver } from './login.ts';
+import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
+
+type CallbackSettings = AtProviderSettings & {
+  /** Whether the cookies of the service are `Strict`: browsers do not send them to a page that a redirect from a provider leads to. */
+  readonly isStrict: boolean;
+};
+
+/** Where a provider sends browsers back to. ADR 0027. */
+export const providerCallbackRoutes = (
+  deps: AtProviderDeps,
+  access: DeviceAccess,
+  settings: CallbackSettings,
+): Route[] => {
+  const isPosted = [...deps.providers.values()].some(({ callback }) => callback.isPosted);
+  return [providerCallback(deps, access, settings), ...(isPosted ? [postedCallback(deps)] : [])];
+};
+
+const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: CallbackSettings): Route => {
+  const finish = finishAtProvider(deps);
+  const { afterSuccess, afterError } = waysOn(settings);
+  return route(
+    {
+      name: 'provider-callback',
+      tag: 'tokens',
+      summary: 'For browsers that come from a provider: log in or link, and go on to a page',
+      method: 'GET',
+      path: '/auth/oidc/:provider/callback',
+      cookie: { reads: 'optional', writes: 'may-set' },
+      auth: 'public',
+      throttle: 'strict',
+      request: { params: ProviderParams, query: v.unknown() },
+      response: { data: v.null(), redirects: true },
+      errorPages: true,
+      errors: [
+        ...(['AUTH_IDENTITY_UNPROVEN', 'AUTH_IDENTITY_CONFLICT', 'SYS_PROVIDER_UNAVAILABLE'] as const),
+        ...(['AUTH_ACCOUNT_DISABLED', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
+        ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+        ...(['AUTH_STEP_UP_REQUIRED', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'] as const),
+        ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+        ...PROOF_ERRORS,
+      ],
+      failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
+    },
+    async ({ params: { provider }, signal }, ctx) => {
+      const answer = new URL(ctx.url, settings.baseUrl).searchParams;
+      const state = answer.get('state') ?? '';
+      const own = openStarts(deps, settings.starts.take(ctx, state)).find(
+        (each) => each.secrets.state === state && each.provider === provider,
+      );
+      if (own === undefined) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
+      ctx.state.start = own;
+      // The browser comes from another site, but has begun here: its cookies may be read.
+      const finished = await finish(
+        own,
+        answer,
+        {
+          locales: own.locale === undefined ? acceptedLocales(ctx) : [own.locale],
+          origin: originOf(ctx),
+          presented: access.device(ctx, undefined),
+          refreshTokens: access.cookie.read(ctx),
+          rememberedDevices: access.rememberedDevice.read(ctx),
+        },
+        signal,
+      );
+      if (finished !== null) handOver(ctx, access, finished);
+      ctx.state.location = afterSuccess(own, finished !== null);
+      return null;
+    },
+  );
+};
+
+/** Where a browser goes that has come from a provider. */
+const waysOn = (settings: CallbackSettings) => {
+  const { states, isStrict } = settings;
+  const at = locations(settings);
+  /** To a page of the service by another one of it, if the browser would send no cookie to the first. */
+  const ahead = (location: string): string =>
+    isStrict && states !== null && location.startsWith('/')
+      ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
+      : location;
+  /** A page of the service shows an error, an application finds its code in the address. */
+  const back = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
+    const place =
+      errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
+    const page = at.pageAt(place);
+    if (page === undefined) return withParameter(place, 'error', error.code);
+    // A step of the log-in, which has not failed.
+    if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf('second-factor', to);
+    states?.set(ctx, { page, form: '', error: { ...shownError(error), fields: [] } });
+    return at.hrefOf(page, to === place ? undefined : to);
+  };
+  return {
+    afterSuccess: ({ to }: Start, isLogIn: boolean): string =>
+      ahead(at.locationOf('target', to, isLogIn ? MARKS.loggedIn : undefined)),
+    afterError: (ctx: Context, start: Start, error: AppError): string => ahead(back(ctx, start, error)),
+  };
+};
+
+/** What a provider may state in the address of the callback. */
+const ANSWERS = ['state', 'code', 'iss', 'error'];
+
+/**
+ * For providers that post. The request comes from another site, so it has no cookie that is `Lax`, and an origin that is not allowed. It changes
+ * nothing: the browser comes again by GET, and has the cookie then.
+ */
+const postedCallback = (deps: AtProviderDeps): Route =>
+  route(
+    {
+      name: 'posted-provider-callback',
+      tag: 'tokens',
+      summary: 'For browsers that a provider sends back by POST: come again by GET',
+      method: 'POST',
+      path: '/auth/oidc/:provider/callback',
+      auth: 'public',
+      throttle: 'strict',
+      request: { params: ProviderParams },
+      response: { data: v.null(), redirects: true },
+      errorPages: true,
+      errors: ['DB_RECORD_NOT_FOUND'],
+      httpStatuses: [415],
+    },
+    async ({ params }, ctx) => {
+      const { callback } = providerOf(deps, params.provider);
+      const form = (await readForm(ctx)) ?? new Map<string, string>();
+      const answer = new URLSearchParams([...form].filter(([name]) => ANSWERS.includes(name)));
+      ctx.state.location = `${callback.url}?${answer}`;
+      return null;
+    },
+  );

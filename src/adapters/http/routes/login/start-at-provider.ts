@@ -1,0 +1,105 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { type AtProviderDeps, startAtProvider } from '../../../../application/identities/at-provider.ts';
+import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { PAGES } from '../../forms/flow.ts';
+import { locations } from '../../forms/locations.ts';
+import type { PageStates } from '../../forms/page-state.ts';
+import type { TargetSettings } from '../../forms/targets.ts';
+import type { StartCookies } from '../../request/start-cookies.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { Extra, LinkToken, Locale } from '../../routing/fields.ts';
+
+export type AtProviderSettings = TargetSettings & {
+  readonly starts: StartCookies;
+  /** For the pages of the service; `null`: there are none. */
+  readonly states: PageStates | null;
+};
+
+export const ProviderParams = v.object({ provider: v.pipe(v.string(), v.maxLength(31), v.examples(['google'])) });
+
+const Started = v.pipe(
+  v.object({ url: v.string() }),
+  v.examples([{ url: 'https://accounts.google.com/o/oauth2/v2/auth?…' }]),
+);
+
+/** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
+export const startAtProviderRoutes = (deps: AtProviderDeps, settings: AtProviderSettings): Route[] => {
+  const { starts, states } = settings;
+  const at = locations(settings);
+  const start = startAtProvider(deps);
+  /** Without pages, there is none to which a browser could go by default. */
+  const Goal = v.object({ to: states === null ? at.target.wrapped : at.target, errorTo: at.target });
+  const begin = async (purpose: Parameters<typeof start>[0], ctx: Context) => {
+    const { url, state, sealed } = await start(purpose);
+    starts.add(ctx, state, sealed);
+    return { url };
+  };
+  const logIn = route(
+    {
+      name: 'start-at-provider',
+      tag: 'tokens',
+      summary: 'Begin a log-in at a provider: return the address to which the browser goes',
+      method: 'POST',
+      path: '/auth/oidc/:provider',
+      cookie: { writes: 'starts' },
+      auth: 'public',
+      throttle: 'strict',
+      request: {
+        params: ProviderParams,
+        body: v.pipe(
+          v.object({
+            ...Goal.entries,
+            locale: v.optional(Locale),
+            invitation: v.optional(LinkToken),
+            extra: v.optional(Extra),
+          }),
+          v.examples([{ to: 'https://app.example.org/notes', errorTo: 'https://app.example.org/log-in' }]),
+        ),
+      },
+      response: { data: Started },
+      errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
+    },
+    ({ params, body }, ctx) => begin({ ...params, ...body }, ctx),
+  );
+  return [
+    logIn,
+    formOf(logIn),
+    route(
+      {
+        name: 'start-link-at-provider',
+        tag: 'factors',
+        summary: 'Begin to link what the user has at a provider: return the address to which the browser goes',
+        method: 'POST',
+        path: '/auth/oidc/:provider/link',
+        cookie: { writes: 'starts' },
+        stepUp: FACTOR_CHANGE,
+        throttle: 'strict',
+        request: {
+          params: ProviderParams,
+          body: v.pipe(Goal, v.examples([{ to: 'https://app.example.org/account' }])),
+        },
+        response: { data: Started },
+        errors: ['SYS_PROVIDER_UNAVAILABLE'],
+      },
+      ({ params, body, caller }, ctx) => begin({ ...params, ...body, caller }, ctx),
+    ),
+  ];
+};
+
+/** The same by a form, for pages without scripts: of the service, and of applications. */
+const formOf = (submits: Route): Route => ({
+  ...submits,
+  name: `${submits.name}-form`,
+  tag: 'pages',
+  summary: `Submit a form: as ${submits.method} ${submits.path}, and go to the provider`,
+  visitor: true,
+  errorPages: true,
+  request: { query: v.strictObject({}) },
+  form: {
+    submits,
+    ofApplications: true,
+    page: PAGES['log-in'].path,
+    succeeded: async ({ state }) => (state.payload as v.InferOutput<typeof Started>).url,
+  },
+});

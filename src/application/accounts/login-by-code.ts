@@ -14,7 +14,7 @@ import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-dev
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { randomPassword } from './applicant.ts';
-import { type ProveAddressDeps, proveAddress } from './remove-added.ts';
+import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 
 export type LoginByCodeDeps = LoginDeps & ProveAddressDeps & Pick<Stores, 'outbox' | 'used'>;
 

@@ -2,10 +2,9 @@ import type { Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import type { NoticeDeps } from '../notices.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
-import { enqueue, type RecordDeps, record } from '../use-case.ts';
+import { type RecordDeps, record } from '../use-case.ts';
 import { removeUndos, withdrawLinks } from './links.ts';
 
 export type RemovedFactors = {
@@ -109,33 +108,4 @@ export const removeAddedBeforeProof = async (
   await withdrawLinks(stores, userId, ['email-verification', 'not-me', 'email-change']);
   await removeUndos(deps, stores, userId, (undo) => undo.email === email);
   await endSessionsOf(deps, stores, userId, ending);
-};
-
-export type ProveAddressDeps = FirstProofDeps & NoticeDeps;
-
-type Proof = {
-  /** Of a password that nobody knows. */
-  readonly randomHash: string;
-  readonly locales: readonly string[];
-  readonly origin: Origin;
-};
-
-/**
- * Marks the address of a user who logs in as verified. Anybody can have registered with it before, so the password goes with all that was
- * added to the account, and the owner is told. In a transaction that has locked the user. @returns the user as stored now.
- */
-export const proveAddress = async (
-  deps: ProveAddressDeps,
-  stores: Stores,
-  user: User,
-  { randomHash: passwordHash, locales, origin }: Proof,
-): Promise<User> => {
-  const { id: userId, email: to } = user;
-  const now = deps.clock.now();
-  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-  await stores.users.update(userId, { emailVerifiedAt: now, now });
-  await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-  await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
-  if (deps.notices?.has('password')) await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to }]);
-  return (await stores.users.lock(userId)) ?? user;
 };

@@ -23,9 +23,9 @@ export type Authentication = {
 export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
- * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a log-in
- * at a provider (`fed`, which is not registered), a session that the former system vouches for (`adopted`, neither), a one-time password, the proof
- * that somebody has a key, the presence of a user, several factors.
+ * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a log-in at a provider, a session for which the
+ * former system vouches, a one-time password, the proof that somebody has a key, the presence of a user, several factors. `fed` and `adopted` are
+ * not registered.
  */
 export const AMR_VALUES = ['pwd', 'mca', 'fed', 'adopted', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];

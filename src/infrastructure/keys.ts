@@ -46,6 +46,7 @@ export const openFactorKeys = async ({
 }: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
   factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
 
+/** @throws Error as `loadOrCreateKeys` */
 export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> => {
   keepKeysPrivate(dataDir);
   const key = factorKeyOf(await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`));

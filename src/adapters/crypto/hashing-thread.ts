@@ -8,7 +8,8 @@ export type HashingTask =
   | { readonly password: string; readonly hash: string }
   | {
       readonly password: string;
-      readonly foreignHash: string /** Compared with a wrong password. */;
+      readonly foreignHash: string;
+      /** With which a wrong password is compared as well. */
       readonly dummyHash: string;
     };
 

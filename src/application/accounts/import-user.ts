@@ -1,4 +1,3 @@
-import type { Attributes } from '../../domain/attributes.ts';
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type Identity, newIdentity } from '../../domain/identity.ts';
@@ -25,7 +24,6 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
   readonly identities: readonly Pick<Identity, 'issuer' | 'subject' | 'provider' | 'email'>[];
   /** Of authenticator apps, in Base32. */
   readonly appSecrets: readonly string[];
-  readonly attributes: Attributes;
 };
 
 type Refused = { readonly problem: string };

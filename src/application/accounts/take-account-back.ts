@@ -26,8 +26,8 @@ const DONE = {
 } as const satisfies Record<UndoPurpose, string>;
 
 /**
- * Restores the address that the link was sent to, and removes the factors and identities that were added since the time of the link. Somebody else knew the
- * password, so it stops working, all sessions end, and the address gets a link for a new one.
+ * Restores the address that the link was sent to, and removes the factors and identities that were added since the time of the link. Somebody else
+ * knew the password, so it stops working, all sessions end, and the address gets a link for a new one.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
 export const takeAccountBack =

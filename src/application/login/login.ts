@@ -112,8 +112,8 @@ const admit = async (
 };
 
 /**
- * Stores a hash of a password that the former system has verified, or in place of one that was imported, or made at a lower cost than the configured one. Keeps it if the password was changed meanwhile, if hashing
- * fails, or if an imported password is longer than bcrypt reads.
+ * Replaces the hash of a user whom the former system has verified, who was imported, or whose hash was made at a lower cost than the configured one.
+ * Keeps it if the password was changed meanwhile, if hashing fails, or if the password is longer than bcrypt reads.
  * @returns the user as stored now. Never rejects.
  */
 const rehashIfNeeded = async (

@@ -33,8 +33,8 @@ export const renamed = (row: Fields, rename: (name: string) => string): Fields =
 const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**
- * A time in ISO 8601, from a number of seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC. A text
- * that is none of them stays as it is, to be refused with the field's name.
+ * A time in ISO 8601, from a number of seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC.
+ * Any other text stays as it is, to be refused with the field's name.
  */
 export const timeOf = (value: unknown): string | undefined => {
   const text = textOf(value);

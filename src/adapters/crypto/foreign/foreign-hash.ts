@@ -14,7 +14,8 @@ export type SaltedDigest = {
 export type SlowHash =
   | {
       readonly scheme: 'bcrypt';
-      readonly hash: string /** What was hashed, if it was not the password. */;
+      readonly hash: string;
+      /** What was hashed, if it was not the password itself. */
       readonly digest: SaltedDigest | null;
     }
   | ({

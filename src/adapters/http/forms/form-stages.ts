@@ -7,8 +7,8 @@ import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { repeatedClicks } from './repeated-clicks.ts';
 
 /**
- * Refuses a form of another site; stage 5 has refused those of origins that are not allowed. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
- * without an Origin needs `Sec-Fetch-Site`.
+ * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
+ * without an Origin needs `Sec-Fetch-Site`. Stage 5 has refused origins that are not allowed.
  */
 export const ownOrigin = (
   { ownOrigins }: Pick<HttpDeps, 'ownOrigins'>,

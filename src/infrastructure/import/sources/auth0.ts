@@ -10,7 +10,7 @@ const named = (row: Fields): Fields => {
   return { user_id: id, ...rest };
 };
 
-/** The identities, of which the id of the user, such as `auth0|5e…`, is the first. */
+/** The identities. A user without a list of them has one: that in the id, such as `auth0|5e…`. */
 const identitiesOf = (row: Fields): readonly Identity[] => {
   const { user_id: userId, identities } = named(row);
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];

@@ -11,21 +11,16 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The entries of a CSV file (RFC 4180) by their columns.
- * @param columns of a file that has no line with their names.
+ * The entries of a CSV file (RFC 4180) by the names in its first line.
  * @throws FileProblem
  */
-export async function* csvRows(
-  text: AsyncIterable<string>,
-  columns?: readonly string[],
-): AsyncGenerator<Row | RowProblem> {
-  // firebase-tools does not double the quotation marks within a field.
+export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
   const parser = parse({
     ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },
-    ...{ max_record_size: ROW_MAX_CHARACTERS, relax_quotes: columns !== undefined },
+    ...{ max_record_size: ROW_MAX_CHARACTERS },
   });
   pipeline(Readable.from(text), parser, () => {});
-  let [names, read] = [columns, 0];
+  let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
   try {
     for await (const { record, raw } of parser as AsyncIterable<CsvRecord>) {
       const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;

@@ -12,8 +12,8 @@ type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 export type Layout = {
   /** Members of a JSON document, whose lists have the entries. */
   readonly tables: readonly string[];
-  /** Of a CSV file that has no line with their names. */
-  readonly columns?: readonly string[];
+  /** Why CSV is refused: the end of a sentence about the file. */
+  readonly withoutCsv?: string;
 };
 
 /**
@@ -25,7 +25,7 @@ export async function* rowsOf(file: string, layout: Layout): AsyncGenerator<File
     const form = await formOf(file, layout);
     if (form === 'lines') yield* linesOf(file);
     else {
-      const rows = form === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file), layout.columns);
+      const rows = form === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file));
       for await (const row of rows) yield { file, ...row };
     }
   } catch (error) {
@@ -44,13 +44,16 @@ async function* linesOf(file: string): AsyncGenerator<FileRow> {
 
 const SAMPLE_BYTES = 2 ** 18;
 
-const formOf = async (file: string, { tables }: Layout): Promise<'lines' | 'json' | 'csv'> => {
+const formOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'lines' | 'json' | 'csv'> => {
   const sample = await beginningOf(file);
   if (/^(\xff\xfe|\xfe\xff)/.test(sample.toString('latin1', 0, 2)))
     throw new FileProblem(1, 'is UTF-16: save the file as UTF-8');
   const [first = ''] = new TextDecoder().decode(sample).trimStart().split('\n', 1);
   if (first.startsWith('[')) return 'json';
-  if (!first.startsWith('{')) return 'csv';
+  if (!first.startsWith('{')) {
+    if (withoutCsv !== undefined && first.trim() !== '') throw new FileProblem(1, withoutCsv);
+    return 'csv';
+  }
   try {
     const object: Record<string, unknown> = JSON.parse(first);
     const hasTables = !('email' in object) && tables.some((table) => Array.isArray(object[table]));

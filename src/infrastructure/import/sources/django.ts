@@ -1,3 +1,4 @@
+import { canonicalEmail } from '../../../domain/user.ts';
 import { type Part, sourceOf, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, objectOf, textOf, timeOf } from '../fields.ts';
 import { appWith, base32, linkTo } from '../links.ts';
@@ -5,6 +6,13 @@ import { appWith, base32, linkTo } from '../links.ts';
 /** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
 const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
+
+/** A username may be the address of somebody else, who must not get what belongs to the user of that name, nor the other way round. */
+const nameIn = ({ username, email }: Fields): unknown => {
+  const name = textOf(username);
+  if (name === undefined) return email;
+  return name.includes('@') && canonicalEmail(name) !== canonicalEmail(textOf(email) ?? '') ? undefined : username;
+};
 
 /** An entry of django-allauth or django-otp. Codes of 6 digits and 30 seconds from an authenticator app come over. */
 const partIn = (model: unknown, fields: Fields): Omit<Part, 'of'> | null => {
@@ -34,10 +42,7 @@ export const django = sourceOf({
     const part = partIn(model, values);
     return part && { of: keyOf(values.user), ...part };
   },
-  keys: ({ pk, fields }) => {
-    const { username, email } = objectOf(fields);
-    return [keyOf(pk), naturalKeyOf(username), naturalKeyOf(email)];
-  },
+  keys: ({ pk, fields }) => [keyOf(pk), naturalKeyOf(nameIn(objectOf(fields)))],
   user: ({ pk, fields }) => {
     const values = objectOf(fields);
     if (!('password' in values && 'last_login' in values)) return null;

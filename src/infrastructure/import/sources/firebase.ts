@@ -5,26 +5,18 @@ import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fie
 import { linkTo } from '../links.ts';
 import type { Source } from '../source.ts';
 
-const PROVIDERS = ['google.com', 'facebook.com', 'twitter.com', 'github.com'];
-/** Of `firebase auth:export FILE.csv`, which has no line with them. */
-const COLUMNS = [
-  ...['localId', 'email', 'emailVerified', 'passwordHash', 'salt', 'displayName', 'photoUrl'],
-  ...PROVIDERS.flatMap((provider) => [provider, ...['email', 'name', 'photo'].map((field) => `${provider} ${field}`)]),
-  ...['createdAt', 'lastSignedInAt', 'phoneNumber', 'disabled', 'customAttributes'],
-];
+/** In the CSV of `firebase auth:export`, quotation marks within a name are not doubled: a name can be the line of another user. */
+const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';
 
-/** JSON or CSV of `firebase auth:export`. */
+/** JSON of `firebase auth:export`. */
 export const firebase: Source = ({ hashConfig, ...options }) => {
   const config = hashConfig === undefined ? null : readConfig(hashConfig);
-  return sourceOf({ tables: ['users'], columns: COLUMNS, user: (row) => userIn(row, config) })(options);
+  return sourceOf({ tables: ['users'], withoutCsv: WITHOUT_CSV, user: (row) => userIn(row, config) })(options);
 };
 
 const userIn = (row: Fields, config: FirebaseConfig | null) => {
   const claims = objectOf(row.customAttributes);
-  const links = [
-    ...objectsIn(row.providerUserInfo),
-    ...PROVIDERS.map((provider) => ({ providerId: provider, rawId: row[provider], email: row[`${provider} email`] })),
-  ].filter(({ rawId }) => textOf(rawId) !== undefined);
+  const links = objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
   const { notes, identities } = together(
     ...links.map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
   );

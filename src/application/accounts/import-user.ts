@@ -28,13 +28,23 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
 
 type Refused = { readonly problem: string };
 
+/** Where is looked for what is taken: in the stores, or in what a trial would have stored. */
+export type Taken = Pick<Stores, 'links'> & {
+  readonly users: {
+    readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;
+    readonly findByEmail: (email: string) => Promise<object | null>;
+    readonly findByUsername: (username: string) => Promise<object | null>;
+  };
+  readonly identities: { readonly find: (identity: Pick<Identity, 'issuer' | 'subject'>) => Promise<object | null> };
+};
+
 /**
  * Whether a user is in already, or cannot be. An id names one user for ever, so whatever has been changed since is left as it is.
  * @returns `null` for a user who can be stored
  */
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
-  stores: Pick<Stores, 'users' | 'identities' | 'links'>,
+  stores: Taken,
   arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
 ): Promise<'present' | Refused | null> => {
   const present = await stores.users.findById(arrival.id);
@@ -81,7 +91,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
 /** That of the arrival, or one that is derived from the address. @throws AppError `duplicateUser` */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
-  { users }: Pick<Stores, 'users'>,
+  { users }: Pick<Taken, 'users'>,
   { username, email }: Pick<Arrival, 'username' | 'email'>,
 ): Promise<string> => {
   for (const name of [...(username === null ? [] : [username]), ...derivedUsernames(email, secrets.random())])

@@ -4,6 +4,7 @@ import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { Username } from '../../adapters/http/routing/fields.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, isId } from '../../domain/user.ts';
 import { type Line, readLine } from './line.ts';
@@ -41,13 +42,18 @@ export const readArrival = (user: unknown, from: string): Waiting | Refused => {
       createdAt: line.createdAt ?? null,
       locale: line.locale ?? null,
       attributes: line.attributes ?? {},
-      identities: (identities ?? []).map(({ issuer, subject, provider, email }) => ({
+      identities: distinct(identities ?? []).map(({ issuer, subject, provider, email }) => ({
         ...{ issuer, subject, provider: provider ?? new URL(issuer).hostname, email: email ?? null },
       })),
       appSecrets: (factors ?? []).map(({ secret }) => secret),
     },
   };
 };
+
+/** Two tables of a system may have the same link. */
+const distinct = <Link extends Pick<Identity, 'issuer' | 'subject'>>(links: readonly Link[]): readonly Link[] => [
+  ...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values(),
+];
 
 /** The same for the same line, so that it is in once, however often it is imported, and also when the user has another address by then. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>

@@ -6,9 +6,12 @@ import {
   type ImportDeps,
   presenceOf,
   storeArrival,
+  type Taken,
 } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
+import type { Identity } from '../../domain/identity.ts';
+import { canonicalUsername } from '../../domain/user.ts';
 import { readArrival, withHash } from './arrival.ts';
 import type { SourceLine } from './source.ts';
 
@@ -18,7 +21,7 @@ export type Importing = {
   readonly deps: Deps;
   /** The name of the source. */
   readonly from: string;
-  /** Whether nothing is stored. Then the addresses of the lines are kept in memory, since they are not in the store. */
+  /** Whether nothing is stored. Then the names and identities of the lines are kept in memory, since they are not in the store. */
   readonly dryRun: boolean;
   /** Called with what is said of a line, in the order of the lines. */
   readonly onRemark: (line: SourceLine, remark: string) => Promise<void>;
@@ -150,17 +153,34 @@ const storing = (deps: Deps): Store => {
   };
 };
 
-/** The same without storing anybody. */
+/** The same without storing anybody. What the lines before would have taken is kept in memory. */
 const pretending = (deps: Deps): Store => {
-  const idsByEmail = new Map<string, string>();
+  const taken = new Set<string>();
+  const usersById = new Map<string, Pick<Arrival, 'email'>>();
+  const takenAs = async (name: string) => (taken.has(name) ? {} : null);
+  const stores: Taken = {
+    links: deps.links,
+    identities: { find: (identity) => takenAs(nameOf(identity)) },
+    users: {
+      findById: async (id) => usersById.get(id) ?? null,
+      findByEmail: takenAs,
+      findByUsername: async (name) => (await takenAs(canonicalUsername(name))) ?? deps.users.findByUsername(name),
+    },
+  };
   return async (arrivals) => {
     const stored: Stored[] = [];
     for (const arrival of arrivals) {
-      const known = idsByEmail.get(arrival.email);
-      idsByEmail.set(arrival.email, known ?? arrival.id);
-      if (known === undefined) stored.push({ username: await freeUsername(deps, deps, arrival) });
-      else stored.push(known === arrival.id ? 'present' : { problem: 'email: has an account' });
+      const { id, email, identities } = arrival;
+      const presence = await presenceOf(deps, stores, arrival);
+      const username = presence === null ? await freeUsername(deps, stores, arrival) : '';
+      stored.push(presence ?? { username });
+      if (presence !== null) continue;
+      usersById.set(id, { email });
+      for (const name of [email, canonicalUsername(username), ...identities.map(nameOf)]) taken.add(name);
     }
     return stored;
   };
 };
+
+/** Looks like no address or username. */
+const nameOf = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string => JSON.stringify([issuer, subject]);

@@ -36,7 +36,12 @@ const Attributes = v.pipe(
 
 /** OpenID Connect Core §2: an issuer is a URL of https, without a query; a subject has at most 255 characters of ASCII. */
 const Identity = v.strictObject({
-  issuer: v.pipe(v.string(), v.maxLength(255), v.regex(/^https:\/\/[!-~]+$/, 'must be a URL of https')),
+  issuer: v.pipe(
+    v.string(),
+    v.maxLength(255),
+    v.regex(/^https:\/\/[!-~]+$/, 'must be a URL of https'),
+    v.check((issuer) => URL.canParse(issuer), 'must be a URL of https'),
+  ),
   subject: v.pipe(v.string(), v.regex(/^[ -~]{1,255}$/, 'must be 1 to 255 characters of ASCII')),
   /** The name of the provider in OIDC_PROVIDERS. By default the host of the issuer. */
   provider: v.nullish(

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
@@ -88,6 +88,8 @@ describe('npm run users -- import', () => {
       { email: 'ivy@example.org', id: taken.id },
       { email: 'ada@example.org', id: '1' },
       { email: 'zoe@example.org', id: '01M805M084GXA5E2JTR4FKH6WN' },
+      { email: 'ann@example.org', identities: [{ issuer: 'https://[', subject: '1' }] },
+      { email: 'lea@example.org', identities: [1, 2].map(() => ({ issuer: 'https://a.example', subject: '1' })) },
     );
     const refusals = [
       '2: email: has an account',
@@ -96,6 +98,7 @@ describe('npm run users -- import', () => {
       '6: email: has an account',
       '7: identities.0: is linked to another account',
       '8: id: has an account with another address',
+      '11: identities.0.issuer: must be a URL of https',
     ].map((line) => `${file}:${line.replace(' ', ' refused: ')}`);
     const map = newPath();
     const told = async (...options: string[]) => {
@@ -104,9 +107,9 @@ describe('npm run users -- import', () => {
       expect([status, lines.slice(0, -1)]).toEqual([1, refusals]);
       return lines.at(-1);
     };
-    expect(await told('--yes', '--map', map)).toBe('2 in, 1 already in, 6 refused, 0 left out');
+    expect(await told('--yes', '--map', map)).toBe('3 in, 1 already in, 7 refused, 0 left out');
     const mapped = readFileSync(map, 'utf8');
-    expect(await told('--yes', '--map', map)).toBe('0 in, 3 already in, 6 refused, 0 left out');
+    expect(await told('--yes', '--map', map)).toBe('0 in, 4 already in, 7 refused, 0 left out');
     expect(readFileSync(map, 'utf8')).toBe(mapped);
     expect(await stores.users.findById('01M805M084GXA5E2JTR4FKH6WN')).toMatchObject({ username: 'zoe' });
   });
@@ -133,7 +136,17 @@ describe('npm run users -- import', () => {
 
   it('says with --dry-run what it would say, and stores nothing', async () => {
     const { stores, run } = inMemory();
-    const file = fileOf({ email: 'ada@example.org', id: '1' }, { email: 'Ada@example.org' }, { email: 'no' });
+    const file = fileOf(
+      ...[{ email: 'ada@example.org', id: '1', identities: [GOOGLE] }, { email: 'Ada@example.org' }, { email: 'no' }],
+      ...[
+        { email: 'ivy@example.org', id: '1' },
+        { email: 'ada@example.org', id: '1' },
+      ],
+      ...[
+        { email: 'bob@example.org', identities: [GOOGLE] },
+        { email: 'eve@example.org', username: 'ADA' },
+      ],
+    );
     const map = newPath();
     const dry = await run(file, '--dry-run', '--map', map);
     expect(await stores.users.findByEmail('ada@example.org')).toBeNull();
@@ -141,7 +154,7 @@ describe('npm run users -- import', () => {
     const { status, stdout } = await run(file, '--yes');
     expect(dry).toMatchObject({
       status,
-      stdout: stdout.replace(/(?=1 in)/, 'Nothing was stored, because of --dry-run: '),
+      stdout: stdout.replace(/(?=2 in)/, 'Nothing was stored, because of --dry-run: '),
     });
   });
 
@@ -180,15 +193,19 @@ describe('npm run users -- import', () => {
 
   it('asks first, and refuses wrong arguments', async () => {
     const { stores, run } = inMemory();
-    const [file, other] = [fileOf({ email: 'ada@example.org' }), fileOf({ secret: 1 })];
+    const [file, other, linked] = [fileOf({ email: 'ada@example.org' }), fileOf({ secret: 1 }), newPath()];
+    symlinkSync(file, linked);
     for (const args of [
       [],
       [file],
       ['/nonexistent', '--yes'],
       [file, '--from', 'acme'],
       [file, '--yes', '--map', file],
-      [file, '--yes', '--passwords', other, '--map', other],
-      [file, '--yes', '--hash-config', other, '--map', other],
+      [file, '--yes', '--map', linked],
+      [file, '--yes', '--from', 'auth0', '--passwords', other, '--map', other],
+      [file, '--yes', '--from', 'auth0', '--hash-config', other, '--map', other],
+      [file, '--yes', '--passwords', other],
+      [directory.path, '--yes'],
     ])
       expect(await run(...args)).toMatchObject({ status: 2, stdout: '' });
     expect(await stores.users.findByEmail('ada@example.org')).toBeNull();

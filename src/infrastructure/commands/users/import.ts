@@ -1,5 +1,4 @@
-import { access, constants, open } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { access, constants, open, realpath, stat } from 'node:fs/promises';
 import { bcryptPasswordHasher } from '../../../adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
 import { systemReason } from '../../../adapters/log/redact-error.ts';
@@ -27,10 +26,13 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
     run: async ({ args: files, options, env, terminal }) => {
       const { from, passwords, 'hash-config': configFile, map, 'dry-run': dryRun } = options;
       const source = from === undefined ? ownLines : await sourceNamed(from);
-      const inputs = [...files, passwords, configFile].filter((file) => file !== undefined);
-      for (const file of inputs) await assertReadable(file);
-      if (map !== undefined && inputs.some((file) => resolve(file) === resolve(map)))
-        throw invalidArguments('--map is a file to write, and cannot be one that is read.');
+      if (from === undefined && (passwords ?? configFile) !== undefined)
+        throw invalidArguments(
+          '--passwords and --hash-config belong to an export of another system: --from is missing.',
+        );
+      const read = [...files, passwords, configFile].filter((file) => file !== undefined);
+      for (const file of read) await assertReadable(file);
+      if (map !== undefined) await assertNotRead(map, read);
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
       if (!dryRun && !options.yes) await assertAgreed(`Import ${printable(files.join(', '))}?`, terminal.ask);
       return opening(env, async (accounts, config) => {
@@ -60,10 +62,20 @@ const sourceNamed = async (name: string): Promise<Source> => {
   return source;
 };
 
-const assertReadable = (file: string): Promise<void> =>
-  access(file, constants.R_OK).catch((error: unknown) => {
+const assertReadable = async (file: string): Promise<void> => {
+  await access(file, constants.R_OK).catch((error: unknown) => {
     throw new CommandError('file', `${file} cannot be read: ${systemReason(error)}`, 2);
   });
+  if ((await stat(file)).isDirectory()) throw new CommandError('file', `${file} is a directory.`, 2);
+};
+
+/** It would be emptied before it is read. */
+const assertNotRead = async (map: string, read: readonly string[]): Promise<void> => {
+  const existing = await realpath(map).catch(() => null);
+  for (const file of read)
+    if ((await realpath(file)) === existing)
+      throw invalidArguments('--map is a file to write, and cannot be one that is read.');
+};
 
 /** Each run writes it anew: those who are in already are in it, too. */
 const mapFile = async (path: string | undefined) => {

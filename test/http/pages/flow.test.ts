@@ -635,6 +635,14 @@ describe('each page', () => {
     expect(PAGE_NAMES.filter((other) => PAGES[other].path === PAGES[page].path)).toEqual([page]);
   });
 
+  it.each(['/auth/account', '/auth/account/delete'])(
+    '%s says how users of a provider get the password that it asks for',
+    async (path) => {
+      const { text } = await (await memberAt('/auth/account')).open(path);
+      expect(unescaped(text)).toContain(titles.account?.['first-password']);
+    },
+  );
+
   it.each(['https://evil.example/', '//evil.example/', '/auth/account/../../x', '/users/me', 'javascript:alert(1)'])(
     'that comes after a provider does not lead to %s',
     async (next) => {

@@ -52,10 +52,10 @@ const registrationOf = (shown: Shown): Html => {
     : NOTHING;
 };
 
-/** How users who have no password get one. */
+/** How users who have no password get one: those who may register without, and those who came from a provider. */
 const firstPasswordOf = (shown: Shown): Html => {
   const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-  return shown.passwords === 'optional'
+  return shown.passwords === 'optional' || shown.providers.length > 0
     ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
     : NOTHING;
 };

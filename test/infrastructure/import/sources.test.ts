@@ -170,6 +170,7 @@ describe('users of Firebase', () => {
           ],
         },
         { localId: 'b', phoneNumber: '+15550100', createdAt: '1500000000000' },
+        { localId: 'c', createdAt: '1500000000000', providerUserInfo: [] },
       ],
     },
     null,
@@ -177,9 +178,10 @@ describe('users of Firebase', () => {
   );
 
   it('come with hashes, claims and links', async () => {
-    const [ada, b] = await read('firebase', { 'users.json': json }, { hashConfig });
+    const [ada, b, c] = await read('firebase', { 'users.json': json }, { hashConfig });
     expect(ada).toEqual({ file: 'users.json', line: 3, user: expected, notes: [notKnown('facebook'), DISABLED] });
     expect(b).toMatchObject({ line: expect.any(Number), user: { id: 'b' } });
+    expect(c).toMatchObject({ leftOut: 'is an anonymous user' });
     expect(readHash(expected.passwordHash)).not.toHaveProperty('problem');
   });
 

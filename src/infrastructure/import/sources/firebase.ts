@@ -17,6 +17,8 @@ export const firebase: Source = ({ hashConfig, ...options }) => {
 const userIn = (row: Fields, config: FirebaseConfig | null) => {
   const claims = objectOf(row.customAttributes);
   const links = objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
+  if (links.length === 0 && [row.email, row.phoneNumber].every((each) => textOf(each) === undefined))
+    return { leftOut: 'is an anonymous user' };
   const { notes, identities } = together(
     ...links.map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
   );

@@ -26,7 +26,7 @@ const mailbox = form.textThat(
   },
 );
 
-const brandName = form.textThat(
+export const brandName = form.textThat(
   '1 to 60 visible characters, without spaces around them',
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );

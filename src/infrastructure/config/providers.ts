@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
+import { brandName } from './account-variables.ts';
 import { isOfNeighbour } from './environment.ts';
 import { type Form, parsed, textThat } from './forms.ts';
 import { privateKey } from './keys.ts';
@@ -17,6 +18,7 @@ const FORMS = {
   CLIENT_ID: visible,
   CLIENT_SECRET: visible,
   SCOPES: scopes,
+  TITLE: brandName,
   TEAM_ID: visible,
   KEY_ID: visible,
   PRIVATE_KEY: privateKey,
@@ -71,9 +73,9 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
     const preset = PRESETS.get(name) ?? NO_PRESET;
-    const { members: of = OPEN_ID, title = titleOf(name), protocol = 'openid', formPost = false } = preset;
+    const { members: of = OPEN_ID, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
-    for (const member of of) {
+    for (const member of [...of, 'TITLE'] as const) {
       const variable = variableOf(name, member);
       const { expected, schema } = FORMS[member];
       known.add(variable).add(`${variable}_FILE`);
@@ -89,6 +91,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     }
     // The forms have these outputs. A required one that is missing is a problem, with which nothing starts.
     const { ISSUER, CLIENT_ID = '', CLIENT_SECRET = '', SCOPES, TEAM_ID, KEY_ID, PRIVATE_KEY } = values as Members;
+    const { TITLE: title = preset.title ?? titleOf(name) } = values as Members;
     return {
       ...{ name, title, protocol, formPost },
       issuer: ISSUER ?? preset.issuer ?? '',
@@ -104,4 +107,4 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
   return { providers, problems };
 };
 
-const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+const titleOf = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('-', ' ');

@@ -32,7 +32,7 @@ describe('the providers', () => {
         ...{ clientSecret: 'secret', scopes: ['openid', 'email'] },
       },
       {
-        ...{ ...common, name: 'acme-id', title: 'Acme-id', issuer: 'https://id.acme.example/' },
+        ...{ ...common, name: 'acme-id', title: 'Acme id', issuer: 'https://id.acme.example/' },
         ...{ clientSecret: 'of-a-file', scopes: ['openid', 'mail'] },
       },
     ]);
@@ -68,6 +68,11 @@ describe('the providers', () => {
   ])('are refused when they %s', (_name, env, names) => {
     expect(blamed(env)).toEqual(names);
     expect(problemsOf(env).join()).not.toContain('a b');
+  });
+
+  it('is called as its variable says', () => {
+    const { providers } = parseConfig({ OIDC_PROVIDERS: 'acme-id', ...ACME, OIDC_ACME_ID_TITLE: 'Büro & Söhne' });
+    expect(providers).toEqual([expect.objectContaining({ name: 'acme-id', title: 'Büro & Söhne' })]);
   });
 
   it('may have an http issuer on this machine, but not in production', () => {

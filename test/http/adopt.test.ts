@@ -125,6 +125,16 @@ describe('an assertion of the former system', () => {
     expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401]);
   });
 
+  it('is remembered as long as it is accepted, also if its times are no whole seconds', async () => {
+    const { user } = await signUp(service);
+    const iat = Math.floor(clock.now() / 1000);
+    const assertion = await assertionFor(user.id, { claims: { exp: iat + 30.5 } });
+    await post(assertion).expect(200);
+    clock.advance((iat + 35.7) * 1000 - clock.now());
+    await service.ports.used.purge(clock.now(), 100);
+    await post(assertion).expect(401);
+  });
+
   it('cannot be posted by a page of another site, whose visitor would be logged in as somebody else', async () => {
     const { user } = await signUp(service);
     const assertion = await assertionFor(user.id);

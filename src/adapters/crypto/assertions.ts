@@ -40,7 +40,8 @@ export const assertionVerifier =
         if (!success) return { problem: 'sub, jti or exp is missing or malformed' };
         const { sub: userId, jti: id, iat, exp } = output;
         if (exp - iat > LIFETIME) return { problem: 'exp is more than a minute after iat' };
-        return { id, userId, expiresAt: (exp + CLOCK_TOLERANCE) * 1_000 };
+        // The library compares whole seconds.
+        return { id, userId, expiresAt: (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000 };
       } catch (error) {
         // Messages of the library name what is wrong, and contain nothing of the text.
         problems.push(error instanceof Error ? error.message : 'unknown');

@@ -340,8 +340,8 @@ describe('a provider that does not answer', () => {
 });
 
 describe('linking', () => {
-  const link = (accessToken: string) =>
-    service.http.post('/auth/oidc/acme/link').set('Authorization', `Bearer ${accessToken}`).send(GOAL);
+  const link = (accessToken: string, goal: object = GOAL) =>
+    service.http.post('/auth/oidc/acme/link').set('Authorization', `Bearer ${accessToken}`).send(goal);
 
   it('adds what the user of a session has at the provider, whatever its address', async () => {
     const { user, accessToken } = await signUp(service);
@@ -353,6 +353,14 @@ describe('linking', () => {
     const other = await signUp(service);
     const again = await comeBack(await backFrom(await link(other.accessToken).expect(200))).expect(303);
     expect(errorIn(again)).toBe('AUTH_IDENTITY_CONFLICT');
+  });
+
+  it('leads on to an address in any script', async () => {
+    const { accessToken } = await signUp(service);
+    provider.switches.account = aStranger();
+    const started = await link(accessToken, { to: `${APP}/λογαριασμός\r\n` }).expect(200);
+    const ended = await comeBack(await backFrom(started)).expect(303);
+    expect(ended.get('Location')).toBe(`${APP}/${encodeURIComponent('λογαριασμός')}`);
   });
 
   it('needs a session, which is still there when the user comes back', async () => {

@@ -58,7 +58,9 @@ export const locations = (settings: TargetSettings) => {
   const locationOf = (step: Step, to: string | undefined, mark?: Mark): string => {
     if (step !== 'target') return hrefOf(step, to);
     const at = to ?? pathOf('account');
-    return mark === undefined ? at : withParameter(at, MARK, mark);
+    if (mark !== undefined) return withParameter(at, MARK, mark);
+    // In ASCII, as a header has to be.
+    return at.startsWith('/') ? at : new URL(at).href;
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);

@@ -200,6 +200,14 @@ describe('an adopted session', () => {
     expect((await post(await assertionFor(user.id)).expect(401)).body.code).toBe('AUTH_ASSERTION_INVALID');
   });
 
+  it('is not opened where a second factor is required by somebody who would have to add the first one', async () => {
+    const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+    const other = await start({ ADOPTION_PUBLIC_KEY, SECOND_FACTOR: 'required' }, () => ({ clock, mailer }));
+    const { user } = await signUp(service);
+    const response = await post(await assertionFor(user.id), other).expect(401);
+    expect([response.body.code, response.get('Set-Cookie')]).toEqual(['AUTH_ASSERTION_INVALID', undefined]);
+  });
+
   it('is not opened before the address is verified where that is required', async () => {
     const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
     const other = await start({ ADOPTION_PUBLIC_KEY, EMAIL_VERIFICATION: 'required' }, () => ({ clock, mailer }));

@@ -30,9 +30,9 @@ type Adoption = {
 const invalid = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
 /**
- * Opens a session for a user for whom the former system vouches, once for each assertion, or a pending log-in if a second factor is missing. No mail
- * about a new device is sent: all devices are new then. A user with another password than at the start logs in: what they wanted to shut out
- * by it may have a session of the former system.
+ * Opens a session for a user for whom the former system vouches, once for each assertion, or a pending log-in if a second factor is missing. A user
+ * who has none, and needs one, logs in: the thief of a session of the former system could add it. So does a user with another password than at the
+ * start: what they wanted to shut out by it may have a session of the former system. No mail about a new device is sent: all devices are new then.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_ASSERTION_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED
  */
 export const adopt =
@@ -55,8 +55,11 @@ export const adopt =
       if (!(await stores.used.use(`adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalid('it was used before');
       assertMayLogIn(deps, locked);
-      if (needsSecondFactor(deps, locked) && rememberedDeviceId === null)
+      if (needsSecondFactor(deps, locked) && rememberedDeviceId === null) {
+        const hasOne = locked.secondFactorAt !== null || (await stores.passkeys.listByUser(locked.id)).length > 0;
+        if (!hasOne) throw invalid('the user has to add a second factor, and for that to present something here');
         return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
+      }
       const device = { isOwnDevice: true, rememberedDeviceId };
       await storeLogin(deps, stores, { user: locked, session, verified, origin, ...device });
       return opened;

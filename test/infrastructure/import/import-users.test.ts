@@ -1,6 +1,6 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
@@ -210,6 +210,22 @@ describe('npm run users -- import', () => {
       expect(await run(...args)).toMatchObject({ status: 2, stdout: '' });
     expect(await stores.users.findByEmail('ada@example.org')).toBeNull();
     expect(readFileSync(other, 'utf8')).toContain('secret');
+  });
+
+  it('says once a second how far it is', async () => {
+    const { run } = inMemory();
+    const file = fileOf(...Array.from({ length: 1_100 }, (_, at) => ({ email: `u${at}@example.org` })));
+    let seconds = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => seconds * 1_000);
+    try {
+      expect((await run(file, '--dry-run')).stderr).toBe('');
+      clock.mockImplementation(() => 1_000 * ++seconds);
+      expect((await run(file, '--yes')).stderr).toMatch(
+        /^500 in, 0 already in, 0 refused, 0 left out …\n1000 in, .* …\n1100 in, .* …\n$/,
+      );
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('reads no more lines than it stores at once, and says what a source leaves out or notes', async () => {

@@ -39,8 +39,7 @@ const Identity = v.strictObject({
   issuer: v.pipe(
     v.string(),
     v.maxLength(255),
-    v.regex(/^https:\/\/[!-~]+$/, 'must be a URL of https'),
-    v.check((issuer) => URL.canParse(issuer), 'must be a URL of https'),
+    v.check((text) => /^https:\/\/[!-~]+$/.test(text) && URL.canParse(text), 'must be a URL of https'),
   ),
   subject: v.pipe(v.string(), v.regex(/^[ -~]{1,255}$/, 'must be 1 to 255 characters of ASCII')),
   /** The name of the provider in OIDC_PROVIDERS. By default the host of the issuer. */

@@ -117,6 +117,8 @@ describe('readHash', () => {
     ['none of the known', `$argon2id$v=19$m=65536,t=3,p=1$$${KEY}`],
     ['more than a second', `$scrypt$ln=18,r=8,p=1$${SALT}$${KEY}`],
     ['more than a second', `$scrypt$ln=14,r=8,p=9$${SALT}$${KEY}`],
+    ['more than a second', `$scrypt$ln=1,r=524288,p=1$${SALT}$${KEY}`],
+    ['more than a second', `$scrypt$ln=1,r=1,p=524288$${SALT}$${KEY}`],
     ['out of range', `$scrypt$ln=9999999999,r=8,p=1$${SALT}$${KEY}`],
     ['out of range', `$scrypt$ln=16,r=1,p=1$${SALT}$${KEY}`],
     ['out of range', `scrypt$1000$a salt of text$8$1$${KEY}`],

@@ -56,6 +56,8 @@ const MAX_ARGON2_KIB = 2 ** 17;
 const MAX_ARGON2_KIB_TIMES_PASSES = 2 ** 18;
 /** scrypt needs 128 bytes for each unit of N times r. */
 const MAX_SCRYPT_WORK = 2 ** 20;
+/** It needs as much for each unit of r times p, and of r twice. */
+const MAX_SCRYPT_BLOCKS = 2 ** 16;
 const MAX_PBKDF2_ROUNDS = 2_500_000;
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
 
@@ -87,7 +89,7 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       const isValid = within([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
       // RFC 7914 §2: N is smaller than 2^(128 * r / 8).
       if (!isValid || Math.log2(n) >= 16 * r) return OUT_OF_RANGE;
-      return dear(n * r * p <= MAX_SCRYPT_WORK) ?? saltProblem(hash);
+      return dear(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltProblem(hash);
     }
     case 'pbkdf2': {
       const { iterations, digest, key } = hash;

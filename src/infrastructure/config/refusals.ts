@@ -98,6 +98,15 @@ export const REFUSALS: Rules = {
     isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.ADOPTION_ENDS === undefined,
   'BASE_URL: required in production with ADOPTION_PUBLIC_KEY, since assertions are for it': (of) =>
     isProduction(of) && of.ADOPTION_PUBLIC_KEY !== undefined && of.BASE_URL === undefined,
+  'ADOPTION_PUBLIC_KEY: must not share a key with the tokens of the service, which the former system could sign then': (
+    of,
+  ) => {
+    const keys = [of.ADOPTION_PUBLIC_KEY, of.JWT_ACCESS_PUBLIC_KEY, of.JWT_REFRESH_PUBLIC_KEY];
+    const [adoption = [], ...own] = keys.map((each) => each ?? []);
+    return adoption.some((key) => own.flat().some((other) => key.equals(other)));
+  },
+  'BASE_URL: required in production with OIDC_PROVIDERS, to which providers send browsers back': (of) =>
+    isProduction(of) && of.OIDC_PROVIDERS !== undefined && of.BASE_URL === undefined,
   'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, Date.now() + YEAR),
   'VERIFY_PASSWORDS_AT: must be https in production': (of) =>
     isProduction(of) && of.VERIFY_PASSWORDS_AT?.startsWith('http:'),

@@ -78,6 +78,7 @@ describe('the providers', () => {
   it('may have an http issuer on this machine, but not in production', () => {
     const env = { OIDC_PROVIDERS: 'acme-id', ...ACME, OIDC_ACME_ID_ISSUER: 'http://127.0.0.1:4444' };
     expect(blamed(env)).toEqual([]);
-    expect(problemsOf({ ...PRODUCTION, ...env })).toEqual(['OIDC_ACME_ID_ISSUER: must be https in production']);
+    const production = { ...PRODUCTION, BASE_URL: 'https://auth.example.com' };
+    expect(problemsOf({ ...production, ...env })).toEqual(['OIDC_ACME_ID_ISSUER: must be https in production']);
   });
 });

@@ -9,6 +9,7 @@ const KEY = 'A'.repeat(43);
 const COOKIE = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.b', ALLOWED_ORIGINS_PROD: 'https://app.b' };
 
 const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+const GITHUB = { OIDC_PROVIDERS: 'github', OIDC_GITHUB_CLIENT_ID: 'a', OIDC_GITHUB_CLIENT_SECRET: 'b' };
 const AT = 'https://old.example.com/';
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
@@ -79,6 +80,14 @@ const IN_PRODUCTION: readonly Case[] = [
     { BASE_URL: '', MAIL_URL: '' },
     'BASE_URL',
   ],
+  ...[PRODUCTION.JWT_ACCESS_PUBLIC_KEY, PRODUCTION.JWT_REFRESH_PUBLIC_KEY].map(
+    (own): Case => [
+      { ADOPTION_PUBLIC_KEY: `${ADOPTION_PUBLIC_KEY}${own}`, ADOPTION_ENDS: TOMORROW },
+      { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW },
+      'ADOPTION_PUBLIC_KEY',
+    ],
+  ),
+  [{ ...GITHUB, BASE_URL: '', MAIL_URL: '' }, GITHUB, 'BASE_URL'],
   [{ ADOPTION_PUBLIC_KEY }, { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ HOOK_BEFORE_REGISTER: 'http://localhost/' }, { HOOK_BEFORE_REGISTER: 'https://a.b/' }, 'HOOK_BEFORE_REGISTER'],
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],

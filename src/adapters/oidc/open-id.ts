@@ -49,7 +49,7 @@ export const openId = (settings: ProviderSettings): Protocol => ({
   identityOf: async (configuration, tokens) => {
     const claims = tokens.claims();
     if (claims === undefined) throw new TypeError('there is no ID token');
-    const { userinfo_endpoint: userInfo } = configuration.serverMetadata();
+    const { issuer, userinfo_endpoint: userInfo } = configuration.serverMetadata();
     const { email, email_verified: isVerified } =
       claims.email === undefined && userInfo !== undefined
         ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
@@ -59,7 +59,8 @@ export const openId = (settings: ProviderSettings): Protocol => ({
       issuer: claims.iss,
       subject: claims.sub,
       email: typeof email === 'string' ? email : null,
-      isEmailVerified: isTrue(isVerified),
+      // The administrators of a tenant choose what it states about addresses, also about those of others.
+      isEmailVerified: isTrue(isVerified) && claims.iss === issuer,
     };
   },
 });

@@ -62,8 +62,11 @@ describe('microsoft', () => {
   const TEMPLATE = 'https://login.microsoftonline.com/{tenantid}/v2.0';
   const issuerOf = (tenant: string) => `https://login.microsoftonline.com/${tenant}/v2.0`;
 
-  it('has the issuer of the tenant of the user, and does not vouch for an address', async () => {
-    await openIdAt(COMMON, { iss: issuerOf('t-1'), tid: 't-1', email: 'ada@example.org' }, TEMPLATE);
+  it.each([
+    ['does not vouch for an address', {}],
+    ['nor may its tenant', { email_verified: true }],
+  ])('has the issuer of the tenant of the user, and %s', async (_name, more) => {
+    await openIdAt(COMMON, { iss: issuerOf('t-1'), tid: 't-1', email: 'ada@example.org', ...more }, TEMPLATE);
     expect(await providerOf('microsoft').complete(SECRETS, answer())).toEqual({
       ...{ provider: 'microsoft', issuer: issuerOf('t-1'), subject: 'a-subject' },
       ...{ email: 'ada@example.org', isEmailVerified: false },

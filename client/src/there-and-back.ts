@@ -4,6 +4,9 @@ import type { Return, UserPage } from './types.ts';
 /** What a page of the service puts at the end of the address to which it leads back. */
 const MARK = /[?&]tandem=(logged-(?:in|out))(?=#|$)/;
 
+/** What a sign-in at a provider that has failed puts there. Nobody is led back to it: the next one may succeed. */
+const FAILED = /[?&]error=[A-Z_]+(?=#|$)/;
+
 export type Back = 'logged-in' | 'logged-out';
 
 /** Whether the visitor has come back from a log-in or a log-out, as the address of this page says. It is removed from there. */
@@ -15,7 +18,7 @@ export const cameBack = (): Back | undefined => {
 };
 
 /** Where the service leads back to: by default to where the visitor is. */
-export const wayBack = ({ to }: Return = {}, here = browser()?.location.href): string | undefined =>
+export const wayBack = ({ to }: Return = {}, here = browser()?.location.href.replace(FAILED, '')): string | undefined =>
   (to ?? here) && new URL((to ?? here) as string, here).href.replace(MARK, '');
 
 /** The address of a page of the service, which leads back. */

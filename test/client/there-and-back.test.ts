@@ -106,6 +106,19 @@ describe('the way to a page of the service', () => {
     expect(visited).toEqual([url]);
   });
 
+  it.each(['/notes?tab=1&error=AUTH_IDENTITY_UNPROVEN#top', at])(
+    'leads back without the error of an earlier one: %s',
+    async (address) => {
+      fakePage({ at: address });
+      const { fetch, requests } = fakeTransport({
+        '/auth/oidc/acme': [() => success({ url: 'https://accounts.example/' })],
+      });
+      await aClient({ fetch }).logInWith('acme');
+      const here = `${APP}${at}`;
+      expect(await requests.at(-1)?.json()).toEqual({ to: here, errorTo: here });
+    },
+  );
+
   it('stays on the page when the provider cannot be reached', async () => {
     const { visited } = fakePage({ at });
     const answers = { '/auth/oidc/acme': [() => refusal('SYS_PROVIDER_UNAVAILABLE', 503)] };

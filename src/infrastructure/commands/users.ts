@@ -4,13 +4,13 @@ import { hidesSomething, typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
-import { type Config, parseConfig } from '../config.ts';
+import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
 import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';
 import { exportAll } from './users/export-all.ts';
 import { importAction } from './users/import.ts';
 import { invitationActions } from './users/invitations.ts';
-import { type Accounts, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
+import { type Accounts, type Opening, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
 const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
@@ -32,7 +32,7 @@ const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const
 
 /** The command `users`. @param overrides a storage in place of the configured one */
 export const users = (overrides: StorageOverrides = {}): Command => {
-  const opening = async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => {
+  const opening: Opening = async (env, work) => {
     const config = parseConfig(env);
     const accounts = await openAccounts(config, overrides);
     try {

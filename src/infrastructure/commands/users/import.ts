@@ -11,8 +11,7 @@ import { readTextFile } from '../../text-files.ts';
 import { type Action, action } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
 import { assertAgreed } from './changes.ts';
-import type { Opening } from './invitations.ts';
-import type { StorageOverrides } from './open-accounts.ts';
+import type { Opening, StorageOverrides } from './open-accounts.ts';
 
 /** The command that stores the users of another system. */
 export const importAction = (opening: Opening, { ports = {} }: StorageOverrides): Action =>

@@ -3,15 +3,11 @@ import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/invitation
 import { canonicalLocale } from '../../../domain/locale.ts';
 import { canonicalEmail, EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
-import type { Env } from '../../config/variables.ts';
-import type { Config } from '../../config.ts';
 import { printable } from '../../printable.ts';
 import { type Action, type Answer, action } from '../command.ts';
 import { attributesIn, operatorNamed } from './changes.ts';
-import type { Accounts } from './open-accounts.ts';
+import type { Opening } from './open-accounts.ts';
 import { invitationsTable } from './tables.ts';
-
-export type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
 
 const OPTIONS = { json: true, 'dry-run': true, as: 'NAME' } as const;
 

@@ -7,10 +7,15 @@ import { closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
+import type { Env } from '../../config/variables.ts';
 import type { Config } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
+import type { Answer } from '../command.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
+
+/** Opens the accounts for a piece of work, and closes them. */
+export type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
 
 /** The overrides that the command uses. */
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };

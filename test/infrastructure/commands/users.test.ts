@@ -9,7 +9,7 @@ import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
 import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
-import { aFactor, aMessage, anEvent, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
+import { aFactor, aMessage, anEvent, anIdentity, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -112,14 +112,18 @@ describe('npm run users', () => {
     expect(stdout).not.toMatch(/hash|\$2[aby]\$|currentTokenId/i);
   });
 
-  it('shows how each session is bound, and how often waiting mail was tried', async () => {
+  it('shows how each session is bound, what is linked at providers, and how often waiting mail was tried', async () => {
     const { stores, user, run, report } = await stored();
     for (const keys of [{ deviceKey: 'a page' }, { deviceKey: 'a page', browserKey: 'a browser' }])
       await stores.sessions.add(aSession({ userId: user.id, userAgent: 'A phone', ...keys }));
     await stores.outbox.add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
+    const identity = anIdentity({ userId: user.id, email: 'ada@provider.example' });
+    await stores.identities.add(identity);
     const { stdout } = await run(['show', user.id]);
     expect(stdout).toMatch(/^SESSION +OPENED +LAST USED +ADDRESS +BOUND +DEVICE$/m);
     expect(stdout.match(/\w+(?= +A phone$)/gm)?.toSorted()).toEqual(['browser', 'device']);
+    const { provider, subject, email } = identity;
+    expect(stdout).toMatch(new RegExp(`^IDENTITY .*\\n${provider} +${subject} +${email} `, 'm'));
     expect(stdout).toMatch(/^WAITING MAIL +TO +SINCE +ATTEMPTS\nnew-device .* 3$/m);
     expect(stdout).not.toMatch(/a page|a browser/);
     expect((await report('show', user.id)).messages).toMatchObject([{ to: user.email, attempts: 3 }]);

@@ -16,9 +16,8 @@ const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
 const ignore = () => void 0;
 
 // src/there-and-back.ts
-const MARK$1 = /[?&]tandem=(logged-(?:in|out))(?=#|$)/;
-const FAILED = /[?&]error=[A-Z_]+(?=#|$)/;
-const wayBack = ({ to } = {}, here = browser()?.location.href.replace(FAILED, "")) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
+const MARK$1 = /[?&](?:tandem=(logged-(?:in|out))|error=[A-Z_]+)(?=#|$)/;
+const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
 const userPage = (base, page, options, here) => {
 	const back = wayBack(options, here);
 	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;

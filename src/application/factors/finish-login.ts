@@ -4,7 +4,7 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { codeAttempts } from '../login/compare-password.ts';
 import {
-  assertSamePassword,
+  assertSameAccount,
   invalidSecondFactor,
   openPendingLogin,
   type PendingLogin,
@@ -84,7 +84,7 @@ export const startPendingApp =
   async (pendingLogins: readonly string[]): Promise<StartedApp> => {
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.transactions.run(async (stores) => {
-      const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+      const user = assertSameAccount(pending, await stores.users.lock(pending.userId));
       if (!(await mayEnrol(deps, stores.passkeys, user)))
         throw invalidSecondFactor('the user has a factor, or log-ins need none');
       return addApp(deps, stores, user, factorSecrets);
@@ -159,7 +159,7 @@ const store = (
 ): Promise<Omit<FinishedLogin, 'opened'>> =>
   deps.transactions.run(async (stores) => {
     const { session, origin } = login;
-    const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+    const user = assertSameAccount(pending, await stores.users.lock(pending.userId));
     if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);

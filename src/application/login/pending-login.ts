@@ -61,16 +61,18 @@ export const openPendingLogin = async (
   const [id = '', changedAt = '', method = 'password'] = value.split('.') as [string?, string?, FirstMethod?];
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
   const pending = { id, userId, method, passwordChangedAt: Number(changedAt), startedAt, expiresAt };
-  return { pending, user: assertSamePassword(pending, await users.findById(userId)) };
+  return { pending, user: assertSameAccount(pending, await users.findById(userId)) };
 };
 
 /**
- * The user of a pending log-in. A changed password ends it.
+ * The user of a pending log-in. A changed password ends it; and the proof of the address ends one with an identity, which has gone by it.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
-export const assertSamePassword = ({ passwordChangedAt }: PendingLogin, user: User | null): User => {
+export const assertSameAccount = ({ passwordChangedAt, method, startedAt }: PendingLogin, user: User | null): User => {
   if (user === null || user.passwordChangedAt !== passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');
+  if (method === 'identity' && (user.emailVerifiedAt ?? 0) > startedAt)
+    throw invalidSecondFactor('the address was proven after the log-in began');
   return user;
 };
 

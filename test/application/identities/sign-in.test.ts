@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
+import { showPendingLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { type SignIn, type SignInDeps, signIn } from '../../../src/application/identities/sign-in.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
@@ -176,6 +178,20 @@ describe('an identity whose address has an account', () => {
     await confirmApp(deps)({ ...caller, id, code, tokenIssuedAt: app.clock.now() / 1_000 });
     expect(await attempt(OF_ADA)).toEqual({ pendingLogin: expect.any(String) });
     expect(await identitiesOf(user.id)).toEqual([]);
+  });
+
+  it('does not wait for a second factor any more when the address was proven, which has removed the identity', async () => {
+    const { app, deps, user, attempt, linkIn } = await setUp({ isProven: false, secondFactor: 'required' });
+    await app.identities.add(anIdentity({ ...verifiedIdentity(), userId: user.id }));
+    const result = await attempt();
+    const pendingLogins = ['pendingLogin' in result ? result.pendingLogin : expect.unreachable()];
+    expect(await showPendingLogin(deps)(pendingLogins)).toMatchObject({ enrol: true });
+    app.clock.advance(MINUTE);
+    const token = await linkIn({ kind: 'email-verification', to: EMAIL }, 'email-verification');
+    await confirmEmail(deps)({ token });
+    await expect(startPendingApp(deps, app.secrets.factors)(pendingLogins)).rejects.toMatchObject({
+      code: 'AUTH_SECOND_FACTOR_INVALID',
+    });
   });
 
   it('is decided again when the account gets another address meanwhile', async () => {

@@ -17,7 +17,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
   const parser = parse({
     ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },
-    ...{ max_record_size: ROW_MAX_CHARACTERS },
+    max_record_size: ROW_MAX_CHARACTERS,
   });
   pipeline(Readable.from(text), parser, () => {});
   let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];

@@ -11,6 +11,7 @@ import {
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Identity } from '../../domain/identity.ts';
+import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalUsername } from '../../domain/user.ts';
 import { readArrival, withHash } from './arrival.ts';
 import type { SourceLine } from './source.ts';
@@ -31,11 +32,12 @@ export type Importing = {
   readonly onBatch: (counts: Counts) => Promise<void>;
 };
 
-/** How many users are in now, were in before, are not, and are not meant to be. */
-export type Counts = { in: number; present: number; refused: number; leftOut: number };
+/** How many users are in now, were in before, are not, and are not meant to be; and how many of the first have no password. */
+export type Counts = { in: number; present: number; refused: number; leftOut: number; withoutPassword: number };
 
 type Outcome = {
-  readonly state: keyof Counts;
+  readonly state: Exclude<keyof Counts, 'withoutPassword'>;
+  readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
@@ -51,11 +53,12 @@ const READS = 8;
  * @throws AppError when the database fails
  */
 export const importUsers = async (lines: AsyncIterable<SourceLine>, importing: Importing): Promise<Counts> => {
-  const counts: Counts = { in: 0, present: 0, refused: 0, leftOut: 0 };
+  const counts: Counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   const importBatch = batchImporter(importing);
   const finish = async (batch: readonly SourceLine[]) => {
-    for (const { line, state, remarks, ids } of await importBatch(batch)) {
+    for (const { line, state, hasNoPassword, remarks, ids } of await importBatch(batch)) {
       counts[state] += 1;
+      if (hasNoPassword === true) counts.withoutPassword += 1;
       for (const remark of remarks) await importing.onRemark(line, remark);
       if (ids) importing.onMapped(ids);
     }
@@ -122,7 +125,8 @@ const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stor
   if ('problem' in stored) return refused(stored.problem);
   const isOther = givenUsername !== null && givenUsername !== stored.username;
   const remarks = isOther ? [...notes, `username: taken or not allowed here, is now ${stored.username}`] : notes;
-  return { state: 'in', remarks, ids: idsOf(oldId, arrival.id) };
+  const hasNoPassword = arrival.passwordHash === UNKNOWN_PASSWORD;
+  return { state: 'in', hasNoPassword, remarks, ids: idsOf(oldId, arrival.id) };
 };
 
 type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;

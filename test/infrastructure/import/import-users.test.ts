@@ -107,6 +107,9 @@ describe('npm run users -- import', () => {
       expect([status, lines.slice(0, -1)]).toEqual([1, refusals]);
       return lines.at(-1);
     };
+    expect((await run(file, '--dry-run')).stderr).toBe(
+      '3 of those who are in have no password: the files have no hash of theirs.\n',
+    );
     expect(await told('--yes', '--map', map)).toBe('3 in, 1 already in, 7 refused, 0 left out');
     const mapped = readFileSync(map, 'utf8');
     expect(await told('--yes', '--map', map)).toBe('0 in, 4 already in, 7 refused, 0 left out');
@@ -214,7 +217,9 @@ describe('npm run users -- import', () => {
 
   it('says once a second how far it is', async () => {
     const { run } = inMemory();
-    const file = fileOf(...Array.from({ length: 1_100 }, (_, at) => ({ email: `u${at}@example.org` })));
+    const file = fileOf(
+      ...Array.from({ length: 1_100 }, (_, at) => ({ email: `u${at}@example.org`, passwordHash: HASH })),
+    );
     let seconds = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => seconds * 1_000);
     try {
@@ -255,7 +260,13 @@ describe('npm run users -- import', () => {
     const remarks: unknown[] = [];
     const onRemark: Importing['onRemark'] = async ({ line }, remark) => void remarks.push([line, remark]);
     const importing = { deps, from: 'x', dryRun: false, onRemark, onMapped: () => undefined, onBatch };
-    expect(await importUsers(lines(), importing)).toEqual({ in: 2_100, present: 0, refused: 0, leftOut: 1 });
+    expect(await importUsers(lines(), importing)).toEqual({
+      in: 2_100,
+      present: 0,
+      refused: 0,
+      leftOut: 1,
+      withoutPassword: 2_100,
+    });
     expect(remarks).toEqual([
       [7, 'A note.'],
       [2_101, 'left out: Was deleted there.'],

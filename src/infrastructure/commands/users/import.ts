@@ -44,6 +44,10 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
         try {
           const importing = { deps, from: from ?? '', dryRun, ...reporting(terminal, mapped) };
           const counts = await importUsers(source({ files, passwords, hashConfig }), importing);
+          if (counts.withoutPassword > 0)
+            terminal.warn(
+              `${counts.withoutPassword} of those who are in have no password: the files have no hash of theirs.\n`,
+            );
           const text = `${dryRun ? 'Nothing was stored, because of --dry-run: ' : ''}${textOf(counts)}\n`;
           return { text, status: counts.refused > 0 ? 1 : 0 };
         } finally {

@@ -67,7 +67,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
 /**
  * Ends a sign-in: links the identity that the provider states, or signs in with it. A start ends once, whatever comes of it: the provider is not
  * asked twice.
- * @param answer the parameters of the callback.
+ * @param answer the query of the callback.
  * @returns `null` when the identity was linked.
  * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE, and those of `signIn` and `linkIdentity`
  */
@@ -75,7 +75,7 @@ export const finishAtProvider = (deps: AtProviderDeps) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
   return async (
     { provider, secrets, startedAt, caller, invitation, extra }: Start,
-    answer: URLSearchParams,
+    answer: string,
     device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
     cancellation: Cancellation = NEVER_CANCELLED,
   ): Promise<LoginResult | null> => {

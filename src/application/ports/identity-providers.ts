@@ -18,8 +18,8 @@ export interface IdentityProvider {
   begin(secrets: SignInSecrets): Promise<string>;
   /**
    * Who has logged in. Asks the provider, for up to 20 seconds.
-   * @param answer the parameters with which the provider has sent the browser back. Nothing has checked them.
+   * @param answer the query with which the provider has sent the browser back, without `?`. Nothing has checked it.
    * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE
    */
-  complete(secrets: SignInSecrets, answer: URLSearchParams): Promise<VerifiedIdentity>;
+  complete(secrets: SignInSecrets, answer: string): Promise<VerifiedIdentity>;
 }

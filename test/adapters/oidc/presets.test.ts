@@ -34,7 +34,7 @@ const providerOf = (name: string, more: Readonly<Record<string, string>> = {}) =
 };
 
 const answer = (more: Readonly<Record<string, string>> = {}) =>
-  new URLSearchParams({ code: 'a-code', state: SECRETS.state, ...more });
+  new URLSearchParams({ code: 'a-code', state: SECRETS.state, ...more }).toString();
 
 /** An OpenID provider on the internet. @returns what it was sent for a code. */
 const openIdAt = async (issuer: string, claims: JWTPayload, stated = issuer) => {

@@ -71,7 +71,7 @@ const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: 
       // The browser comes from another site, but has begun here: its cookies may be read.
       const finished = await finish(
         own,
-        answer,
+        answer.toString(),
         {
           locales: own.locale === undefined ? acceptedLocales(ctx) : [own.locale],
           origin: originOf(ctx),

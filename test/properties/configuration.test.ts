@@ -136,7 +136,7 @@ const brokenPromises = (config: Config): string[] => {
   return Object.keys(promises).filter((name) => !promises[name]);
 };
 
-/** The problems that do not begin with a variable of the service, or contain the marker or part of a key. */
+/** The problems that do not begin with a variable of the service or of a provider, or contain the marker or part of a key. */
 const tellingTooMuch = (problems: readonly string[], env: Env): string[] => {
   const secrets = [
     MARKER,
@@ -144,7 +144,8 @@ const tellingTooMuch = (problems: readonly string[], env: Env): string[] => {
   ];
   return problems.filter((problem) => {
     const [name = ''] = problem.split(': ');
-    return !NAMES.includes(name) || secrets.some((secret) => problem.includes(secret));
+    const isVariable = NAMES.includes(name) || /^OIDC_[A-Z\d_]+$/.test(name);
+    return !isVariable || secrets.some((secret) => problem.includes(secret));
   });
 };
 

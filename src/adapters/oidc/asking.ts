@@ -19,7 +19,9 @@ class Unreachable extends LoggableError {}
 const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {
   const unreachable = (cause: unknown) => new Unreachable('the provider has not answered', { cause });
   const { body, ...rest } = options;
-  const response = await fetch(url, { ...rest, body: body ?? null }).catch((cause: unknown) => {
+  // The library sends forms alone, and states their type.
+  const form = body == null ? null : `${body}`;
+  const response = await fetch(url, { ...rest, body: form }).catch((cause: unknown) => {
     throw unreachable(cause);
   });
   const text = await boundedText(response, MAX_ANSWER_BYTES).catch((cause: unknown) => {

@@ -77,7 +77,7 @@ const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
 const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, providers, payloads, site } = shown;
   const errorTo = pathIn(site, PAGES[page].path);
-  const back = form === 'link' ? { errorTo, to: errorTo } : { errorTo };
+  const back: Readonly<Record<string, string>> = form === 'link' ? { errorTo, to: errorTo } : { errorTo };
   const isLinked = ({ name }: { readonly name: string }) => payloads.identities?.some((each) => each.provider === name);
   return (page === 'step-up' ? providers.filter(isLinked) : providers).map(({ name, title }) =>
     formOf(shown, form, { ...back, provider: name }, title),

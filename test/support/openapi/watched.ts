@@ -20,7 +20,7 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
     const isRefusedOrigin = answer.status === 403 && asked.origin !== undefined && `${asked.accept}`.includes('html');
     if (answer.status >= 400 && (isNavigation || isRefusedOrigin) && isHtml(answer)) return;
     // Pages and their forms are not documented. One may have its path in common with a route of the API.
-    const path = target.split('?')[0] ?? '';
+    const path = target.split(/[?#]/)[0] ?? '';
     if (isOfPages(path) && (answer.status === 303 || isHtml(answer) || !isDescribed(path))) return;
     const problems = problemsOf(check, method, target, answer);
     const shown = answer.body.slice(0, 500);

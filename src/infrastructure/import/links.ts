@@ -1,6 +1,6 @@
 import { BASE32 } from '../../domain/second-factor.ts';
-import { type Linked, WITHOUT_FACTOR } from './export.ts';
 import { textOf } from './fields.ts';
+import { type Linked, WITHOUT_FACTOR } from './system-export.ts';
 
 /** Providers whose issuer does not depend on who uses them. GitHub has none: it is the one that this service gives it. */
 const ISSUERS: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ export type Layout = {
  * The entries of a file in the order of its lines: lines of JSON, a JSON document or CSV, as its beginning shows. Reads with bounded memory, and
  * stops at a mistake that leaves open where the next entry begins.
  */
-export async function* rowsOf(file: string, layout: Layout): AsyncGenerator<FileRow> {
+export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<FileRow> {
   try {
     const form = await formOf(file, layout);
     if (form === 'lines') yield* linesOf(file);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { csvRows } from '../../../src/infrastructure/import/csv-rows.ts';
 import { jsonObjects } from '../../../src/infrastructure/import/json-objects.ts';
-import { rowsOf } from '../../../src/infrastructure/import/rows.ts';
+import { entriesOf } from '../../../src/infrastructure/import/rows.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
@@ -63,7 +63,7 @@ describe('a file', () => {
   const read = async (bytes: string | Buffer) => {
     const file = join(directory.path, 'file');
     writeFileSync(file, bytes);
-    const entries = await allOf(rowsOf(file, { tables: ['users'] }));
+    const entries = await allOf(entriesOf(file, { tables: ['users'] }));
     return entries.map(({ line, ...entry }) => [line, 'row' in entry ? entry.row : entry.problem]);
   };
   const STOPPED = '; the rest of the file was not read';
@@ -133,6 +133,6 @@ describe('a file', () => {
   });
 
   it('has to be a regular file, since it is read twice', async () => {
-    await expect(allOf(rowsOf('/dev/null', { tables: [] }))).rejects.toThrow('/dev/null has to be a file.');
+    await expect(allOf(entriesOf('/dev/null', { tables: [] }))).rejects.toThrow('/dev/null has to be a file.');
   });
 });

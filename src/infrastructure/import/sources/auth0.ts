@@ -1,6 +1,6 @@
-import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, listOf, objectOf, objectsIn, renamed, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
 
 type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
 

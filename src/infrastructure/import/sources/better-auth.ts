@@ -1,6 +1,6 @@
-import { sourceOf, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, renamed, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
+import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** Columns are also named in the way of databases: `email_verified`. */
 const named = (row: Fields): Fields =>

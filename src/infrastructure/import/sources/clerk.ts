@@ -1,6 +1,6 @@
-import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** What Clerk calls the hashes that are read as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];

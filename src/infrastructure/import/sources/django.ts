@@ -1,7 +1,7 @@
 import { canonicalEmail } from '../../../domain/user.ts';
-import { type Part, sourceOf, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, objectOf, textOf, timeOf } from '../fields.ts';
 import { appWith, base32, linkTo } from '../links.ts';
+import { type Part, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));

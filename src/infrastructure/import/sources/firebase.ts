@@ -1,9 +1,9 @@
 import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
 import { invalidArguments } from '../../command-error.ts';
-import { sourceOf, together } from '../export.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
 import type { Source } from '../source.ts';
+import { sourceOf, together } from '../system-export.ts';
 
 /** In the CSV of `firebase auth:export`, quotation marks within a name are not doubled: a name can be the line of another user. */
 const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';

@@ -1,7 +1,7 @@
 import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
-import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, base32, linkTo } from '../links.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** `secretData` and `credentialData` are texts of JSON. */
 const credentialOf = (credential: Fields) => ({

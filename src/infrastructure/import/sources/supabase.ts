@@ -1,6 +1,6 @@
-import { sourceOf, together, WITHOUT_FACTOR } from '../export.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
+import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** Rows of `auth.mfa_factors`. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {

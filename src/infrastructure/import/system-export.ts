@@ -1,7 +1,7 @@
 import { canonicalEmail } from '../../domain/user.ts';
 import type { Fields } from './fields.ts';
 import type { LineInput } from './line.ts';
-import { type Layout, rowsOf } from './rows.ts';
+import { entriesOf, type Layout } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
 
 export type Linked = {
@@ -46,10 +46,10 @@ export const sourceOf = (layout: Export): Source =>
     if (passwords !== undefined) all.push({ file: passwords, isSecond: true });
     const parts: Parts = new Map();
     for (const { file, isSecond } of layout.part === undefined ? [] : all)
-      for await (const entry of rowsOf(file, layout))
+      for await (const entry of entriesOf(file, layout))
         if ('row' in entry) add(parts, entry, layout.part?.(entry.row, isSecond) ?? null);
     for (const { file, isSecond } of all)
-      for await (const entry of rowsOf(file, layout)) {
+      for await (const entry of entriesOf(file, layout)) {
         if ('problem' in entry) yield entry;
         else if ((layout.part?.(entry.row, isSecond) ?? null) === null) yield* userIn(entry, layout, parts);
       }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher, type HashingRunner, hashingThreads } from '../../../src/adapters/crypto/bcrypt.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { ForeignHash, HashProblem } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
 import { firebaseHash, keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
-import type { HashingTask } from '../../../src/adapters/crypto/hashing-thread.ts';
+import { watchedThreads } from '../../support/watched-threads.ts';
 import facts from './foreign-hashes.json' with { type: 'json' };
 
 const hasher = bcryptPasswordHasher({ cost: 4 });
@@ -64,16 +64,7 @@ describe('a hash of another library', () => {
   });
 
   it('is compared one at a time if it needs much memory, and a wrong password never takes less than a hash of this service', async () => {
-    const load = { running: 0, most: 0 };
-    const tasks: HashingTask[] = [];
-    const run: HashingRunner['run'] = async (task) => {
-      tasks.push(task);
-      load.running += 1;
-      load.most = Math.max(load.most, load.running);
-      return hashingThreads.run(task).finally(() => {
-        load.running -= 1;
-      });
-    };
+    const { tasks, load, run } = watchedThreads();
     const watched = bcryptPasswordHasher({ cost: 5, runner: { width: 4, run } });
     const hash = '$scrypt$ln=10,r=8,p=1$4rx3zlkrRWgthTAGIIQwRg$nSTUWelkaeXkwY3RoDf9z5uhiKSdR30aF3vtjXy2UE8';
     await Promise.all(Array.from({ length: 6 }, () => watched.verify('a password', hash)));

@@ -3,28 +3,13 @@ import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
-import { bcryptPasswordHasher, type HashingRunner, hashingThreads } from '../../../src/adapters/crypto/bcrypt.ts';
-import type { HashingTask } from '../../../src/adapters/crypto/hashing-thread.ts';
+import { bcryptPasswordHasher, hashingThreads } from '../../../src/adapters/crypto/bcrypt.ts';
 import { describePasswordHasher } from '../../contracts/password-hasher.contract.ts';
 import { plainPasswordHasher } from '../../support/fakes.ts';
+import { watchedThreads } from '../../support/watched-threads.ts';
 
 /** The lowest cost of bcrypt. */
 const COST = 4;
-
-/** The threads, and the tasks that they were given. */
-const watchedThreads = () => {
-  const tasks: HashingTask[] = [];
-  const load = { running: 0, most: 0 };
-  const run: HashingRunner['run'] = async (task) => {
-    tasks.push(task);
-    load.running += 1;
-    load.most = Math.max(load.most, load.running);
-    return hashingThreads.run(task).finally(() => {
-      load.running -= 1;
-    });
-  };
-  return { tasks, load, run };
-};
 
 describePasswordHasher('bcryptPasswordHasher', (steps = 0) => {
   const { run, tasks } = watchedThreads();

@@ -1,0 +1,17 @@
+import { type HashingRunner, hashingThreads } from '../../src/adapters/crypto/bcrypt.ts';
+import type { HashingTask } from '../../src/adapters/crypto/hashing-thread.ts';
+
+/** The hashing threads, with the tasks that they were given, and how many they had at once. */
+export const watchedThreads = () => {
+  const tasks: HashingTask[] = [];
+  const load = { running: 0, most: 0 };
+  const run: HashingRunner['run'] = async (task) => {
+    tasks.push(task);
+    load.running += 1;
+    load.most = Math.max(load.most, load.running);
+    return hashingThreads.run(task).finally(() => {
+      load.running -= 1;
+    });
+  };
+  return { tasks, load, run };
+};

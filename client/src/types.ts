@@ -174,6 +174,8 @@ export type AccountEvent = {
   readonly requestId: string | null;
   readonly userAgent: string | null;
   readonly address: string | null;
+  /** What the operator says about it to the user. */
+  readonly note: string | null;
   /** Who caused it, if it was an operator of the service. */
   readonly actor: 'operator' | null;
   /** What people call the program of the request, such as "Firefox on Windows". */

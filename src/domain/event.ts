@@ -1,4 +1,4 @@
-import { utf8Length } from './text.ts';
+import { isVisibleLine, utf8Length } from './text.ts';
 
 /** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0005. */
 export type Device = {
@@ -140,6 +140,8 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended, or the device was forgotten; `null` for other kinds. */
   readonly reason: SessionEnding | null;
+  /** What an operator says about it to the user: at most 200 visible characters. */
+  readonly note: string | null;
   /** The name of the operator who caused it; `null` if none did. Never shown to the user: see `withoutName`. */
   readonly actor: string | null;
   /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The other fields are the last one's. */
@@ -147,12 +149,18 @@ export type AccountEvent = Origin & {
 };
 
 /** An event as a use case states it. `record` adds the id, the time and the origin. */
-export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> & Partial<Pick<AccountEvent, 'sessionId' | 'reason'>>;
+export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> &
+  Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'note'>>;
 
 export const newEvent = (
   event: DomainEvent,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
-): AccountEvent => ({ sessionId: null, reason: null, actor: null, count: 1, ...origin, ...event, id, at });
+): AccountEvent => ({ sessionId: null, reason: null, note: null, actor: null, count: 1, ...origin, ...event, id, at });
+
+const NOTE_MAX_LENGTH = 200;
+
+/** Whether a text can be a note: one line without characters that hide or reorder what it says. */
+export const isNote = (text: string): boolean => isVisibleLine(text, NOTE_MAX_LENGTH);
 
 /** An event as its user may see it: that an operator caused it, but not which one. */
 export const withoutName = <Shown extends Pick<AccountEvent, 'actor'>>(event: Shown) => ({

@@ -44,6 +44,10 @@ export const withoutHidden = (text: string): string => text.replace(JOINING_OR_H
 
 export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;
 
+/** Whether a text has at least one character and at most so many, all of them visible and on one line. */
+export const isVisibleLine = (text: string, maxLength: number): boolean =>
+  text.trim() !== '' && [...text].length <= maxLength && !hidesSomething(text);
+
 /** Length in bytes of UTF-8. The domain does not depend on a platform, so `TextEncoder` is not available. */
 export const utf8Length = (text: string): number => {
   let bytes = 0;

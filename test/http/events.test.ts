@@ -31,7 +31,8 @@ const PHONE = { 'User-Agent': 'Phone', 'X-Forwarded-For': '2001:db8:1:2::7', 'sv
 const ON_LAPTOP = { userAgent: 'Laptop', address: '192.0.2.0/24', requestId: 'of-the-laptop' };
 const ON_PHONE = { userAgent: 'Phone', address: '2001:db8:1::/48', requestId: 'of-the-phone' };
 /** What the user sees of an operator who is named in the log. */
-const BY_OPERATOR = { userAgent: null, address: null, requestId: null, actor: 'operator' };
+const NOTE = 'The laptop was reported stolen.';
+const BY_OPERATOR = { userAgent: null, address: null, requestId: null, note: NOTE, actor: 'operator' };
 const OPERATOR = { ...NO_ORIGIN, actor: 'Una Operator' };
 const BY_ITSELF = { userAgent: null, address: null, requestId: null };
 
@@ -60,6 +61,7 @@ const ending = (session: Held, reason: string, origin: object) => ({
   sessionId: sessionOf(session),
   reason,
   count: 1,
+  note: null,
   actor: null,
   deviceName: null,
   ...origin,
@@ -126,7 +128,7 @@ const ENDINGS: readonly (readonly [
     'operator',
     BY_OPERATOR,
     async ({ user }) => {
-      await disableAccount(service.ports)(user.id, OPERATOR);
+      await disableAccount(service.ports)(user.id, OPERATOR, NOTE);
       await enableAccount(service.ports)(user.id, OPERATOR);
     },
   ],
@@ -150,7 +152,7 @@ describe('GET /users/me/events', () => {
         msg: 'account event',
         userId: ada.user.id,
         reason,
-        ...(reason === 'operator' && { actor: OPERATOR.actor, at: ended.at }),
+        ...(reason === 'operator' && { note: NOTE, actor: OPERATOR.actor, at: ended.at }),
       },
     ]);
   });

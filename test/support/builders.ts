@@ -72,6 +72,7 @@ export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   at: NOW,
   sessionId: null,
   reason: null,
+  note: null,
   count: 1,
   requestId: null,
   userAgent: null,

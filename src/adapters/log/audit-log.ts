@@ -16,11 +16,12 @@ export const auditLog =
   };
 
 /** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
-const lineOf = ({ kind, userId, at, sessionId, reason, count, requestId, address, actor }: AccountEvent) => ({
+const lineOf = ({ kind, userId, at, sessionId, reason, note, count, requestId, address, actor }: AccountEvent) => ({
   kind,
   userId,
   ...(sessionId !== null && { sessionId }),
   ...(reason !== null && { reason }),
+  ...(note !== null && { note }),
   ...(kind === 'login-refused' && { count }),
   ...(requestId !== null && { requestId }),
   ...(address !== null && { address }),

@@ -59,6 +59,12 @@ export const MIGRATIONS: readonly Migration[] = [
       await schema.createIndex(`${table}_user`).on(table).columns(['user_id', 'id']).execute();
     },
   },
+  {
+    name: '1.1.0-notes',
+    async up({ schema }, { parts: { text }, prefix }) {
+      await schema.alterTable(`${prefix}events`).addColumn('note', text).execute();
+    },
+  },
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {

@@ -154,6 +154,7 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
       at: 'integer',
       sessionId: 'text?',
       reason: 'text?',
+      note: 'text?',
       count: 'integer',
       requestId: 'text?',
       ...DEVICE,

@@ -109,6 +109,7 @@ const eventData = (event: AccountEvent): EventData => ({
   at: event.at,
   sessionId: event.sessionId,
   reason: event.reason,
+  note: event.note,
   count: event.count,
   requestId: event.requestId,
   userAgent: event.userAgent,

@@ -15,16 +15,18 @@ import { type RemovedFactors, removeFactors } from './remove-added.ts';
  * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND
  * @returns whether it was not disabled before, and how many sessions have ended.
  */
-export const disableAccount = (deps: ChangeDeps) => (userId: string, origin: Origin) =>
-  deps.transactions.run(async (stores) => {
-    const now = deps.clock.now();
-    const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
-    const changed = disabled !== null;
-    if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
-    if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
-    const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin });
-    return { changed, endedSessions };
-  });
+export const disableAccount =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin, note: string | null = null) =>
+    deps.transactions.run(async (stores) => {
+      const now = deps.clock.now();
+      const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
+      const changed = disabled !== null;
+      if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled', note }]);
+      const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note });
+      return { changed, endedSessions };
+    });
 
 /** Enables an account. @returns whether it was disabled. @throws AppError DB_RECORD_NOT_FOUND */
 export const enableAccount =
@@ -56,11 +58,11 @@ export const setAttributes =
       return true;
     });
 
-/** Ends all sessions of a user. @returns how many. */
+/** Ends all sessions of a user. @param note why, for the user. @returns how many. */
 export const endSessionsAsOperator =
   (deps: ChangeDeps) =>
-  (userId: string, origin: Origin): Promise<number> =>
-    deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin }));
+  (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
+    deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
 
 /**
  * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it.

@@ -7,19 +7,24 @@ import { type RecordDeps, record } from '../use-case.ts';
 import { forgetDevices } from './remember-device.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
-export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
-  ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason }));
+export const endings = (
+  userId: string,
+  ids: readonly string[],
+  reason: SessionEnding,
+  note: string | null = null,
+): DomainEvent[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
 
-export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
+/** With what an operator says about it to the user. */
+export type Ending = { readonly reason: SessionEnding; readonly origin: Origin; readonly note?: string | null };
 
 export const endSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,
-  { reason, origin }: Ending,
+  { reason, origin, note }: Ending,
 ): Promise<boolean> => {
   const ended = await stores.sessions.end(key);
-  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason));
+  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason, note));
   return ended;
 };
 
@@ -35,11 +40,11 @@ export const endSessionsOf = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
   userId: string,
-  { reason, origin, exceptId }: EndingOfAll,
+  { reason, origin, note, exceptId }: EndingOfAll,
 ): Promise<number> => {
   await stores.users.lock(userId);
   const ended = await stores.sessions.endByUser(userId, exceptId ?? null);
-  await record(deps, stores, origin, endings(userId, ended, reason));
+  await record(deps, stores, origin, endings(userId, ended, reason, note));
   await forgetDevices(deps, stores, userId, { reason, origin });
   return ended.length;
 };

@@ -1,6 +1,6 @@
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
-import { withoutName } from '../../domain/event.ts';
-import { hidesSomething, typedName } from '../../domain/text.ts';
+import { isNote, withoutName } from '../../domain/event.ts';
+import { isVisibleLine, typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
@@ -23,6 +23,7 @@ export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new fi
 --json     one object on standard output, or { "error": { "code", "message" } }
 --dry-run  says what would be changed, and changes nothing
 --yes      does not ask
+--reason   why, which the user can read
 --as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
 Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
@@ -49,11 +50,12 @@ export const users = (overrides: StorageOverrides = {}): Command => {
   const changing = (command: string, { args = [], ...change }: Change): Action =>
     action({
       args: ['USER', ...args],
-      options: CHANGING,
+      options: change.hasReason ? { ...CHANGING, reason: 'TEXT' } : CHANGING,
       does: change.does,
       run: async ({ args: [user = '', text], options, env, terminal }) => {
         const { yes, 'dry-run': dryRun } = options;
-        const asked = { command, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
+        const note = noteIn('reason' in options ? options.reason : undefined);
+        const asked = { command, note, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
         const value = change.read?.(text ?? '') ?? {};
         return within(env, user, (accounts, found) => makeChange(accounts, found, change, value, asked));
       },
@@ -136,9 +138,17 @@ const findUser = async ({ users: stored }: Accounts, account: string): Promise<U
 
 const nameIn = (given: string | undefined): string | undefined => {
   const name = given?.trim();
-  if (name !== undefined && (!/^.{1,64}$/u.test(name) || hidesSomething(name)))
+  if (name !== undefined && !isVisibleLine(name, 64))
     throw invalidArguments('--as needs a name of at most 64 visible characters.');
   return name;
+};
+
+/** @returns `null` without one */
+const noteIn = (given: string | undefined): string | null => {
+  const note = given?.trim();
+  if (note !== undefined && !isNote(note))
+    throw invalidArguments('--reason needs a text of at most 200 visible characters on one line.');
+  return note ?? null;
 };
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;

@@ -61,6 +61,7 @@ describe('exportAccount', () => {
           count: 1,
           requestId: null,
           ...nowhere,
+          note: null,
           actor: null,
         },
       ],

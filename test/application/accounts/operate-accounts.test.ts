@@ -15,7 +15,7 @@ describe('endSessionsAsOperator', () => {
   const setUp = async () => {
     const ada = await registeredAda();
     await ada.logIn();
-    return { ...ada, endAll: () => endSessionsAsOperator(ada.app)(ada.user.id, ORIGIN) };
+    return { ...ada, endAll: () => endSessionsAsOperator(ada.app)(ada.user.id, ORIGIN, 'stolen') };
   };
 
   it('ends all sessions of the user, says how many, and records each', async () => {
@@ -27,7 +27,7 @@ describe('endSessionsAsOperator', () => {
     expect(after.sessions).toEqual([]);
     expect(endings.map(inShort)).toEqual(Array(2).fill('session-ended: operator'));
     expect(endings.map(({ sessionId }) => sessionId).sort()).toEqual(sessions.map(({ id }) => id).sort());
-    for (const ending of endings) expect(ending).toMatchObject(ORIGIN);
+    for (const ending of endings) expect(ending).toMatchObject({ ...ORIGIN, note: 'stolen' });
     await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 

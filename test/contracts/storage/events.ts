@@ -36,7 +36,7 @@ const listing = ({ it }: Tests<GivenStorage>): void => {
       ...SESSION_ENDINGS.map((reason) =>
         anEvent({ userId: owner, kind: 'session-ended', sessionId: anId(), reason, ...NOWHERE }),
       ),
-      anEvent({ userId: owner, actor: 'Ünna' }),
+      anEvent({ userId: owner, actor: 'Ünna', note: 'gründlich' }),
     ];
     await events.add([]);
     await events.add(own.slice(0, 1));

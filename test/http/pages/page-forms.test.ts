@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
+import { anEvent } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { ORIGIN, pathOfPage, registeredVisitor, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
@@ -121,6 +122,14 @@ describe('the settings', () => {
       `${APPLICATION}/notes?a=1&tandem=logged-in`,
     );
     expect(await backAt()).toBe(APPLICATION);
+  });
+
+  it('say in the history what an operator has said, as text', async () => {
+    const member = await registeredVisitor(service);
+    const user = await service.ports.users.findByUsername(member.person.username);
+    const told = { userId: user?.id ?? '', kind: 'disabled', note: 'stolen <b>laptop</b>' } as const;
+    await service.ports.events.add([anEvent(told)]);
+    expect((await member.open('/auth/account/history')).text).toContain('Reason: stolen &#60;b&#62;laptop&#60;/b&#62;');
   });
 
   const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;

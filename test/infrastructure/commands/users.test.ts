@@ -79,7 +79,10 @@ describe('npm run users', () => {
 
   it('disables and enables an account, ends its sessions, and records who did it', async () => {
     const { user, run, report } = await stored();
-    const disabled = await report('disable', user.email, '--yes', '--as', 'Una');
+    const by = ['--yes', '--as', 'Una', '--reason'];
+    for (const refused of [' ', 'two\nlines', 'x'.repeat(201)])
+      expect(await report('disable', user.email, ...by, refused)).toMatchObject({ status: 2 });
+    const disabled = await report('disable', user.email, ...by, 'stolen laptop');
     expect(disabled).toMatchObject({ status: 0, dryRun: false, changed: true, endedSessions: 1 });
     expect(await report('disable', user.email, '--yes')).toMatchObject({ changed: false, endedSessions: 0 });
     expect(await report('reset-link', user.email)).toMatchObject({ status: 1, error: { code: 'disabled' } });
@@ -88,10 +91,10 @@ describe('npm run users', () => {
     expect(await report('enable', user.email)).toMatchObject({ changed: false });
     expect((await report('events', user.email)).events.slice(0, 3)).toMatchObject([
       { kind: 'enabled', requestId: null, address: null, actor: userInfo().username },
-      { kind: 'session-ended', reason: 'operator', actor: 'Una' },
-      { kind: 'disabled', actor: 'Una' },
+      { kind: 'session-ended', reason: 'operator', note: 'stolen laptop', actor: 'Una' },
+      { kind: 'disabled', note: 'stolen laptop', actor: 'Una' },
     ]);
-    expect((await run(['events', user.email])).stdout).toMatch(/session-ended +operator +Una /);
+    expect((await run(['events', user.email])).stdout).toMatch(/session-ended +operator: stolen laptop +Una /);
     // A user does not learn which operator it was.
     expect(JSON.parse((await run(['export', user.email])).stdout).events[0].actor).toBe('operator');
   });

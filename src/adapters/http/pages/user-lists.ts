@@ -172,9 +172,10 @@ ${providersOf(shown, 'link')}
   events: (shown) => {
     const { events = [], next = null } = shown.payloads.events ?? {};
     const { common } = shown.texts;
-    return html`<ol class="items">${events.map(({ kind, count, at, deviceName }) =>
+    return html`<ol class="items">${events.map(({ kind, count, at, deviceName, note }) =>
       item(`${shown.texts.events[kind] ?? kind}${count > 1 ? ` × ${count}` : ''}`, [
         deviceName ?? '',
+        note === null ? '' : (common.note ?? '').replace('{note}', () => note),
         timeOf(shown, at),
       ]),
     )}</ol>

@@ -50,6 +50,7 @@ const FULL: Partial<Payloads> = {
       ...event,
       id: `${at}`,
       kind,
+      note: at === 0 ? 'The laptop was reported stolen.' : null,
       at: AT - at * 86_400_000,
     })),
     next: '2',

@@ -27,6 +27,8 @@ export type Change = {
   readonly isFinal?: boolean;
   /** What the help calls what comes after USER, and its value. */
   readonly args?: readonly string[];
+  /** Whether `--reason` says to the user why. */
+  readonly hasReason?: boolean;
   readonly read?: (text: string) => Attributes;
   /** @throws CommandError */
   readonly assertPossible?: (user: User) => void;
@@ -35,12 +37,15 @@ export type Change = {
   readonly make: (
     accounts: Accounts,
     user: User,
-    origin: Origin,
-    attributes: Attributes,
+    given: Given,
   ) => Promise<{ readonly report: object; readonly text: string }>;
 };
 
+/** What a change is made with. */
+type Given = { readonly origin: Origin; readonly attributes: Attributes; readonly note: string | null };
+
 type Asked = {
+  readonly note: string | null;
   readonly command: string;
   readonly as: string | undefined;
   readonly dryRun: boolean;
@@ -53,14 +58,14 @@ export const makeChange = async (
   user: User,
   change: Change,
   attributes: Attributes,
-  { command, as, dryRun, ask }: Asked,
+  { command, note, as, dryRun, ask }: Asked,
 ): Promise<Answer> => {
   change.assertPossible?.(user);
   const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), attributes);
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
   if (change.isFinal) await assertAgreed(`${intended}?`, ask);
-  const { report, text } = await change.make(accounts, user, operatorNamed(as), attributes);
+  const { report, text } = await change.make(accounts, user, { origin: operatorNamed(as), attributes, note });
   return { json: { ...about, ...report }, text };
 };
 
@@ -110,9 +115,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   disable: {
     does: 'refuses log-ins and refreshes, and ends all sessions',
     isFinal: true,
+    hasReason: true,
     intent: (name, data) => `Disable ${name} and end ${sessions(data.sessions.length)}`,
-    async make(accounts, user, origin) {
-      const report = await disableAccount(accounts)(user.id, origin);
+    async make(accounts, user, { origin, note }) {
+      const report = await disableAccount(accounts)(user.id, origin, note);
       const state = report.changed ? 'disabled' : 'disabled already';
       return { report, text: `${nameOf(user)} is ${state}; ${sessions(report.endedSessions)} ended.\n` };
     },
@@ -120,7 +126,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   enable: {
     does: 'allows log-ins again',
     intent: (name) => `Enable ${name}`,
-    async make(accounts, user, origin) {
+    async make(accounts, user, { origin }) {
       const changed = await enableAccount(accounts)(user.id, origin);
       return { report: { changed }, text: `${nameOf(user)} is ${changed ? 'enabled' : 'enabled already'}.\n` };
     },
@@ -128,9 +134,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'end-sessions': {
     does: 'ends all sessions',
     isFinal: true,
+    hasReason: true,
     intent: (name, data) => `End ${sessions(data.sessions.length)} of ${name}`,
-    async make(accounts, user, origin) {
-      const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin);
+    async make(accounts, user, { origin, note }) {
+      const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin, note);
       const report = { changed: endedSessions > 0, endedSessions };
       return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
     },
@@ -146,7 +153,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       };
       return `Remove ${factors(held)} of ${name}, so that the password alone logs in`;
     },
-    async make(accounts, user, origin) {
+    async make(accounts, user, { origin }) {
       const removed = await removeFactorsAsOperator(accounts)(user.id, origin);
       const changed = Object.values(removed).some((count) => count > 0);
       return { report: { changed, removed }, text: `${factors(removed)} of ${nameOf(user)} removed.\n` };
@@ -158,7 +165,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     read: attributesIn,
     intent: (name, { user }, attributes) =>
       `Set the attributes of ${name} to ${textOf(attributes)}, in place of ${textOf(user.attributes)}`,
-    async make(accounts, user, origin, attributes) {
+    async make(accounts, user, { origin, attributes }) {
       const changed = await setAttributes(accounts)(user.id, attributes, origin);
       const now = `${nameOf(user)} has the attributes ${textOf(attributes)}, in place of ${textOf(user.attributes)}.`;
       const text = changed
@@ -175,7 +182,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     },
     intent: (name) =>
       `Make a link that sets a new password for ${name}, and end the validity of one that was sent before`,
-    async make(accounts, user, origin) {
+    async make(accounts, user, { origin }) {
       const { token, expiresAt } = await makeResetLink(accounts)(user, origin);
       const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
       const until = new Date(expiresAt).toISOString();
@@ -188,7 +195,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     isFinal: true,
     intent: (name, data) =>
       `Delete ${name} with ${sessions(data.sessions.length)} and everything that is stored about them`,
-    async make(accounts, user, origin) {
+    async make(accounts, user, { origin }) {
       const changed = await deleteAccountAsOperator(accounts)(user.id, origin);
       if (!changed) throw new CommandError('not-found', 'The account was deleted in the meantime.');
       return { report: { changed }, text: `${nameOf(user)} is deleted.\n` };

@@ -56,7 +56,7 @@ export const eventsTable = (events: readonly EventData[]): string =>
   table(events, {
     TIME: ({ at }) => time(at),
     EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
-    REASON: ({ reason }) => reason,
+    REASON: ({ reason, note }) => (note === null ? reason : [reason, note].filter(Boolean).join(': ')),
     BY: ({ actor }) => actor,
     SESSION: ({ sessionId }) => sessionId,
     ADDRESS: ({ address }) => address,

@@ -20,6 +20,7 @@ const stored = {
   requestId: v.nullable(v.string()),
   userAgent: v.nullable(v.string()),
   address: v.nullable(v.string()),
+  note: v.nullable(v.string()),
   actor: v.nullable(v.literal('operator')),
 };
 
@@ -40,6 +41,7 @@ export const EventJson = v.pipe(
       requestId: '01M805M0EJ6Y8B9D0F1G2H3J4K',
       userAgent: 'curl/7.88.1',
       address: '127.0.0.0/24',
+      note: null,
       actor: null,
       deviceName: 'curl',
     },

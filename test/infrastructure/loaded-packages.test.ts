@@ -11,6 +11,7 @@ const PROGRAM = `
   registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context); } });
   for (const path of ${JSON.stringify(STARTED)}) await import(new URL(path, 'file://' + process.cwd() + '/'));
   await import(new URL('node_modules/@mikro-orm/postgresql/index.js', 'file://' + process.cwd() + '/'));
+  for (const name of process.moduleLoadList) console.log(name);
 `;
 
 it('a start loads no package that only some services, or later requests, use', async () => {
@@ -30,6 +31,9 @@ it('a start loads no package that only some services, or later requests, use', a
     'prom-client',
   ];
   expect(unneeded.filter((name) => packages.has(name))).toEqual([]);
+  // Part of Node.js, and loaded by whatever imports `node:http` by its name.
+  expect(stdout).toContain('NativeModule http\n');
+  expect(stdout).not.toContain('undici');
   // Of jose, only what exports keys and names them.
   expect(stdout).not.toContain('/jwt/');
 });

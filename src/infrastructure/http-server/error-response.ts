@@ -1,5 +1,6 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
+import { STATUS_CODES } from '../../adapters/http/node-http.ts';
 import { headerValues } from '../../adapters/http/stages/arrival.ts';
 
 /** Far below 2000, after which Node silently drops headers. */

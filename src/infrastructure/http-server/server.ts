@@ -1,8 +1,9 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
+import { createServer } from '../../adapters/http/node-http.ts';
 import { Connection } from './connection.ts';
 import {
   errorResponseText,

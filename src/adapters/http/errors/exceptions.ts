@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import type { BaseIssue } from 'valibot';
 import type { MissingStepUp } from '../../../domain/assurance.ts';
@@ -6,6 +5,7 @@ import { AppError, type AppErrorOptions, type FieldProblem } from '../../../doma
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { reasonOf } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { STATUS_CODES } from '../node-http.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

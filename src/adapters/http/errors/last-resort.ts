@@ -1,4 +1,3 @@
-import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type Koa from 'koa';
 import type { Context } from 'koa';
@@ -6,6 +5,7 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
+import { IncomingMessage, ServerResponse, STATUS_CODES } from '../node-http.ts';
 import { REQUEST_ID_HEADER, setHeaders } from '../stages/arrival.ts';
 import { errorEnvelopeOf } from '../stages/envelopes.ts';
 import { httpFailure } from './exceptions.ts';

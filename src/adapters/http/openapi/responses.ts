@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { AppError, FIELD_CODES } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { httpFailure } from '../errors/exceptions.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import type { Site } from '../pages/layout.ts';
 import type { Route } from '../routing/define-route.ts';
 import { errorEnvelopeOf } from '../stages/envelopes.ts';

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import { type Components, collectComponents, exampleOf, jsonSchemaOf } from '../openapi/components.ts';
 import { codesByStatus, successExample } from '../openapi/responses.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';

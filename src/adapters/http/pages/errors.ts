@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 

@@ -1,4 +1,5 @@
-import Router from '@koa/router';
+import { createRequire } from 'node:module';
+import type * as koaRouter from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
@@ -6,6 +7,9 @@ import { withTimeout } from '../../limits/response-timeout.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { type Route, route } from '../routing/define-route.ts';
+
+/** In its form as CommonJS: as an ES module it imports `http` by its name (../node-http.ts). */
+const { Router }: typeof koaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** Stage 10: after the time-out the client gets 503, and the signal tells the handler to stop. */
 export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeout'>): Middleware =>
@@ -80,7 +84,8 @@ export const FALLBACK = route(
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   // A router compares a path with each of its routes: the pages have one of their own, so that the API does not pay for them.
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
-  const [router, pages] = [0, 1].map(() => new Router({ exclusive: true, strict: true })) as [Router, Router];
+  const newRouter = () => new Router({ exclusive: true, strict: true });
+  const [router, pages] = [newRouter(), newRouter()] as const;
   const key = ({ method, path }: Route) => `${method} ${path}`;
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
   for (const each of routes.filter(({ form }) => form === undefined)) {

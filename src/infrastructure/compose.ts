@@ -21,6 +21,7 @@ import { openProviders, postedCallbacksOf } from './compose/providers.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
+import { openTracing } from './compose/tracing.ts';
 import type { Config } from './config.ts';
 import { createWakeUpSignal } from './mail/deliver-mail.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
@@ -68,6 +69,7 @@ const build = async (
   const pageFiles = await openPageFiles(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
+  opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const wakeUp = createWakeUpSignal();
   const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { currentRequest } from '../adapters/http/stages/arrival.ts';
+import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
@@ -40,9 +40,7 @@ const start = async (
   overrides: Overrides,
   opened: Closing,
 ): Promise<(why: string) => Promise<void>> => {
-  const { logger, lostLines, close } = await openLog(config, 'stdout', () => ({
-    requestId: currentRequest()?.requestId,
-  }));
+  const { logger, lostLines, close } = await openLog(config, 'stdout', idsOfRequest);
   opened.add(close);
   for (const warning of config.warnings) logger.warn(warning);
   // Before the database is created: a service whose port is taken leaves nothing behind.

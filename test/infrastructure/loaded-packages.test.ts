@@ -21,6 +21,8 @@ it('a start loads no package that only some services, or later requests, use', a
   const unneeded = [
     '@mikro-orm/mariadb',
     '@mikro-orm/mysql',
+    '@opentelemetry/api',
+    '@opentelemetry/sdk-trace',
     '@simplewebauthn/server',
     '@zxcvbn-ts/language-common',
     'bowser',

@@ -66,6 +66,10 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['METRICS', 'off', { metrics: null }],
   ['METRICS', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
   ['METRICS', '[::1]:9464', { metrics: { host: '::1', port: 9464 } }],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', { tracing: { endpoint: 'http://otel:4318' } }],
+  ['OTEL_TRACES_SAMPLER', 'always_off', { tracing: { ratio: 0, followsCaller: false } }],
+  ['OTEL_TRACES_SAMPLER', 'parentbased_always_on', { tracing: { ratio: 1, followsCaller: true } }],
+  ['OTEL_TRACES_SAMPLER_ARG', '0.05', { tracing: { ratio: 1 } }],
   ['DATA_DIR', '/var/lib/t', { dataDir: '/var/lib/t', database: { path: '/var/lib/t/database.sqlite' } }],
   [
     'DATABASE_URL',
@@ -216,6 +220,9 @@ export const REFUSED: Readonly<Record<string, string>> = {
   ].join('|'),
   LOG_LEVEL: 'verbose|INFO|30',
   METRICS: 'on|0|65536|localhost|db.example:9464|:9464|3000|::1:9464|[::1:9464|[::1]9464',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4318|grpc://otel:4317|http://u:p@otel:4318|http://otel:4318/?a=b|off',
+  OTEL_TRACES_SAMPLER: 'on|ALWAYS_ON|jaeger_remote|0.5',
+  OTEL_TRACES_SAMPLER_ARG: '-0.1|1.1|2|5%|1e-3|NaN|,5',
   DATA_DIR: 'a\0b|a\nb|~/data| |.data |\u00a0data',
   DATABASE_URL: [
     'sqlite:|sqlite::memory:|sqlite://x.sqlite|sqlite:~/x.sqlite|sqlite:x.sqlite?synchronous=off|sqlite:x.sqlite#y',

@@ -8,6 +8,7 @@ import type { StepUp } from '../../domain/assurance.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
+import type { Trace } from '../tracing/spans.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
@@ -66,6 +67,8 @@ declare module 'koa' {
     cookies: ReadonlyMap<string, readonly string[]>;
     /** Stage 3: the value of `svc-request-id`. */
     id: string;
+    /** Stage 3: the caller's trace, or a new one. */
+    trace: Trace;
     /** Stage 3: the application's version. */
     version: string;
     /** Stage 7: the claims of a valid access token. */

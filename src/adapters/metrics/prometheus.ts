@@ -78,6 +78,11 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     help: 'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
     registers,
   });
+  const lostSpans = new Counter({
+    name: 'tandem_spans_lost_total',
+    help: 'Spans of traces that the collector did not take, or that there was no room for.',
+    registers,
+  });
   const events = new Counter({
     name: 'tandem_account_events_total',
     help: 'What happened to accounts, by kind, and by the reason for the end of a session.',
@@ -117,6 +122,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
       'outcome',
       MAIL_OUTCOMES,
     ),
+    observeLostSpans: (count: number): void => lostSpans.inc(count),
     observeFallback: (): void => fallbacks.inc(),
     observeDatabaseFailure: counted(
       'tandem_database_failures_total',

@@ -63,6 +63,16 @@ export const someOf = <const T extends string>(options: readonly T[]) =>
     return given.every((item) => known.some((option) => option === item)) ? known : undefined;
   });
 
+/** The standard's names. */
+export const SAMPLERS = [
+  ...(['always_on', 'always_off', 'traceidratio'] as const),
+  ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
+] as const;
+
+export const ratio = parsed('a number from 0 to 1, such as 0.05', (text) =>
+  /^(?:0|1|[01]\.0+|0?\.\d{1,9})$/.test(text) ? Number(text) : undefined,
+);
+
 export const flag = parsed('true or false', (text) =>
   text === 'true' || text === 'false' ? text === 'true' : undefined,
 );

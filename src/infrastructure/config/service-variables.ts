@@ -69,7 +69,7 @@ export const SERVICE_VARIABLES = {
     default: '',
     unset: 'none',
     meaning:
-      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, baggage, sentry-trace. The service ignores them.',
+      'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, which the service reads, baggage, sentry-trace, which it ignores.',
   },
   TRUST_PROXY: {
     form: form.wholeNumber(0, 100),
@@ -110,6 +110,23 @@ export const SERVICE_VARIABLES = {
     default: 'off',
     meaning:
       'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. Not the port of the service.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    form: url.baseUrl,
+    unset: 'none: no spans',
+    meaning:
+      'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318. Spans of requests are sent to it.',
+  },
+  OTEL_TRACES_SAMPLER: {
+    form: form.oneOf(...form.SAMPLERS),
+    default: 'always_on',
+    meaning:
+      'Which requests have spans: always_on, always_off, traceidratio for a random part, or those after parentbased_: as the traceparent of the request says, which anybody may send, and as named without one.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    form: form.ratio,
+    default: '1',
+    meaning: 'With traceidratio, the part of the requests that have spans, from 0 to 1.',
   },
   DATA_DIR: {
     form: form.path,

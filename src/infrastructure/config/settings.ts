@@ -17,6 +17,11 @@ export const isProduction = (of: Values): boolean => of.NODE_ENV === 'production
 export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhost:${of.PORT}`;
 export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV');
 
+const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
+  const ratio = sampler.endsWith('traceidratio') ? of.OTEL_TRACES_SAMPLER_ARG : Number(sampler.endsWith('always_on'));
+  return { endpoint: of.OTEL_EXPORTER_OTLP_ENDPOINT ?? null, ratio, followsCaller: sampler.startsWith('parentbased_') };
+};
+
 /** What the service needs from the variables. Times are in milliseconds. */
 export const settingsOf = (of: Values) => {
   const allowedOriginsSetting = originsSettingOf(of);
@@ -54,6 +59,8 @@ export const settingsOf = (of: Values) => {
     rateLimits: { ...parse(rateLimits.schema, RATE_LIMITS[of.NODE_ENV]), ...of.RATE_LIMITS } as RateLimits,
     logLevel: of.LOG_LEVEL,
     metrics: of.METRICS,
+    /** With an `endpoint` of `null`, no spans are recorded. */
+    tracing: tracingOf(of),
 
     database: databaseOf(of),
     dataDir: of.DATA_DIR,

@@ -4,12 +4,17 @@ import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+
 describe('the request scope', () => {
-  it('contains the id, the time and the version of the request', async () => {
+  it('contains the ids, the time and the version of the request', async () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const { http } = await stageApp([probe(() => currentRequest())], { clock });
-    const { body } = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
-    expect(body.data).toEqual({ requestId: 'mine', time: Date.UTC(2026, 0, 1), version: '1.2.3' });
+    const { body } = await http
+      .get('/probe')
+      .set({ 'svc-request-id': 'mine', traceparent: `00-${TRACE}-00f067aa0ba902b7-00` })
+      .expect(200);
+    expect(body.data).toEqual({ requestId: 'mine', traceId: TRACE, time: Date.UTC(2026, 0, 1), version: '1.2.3' });
   });
 
   it('is available after await, in timers and in callbacks', async () => {

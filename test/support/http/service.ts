@@ -2,7 +2,7 @@ import request from 'supertest';
 import { expect, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
-import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
+import { idsOfRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
@@ -65,7 +65,7 @@ export const startService = async (
       environment: 'test',
       destination: { write: (line) => logs.push(JSON.parse(line)) },
     },
-    () => ({ requestId: currentRequest()?.requestId }),
+    idsOfRequest,
   );
   const service = await compose(config, logger, {
     ...(parts.storage && { storage: parts.storage }),

@@ -9,7 +9,7 @@ import { createApp } from '../../../src/adapters/http/app.ts';
 import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
 import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts';
 import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
-import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';
+import { idsOfRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { userFailures } from '../../../src/infrastructure/compose/pages.ts';
@@ -28,9 +28,7 @@ const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), builtInPages
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
-  const logger = createLogger({ level: 'trace', environment: 'test', destination }, () => ({
-    requestId: currentRequest()?.requestId,
-  }));
+  const logger = createLogger({ level: 'trace', environment: 'test', destination }, idsOfRequest);
   return {
     logger,
     sampling: logSampling(logger),

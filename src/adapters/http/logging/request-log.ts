@@ -27,8 +27,8 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const isSampled = route === undefined || level !== 'info';
   ctx.state.suppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
   if (ctx.state.suppressed) return;
-  // With the request id, since the scope of stage 4 has ended when an exception gets here.
-  const line = { requestId: ctx.request.id, route: route?.name, code };
+  // With the ids, since the scope of stage 4 has ended when an exception gets here.
+  const line = { ...idsOf(ctx), route: route?.name, code };
   logger[level](
     { ...line, ...(environment === 'development' && { status }), reason, err: originOf(error) },
     error.logMessage,
@@ -77,11 +77,12 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
   const duration = now - startedAt;
   const level = levelOf(duration, ctx.status, slowRequest);
   onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
+  endSpan(ctx);
   const isSlow = level === 'warn' || level === 'error';
   if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : suppressed) return;
   logger[level](
     {
-      requestId: ctx.request.id,
+      ...idsOf(ctx),
       method: ctx.method,
       route: route?.name,
       path: route?.path,
@@ -91,6 +92,29 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
     },
     ANSWERED,
   );
+};
+
+/** Stages 1 and 2 run before there is a trace. */
+const idsOf = ({ request: { id, trace } }: Context) => ({ requestId: id, traceId: trace?.traceId });
+
+/** The methods of OpenTelemetry's conventions; a stranger may send others. */
+const METHODS = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/;
+
+/** Ends the span of the request. Its path is that of the route: the one that was sent may name a user, or be a link of a mail. */
+const endSpan = ({ method, status, protocol, request, state: { route, loggedError } }: Context): void => {
+  const span = request.trace?.span;
+  if (!span) return;
+  const known = METHODS.test(method) ? method : 'HTTP';
+  const path = route === undefined || route.name === 'fallback' ? undefined : route.path;
+  span.rename(path === undefined ? known : `${known} ${path}`);
+  span.set({
+    'http.request.method': known === 'HTTP' ? '_OTHER' : known,
+    'http.response.status_code': status,
+    'url.scheme': protocol,
+    ...(path !== undefined && { 'http.route': path, 'url.path': path }),
+    ...(loggedError !== undefined && { 'tandem.error.code': loggedError.code }),
+  });
+  span.end(status >= 500 ? loggedError?.code : undefined);
 };
 
 const problemsOf = ({ details }: AppError): string | undefined =>

@@ -4,6 +4,7 @@ import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
+import { inTrace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { COOKIES, PREFIXES } from '../request/cookies.ts';
@@ -63,11 +64,12 @@ export const REQUEST_ID_HEADER = 'svc-request-id';
 /** Printable ASCII of a length that suits the log. Any other value is replaced. */
 const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
-/** Stage 3: sets the request's id and the version. */
+/** Stage 3: sets the request's id, its trace and the version. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
   function requestPreprocessing(ctx, next) {
     const given = ctx.get(REQUEST_ID_HEADER);
     ctx.request.id = REUSABLE_ID.test(given) ? given : ids.next();
+    ctx.request.trace = traceOfRequest(ctx.get('traceparent'));
     ctx.request.version = version;
     ctx.set(REQUEST_ID_HEADER, ctx.request.id);
     return next();
@@ -76,6 +78,7 @@ export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
 /** SPEC "Request processing", stage 4. */
 type RequestScope = {
   readonly requestId: string;
+  readonly traceId: string;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly version: string;
@@ -86,10 +89,17 @@ const scopes = new AsyncLocalStorage<RequestScope>();
 /** The request that the calling code belongs to, or `undefined` outside of a request. */
 export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
-/** Stage 4: from here on, any code that runs for the request can read its id. */
+/** The members of that request for a line of the log. */
+export const idsOfRequest = () => {
+  const { requestId, traceId } = currentRequest() ?? {};
+  return { requestId, traceId };
+};
+
+/** Stage 4: from here on, any code that runs for the request can read its ids. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
-  function requestScope({ request: { id, version } }, next) {
-    return scopes.run({ requestId: id, time: clock.now(), version }, next);
+  function requestScope({ request: { id, trace, version } }, next) {
+    const scope = { requestId: id, traceId: trace.traceId, time: clock.now(), version };
+    return inTrace(trace, () => scopes.run(scope, next));
   };
 
 /** The serialized form (RFC 6454 §6.2), bounded for the log. */

@@ -1,0 +1,123 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { redactError } from '../log/redact-error.ts';
+import {
+  newTraceParent,
+  RANDOM,
+  readTraceParent,
+  SAMPLED,
+  type TraceParent,
+  writeTraceParent,
+} from './trace-parent.ts';
+
+/** By the names of OpenTelemetry's semantic conventions. Neither secrets nor personal data: no addresses, names, tokens and query strings. */
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+/** `client`: the service waits for another program. */
+export type SpanKind = 'server' | 'client' | 'internal';
+
+/** A span that is recorded. */
+export type RecordedSpan = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly rename: (name: string) => void;
+  readonly set: (attributes: Attributes) => void;
+  /** @param errorType a word for what has failed. */
+  readonly end: (errorType?: string) => void;
+};
+
+export type SpanRecorder = {
+  /** Whether to record a trace that begins here. @param caller what a request says about the trace that it belongs to. */
+  readonly samples: (caller?: TraceParent) => boolean;
+  readonly start: (name: string, kind: SpanKind, attributes: Attributes, parent?: TraceParent) => RecordedSpan;
+};
+
+/** The trace that running code belongs to. `span` is `null` if it is not recorded. */
+export type Trace = TraceParent & { readonly span: RecordedSpan | null };
+
+/** `null` while tracing is off. */
+let recorder: SpanRecorder | null = null;
+const traces = new AsyncLocalStorage<Trace>();
+
+/** Records the spans of this process, until the function that it returns is called. */
+export const recordSpans = (given: SpanRecorder): (() => void) => {
+  recorder = given;
+  return () => {
+    if (recorder === given) recorder = null;
+  };
+};
+
+/** The trace of a request. The caller's trace id is taken; whether the trace is recorded is decided here. @param header `traceparent` */
+export const traceOfRequest = (header: string): Trace => {
+  const caller = header === '' ? undefined : readTraceParent(header);
+  if (recorder === null) return { ...(caller ?? newTraceParent()), span: null };
+  return recorder.samples(caller) ? started(recorder, ['HTTP', 'server', {}, caller]) : unrecorded(caller);
+};
+
+const unrecorded = (caller = newTraceParent()): Trace => ({ ...caller, flags: caller.flags & RANDOM, span: null });
+
+const started = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
+  const span = by.start(...given);
+  const [, , , parent] = given;
+  return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
+};
+
+export const inTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
+
+/** A header for requests to other programs: they belong to the trace of the running code. */
+export const traceHeaders = (): { readonly traceparent?: string } => {
+  const trace = traces.getStore();
+  return trace === undefined ? {} : { traceparent: writeTraceParent(trace) };
+};
+
+type Work<Result> = (set: RecordedSpan['set']) => Promise<Result>;
+const nowhere = (): void => undefined;
+
+/**
+ * Records how long work takes, and whether it fails, as a part of the running trace. In the background, without one, a trace begins.
+ * @param name of few different values, without a parameter of a request
+ * @param work gets a function for attributes that are known later
+ */
+export const span = <Result>(
+  name: string,
+  attributes: Attributes,
+  work: Work<Result>,
+  kind: SpanKind = 'client',
+): Promise<Result> => {
+  if (recorder === null) return work(nowhere);
+  const parent = traces.getStore();
+  if (parent !== undefined) return innerSpan(name, attributes, work, kind);
+  if (!recorder.samples()) return inTrace(unrecorded(), () => work(nowhere));
+  return ended(started(recorder, [name, kind, attributes]), work);
+};
+
+/** The same for steps that mean nothing by themselves, such as a statement: only in a trace that is recorded. */
+export const innerSpan = <Result>(
+  name: string,
+  attributes: Attributes,
+  work: Work<Result>,
+  kind: SpanKind = 'client',
+): Promise<Result> => {
+  if (recorder === null) return work(nowhere);
+  const parent = traces.getStore();
+  if (parent === undefined || parent.span === null) return work(nowhere);
+  return ended(started(recorder, [name, kind, attributes, parent]), work);
+};
+
+const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
+  const { span } = trace;
+  try {
+    const result = await inTrace(trace, () => work((attributes) => span?.set(attributes)));
+    span?.end();
+    return result;
+  } catch (error) {
+    span?.end(errorTypeOf(error));
+    throw error;
+  }
+};
+
+/** A code of ours, of the system or of a driver, or the name of the error's class: never its message. */
+const errorTypeOf = (error: unknown): string => {
+  if (error instanceof AppError) return error.code;
+  const { code, type } = redactError(error, 0);
+  return String(code ?? type);
+};

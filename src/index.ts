@@ -37,6 +37,7 @@ export {
 } from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
+export type { EndedSessions } from './application/ports/ended-sessions.ts';
 export type { EventRepository } from './application/ports/event-repository.ts';
 export type { FactorRepository } from './application/ports/factor-repository.ts';
 export type {

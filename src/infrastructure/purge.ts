@@ -10,7 +10,7 @@ const BATCH_SIZE = 100;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, remembered devices, events, links, invitations, used values and counts of mail, and logs what operators did, until
+ * Deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used values and counts of mail, and logs what operators did, until
  * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
@@ -37,11 +37,12 @@ export const purge = async (
       await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
-  const { sessions, devices, events, links, usedValues, mailboxes } = purges(deps);
+  const { sessions, devices, events, endedSessions, links, usedValues, mailboxes } = purges(deps);
   await Promise.all([
     repeat('sessions', sessions, 'expired sessions could not be purged'),
     repeat('remembered-devices', devices, 'expired remembered devices could not be purged'),
     repeat('events', events, 'old events could not be purged'),
+    repeat('ended-sessions', endedSessions, 'sessions that ended could not be purged from the list of them'),
     repeat('links', links, 'expired links could not be purged'),
     repeat('used-values', usedValues, 'expired values that were used could not be purged'),
     repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),

@@ -55,9 +55,9 @@ const start = async (
   }
   const server = await listen(service.http, config);
   const background = new AbortController();
-  const { eventsRetention } = config;
+  const { eventsRetention, accessLifetime } = config;
   const purging = purge(
-    { ...service.ports, eventsRetention },
+    { ...service.ports, eventsRetention, accessLifetime },
     logger,
     background.signal,
     service.metrics?.observePurged,

@@ -21,6 +21,7 @@ const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactio
   users: 'user-repository',
   sessions: 'session-repository',
   events: 'event-repository',
+  endings: 'ended-sessions',
   links: 'link-repository',
   invitations: 'invitation-repository',
   outbox: 'outbox',

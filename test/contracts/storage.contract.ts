@@ -1,5 +1,6 @@
 import type { Stores } from '../../src/application/ports/transactions.ts';
 import { binding } from './storage/binding.ts';
+import { endings } from './storage/ended-sessions.ts';
 import { ending } from './storage/ending-sessions.ts';
 import { events } from './storage/events.ts';
 import { devices, factors, identities, passkeys } from './storage/factors.ts';
@@ -18,7 +19,7 @@ import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
   Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions' | 'records'>, (tests: Tests<GivenStorage>) => void>
-> = { events, links, invitations, outbox, used, passkeys, identities, factors, devices, transactions };
+> = { events, endings, links, invitations, outbox, used, passkeys, identities, factors, devices, transactions };
 
 /**
  * Registers the tests of every promise of all repositories, and of their transactions, for one storage.

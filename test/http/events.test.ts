@@ -121,7 +121,7 @@ const ENDINGS: readonly (readonly [
     BY_ITSELF,
     async () => {
       clock.advance(8 * DAY);
-      await purges({ ...service.ports, eventsRetention: 0 }).sessions(100);
+      await purges({ ...service.ports, eventsRetention: 0, accessLifetime: 0 }).sessions(100);
     },
   ],
   [

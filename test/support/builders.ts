@@ -1,4 +1,5 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
+import type { Ended } from '../../src/domain/ended-session.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import type { Identity } from '../../src/domain/identity.ts';
 import type { Invitation } from '../../src/domain/invitation.ts';
@@ -94,6 +95,16 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
 });
 
 /** An invitation of an address of its own. */
+/** A session that has ended. */
+export const anEnded = (given: Partial<Ended> = {}): Ended => ({
+  id: anId(),
+  at: NOW,
+  userId: null,
+  sessionId: anId(),
+  reason: 'logout',
+  ...given,
+});
+
 export const anInvitation = (given: Partial<Invitation> = {}): Invitation => {
   const id = anId();
   return {

@@ -35,7 +35,16 @@ const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 're
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 /** What is done every minute: rows that are purged, and `operations`, what operators did, which is logged. */
-const ROUNDS = ['sessions', 'remembered-devices', 'events', 'links', 'mailboxes', 'used-values', 'operations'] as const;
+const ROUNDS = [
+  'sessions',
+  'remembered-devices',
+  'events',
+  'ended-sessions',
+  'links',
+  'mailboxes',
+  'used-values',
+  'operations',
+] as const;
 export type Round = (typeof ROUNDS)[number];
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];

@@ -65,6 +65,24 @@ export const MIGRATIONS: readonly Migration[] = [
       await schema.alterTable(`${prefix}events`).addColumn('note', text).execute();
     },
   },
+  {
+    name: '1.1.0-ended-sessions',
+    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
+      const table = `${prefix}ended_sessions`;
+      await schema
+        .createTable(table)
+        .addColumn('id', indexedText, (column) => column.notNull())
+        .addColumn('at', integer, (column) => column.notNull())
+        .addColumn('user_id', text)
+        .addColumn('session_id', text)
+        .addColumn('reason', text, (column) => column.notNull())
+        .addColumn('version', integer, (column) => column.notNull())
+        .addPrimaryKeyConstraint(`${table}_pkey`, ['id'])
+        .modifyEnd(tableOptions)
+        .execute();
+      await schema.createIndex(`${table}_at`).on(table).columns(['at', 'id']).execute();
+    },
+  },
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {

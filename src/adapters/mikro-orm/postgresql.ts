@@ -16,7 +16,7 @@ export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKi
     join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
   // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
-  schema: (sql) => sql.replace(/^(create table "\w*sessions" .*);$/m, '$1 with (fillfactor = 85);'),
+  schema: (sql) => sql.replace(/^(create table "\w*(?<!ended_)sessions" .*);$/m, '$1 with (fillfactor = 85);'),
   sessions: postgresqlSessions,
   time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
   about: `select 'PostgreSQL ' || current_setting('server_version') as version,

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import type { EndedSessions } from '../../application/ports/ended-sessions.ts';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
+import { endedBy } from '../../domain/ended-session.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import {
   type AccountEvent,
@@ -11,7 +13,7 @@ import {
   EVENTS_KEPT,
 } from '../../domain/event.ts';
 import { canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
-import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow } from './change.ts';
+import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow, withoutVersion } from './change.ts';
 import { type Equal, type Records, type Stored, violates } from './records.ts';
 import type { Tables } from './tables.ts';
 
@@ -109,6 +111,7 @@ export const eventRepositoryOver = (
         for (const event of events) if (event.userId === userId) await store(toEventRow(event));
         await removeSurplus(userId);
       }
+      for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
       for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
     },
     async list({ userId, before, limit }) {
@@ -132,3 +135,13 @@ export const eventRepositoryOver = (
     },
   };
 };
+
+export const endedSessionsOver = (records: Records): EndedSessions => ({
+  add: (ended) => records.insert('endedSessions', ended),
+  async list(since, limit) {
+    const order = ['at', 'id'] as const;
+    const rows = await records.list('endedSessions', { range: ['at', '>=', since], order, descending: true, limit });
+    return rows.map(withoutVersion);
+  },
+  purge: (until, limit) => purgeRows(records, 'endedSessions', { time: 'at', until, limit }),
+});

@@ -2,7 +2,7 @@ import type { Storage, Stores, Transactions } from '../../application/ports/tran
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
-import { eventRepositoryOver, userRepositoryOver } from './accounts.ts';
+import { endedSessionsOver, eventRepositoryOver, userRepositoryOver } from './accounts.ts';
 import {
   factorRepositoryOver,
   identityRepositoryOver,
@@ -22,6 +22,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   users,
   sessions: sessionRepositoryOver(records, users),
   events: eventRepositoryOver(records, users),
+  endings: endedSessionsOver(records),
   links: linkRepositoryOver(records),
   invitations: invitationRepositoryOver(records),
   outbox: outboxOver(records),

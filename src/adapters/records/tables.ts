@@ -1,3 +1,4 @@
+import type { Ended } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
@@ -27,6 +28,8 @@ export type Tables = {
   };
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
+  /** They outlive their users. */
+  readonly endedSessions: Ended;
   readonly links: Link;
   readonly invitations: Invitation;
   readonly outbox: Message & {
@@ -168,6 +171,12 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     ofUser: true,
   },
   operations: { name: 'operations', columns: { id: 'text', event: 'json' }, key: ['id'] },
+  endedSessions: {
+    name: 'ended_sessions',
+    columns: { id: 'text', at: 'integer', userId: 'text?', sessionId: 'text?', reason: 'text' },
+    key: ['id'],
+    indexes: { ended_sessions_at: ['at', 'id'] },
+  },
   links: {
     name: 'links',
     columns: {

@@ -1,3 +1,4 @@
+import type { EndedSessions } from './ended-sessions.ts';
 import type { EventRepository } from './event-repository.ts';
 import type { FactorRepository } from './factor-repository.ts';
 import type { IdentityRepository } from './identity-repository.ts';
@@ -19,6 +20,7 @@ export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
   readonly events: EventRepository;
+  readonly endings: EndedSessions;
   readonly links: LinkRepository;
   readonly invitations: InvitationRepository;
   readonly outbox: Outbox;

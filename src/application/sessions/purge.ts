@@ -7,15 +7,16 @@ import { endings } from './end-sessions.ts';
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = ChangeDeps &
-  Pick<Stores, 'devices' | 'links' | 'invitations' | 'outbox' | 'used' | 'events'> & {
+  Pick<Stores, 'devices' | 'links' | 'invitations' | 'outbox' | 'used' | 'events' | 'endings'> & {
     readonly eventsRetention: number;
+    readonly accessLifetime: number;
   };
 
 /** Milliseconds. To an instance whose clock is behind, a value that has expired here may still be live. */
 const USED_KEPT = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
-  const { devices, links, invitations, outbox, used, events, clock, eventsRetention } = deps;
+  const { devices, links, invitations, outbox, used, events, endings: ended, clock } = deps;
   return {
     sessions: (limit) =>
       deps.transactions.run(async (stores) => {
@@ -24,11 +25,12 @@ export const purges = (deps: PurgeDeps) => {
         await record(deps, stores, NO_ORIGIN, expired);
         return purged.length;
       }),
-    events: (limit) => events.purge(clock.now() - eventsRetention, limit),
+    events: (limit) => events.purge(clock.now() - deps.eventsRetention, limit),
     devices: (limit) => devices.purge(clock.now(), limit),
     /** Those of users, and those that invite. */
     links: async (limit) => (await links.purge(clock.now(), limit)) + (await invitations.purge(clock.now(), limit)),
     usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
+    endedSessions: (limit) => ended.purge(clock.now() - deps.accessLifetime - USED_KEPT, limit),
     /** Counts of mail that no longer limit anything. */
     mailboxes: (limit) => outbox.purge(clock.now(), limit),
   } satisfies Record<string, Purge>;

@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const { path: directory, remove } = temporaryDirectory();
 const path = join(directory, 'tandem.sqlite');
-const TABLES = ['users', 'invitations', 'outbox', 'mailboxes', 'used_values', 'operations'];
+const TABLES = ['users', 'invitations', 'outbox', 'mailboxes', 'used_values', 'operations', 'ended_sessions'];
 
 describe('in a file of SQLite', () => {
   let database: Database;

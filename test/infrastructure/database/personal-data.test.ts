@@ -37,10 +37,10 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
 const NAMES = Object.keys(TABLES) as TableName[];
 /**
  * Those whose rows go with a user, or that have one of these columns. An invitation is of an address without an account, and is used up, or
- * gone after seven days.
+ * gone after seven days. What has ended outlives its user, for as long as an access token does.
  */
 const NAMING_USERS = NAMES.filter((name) => {
-  if (name === 'invitations') return false;
+  if (name === 'invitations' || name === 'endedSessions') return false;
   const { columns, ofUser } = TABLES[name];
   return ofUser === true || ['userId', 'username', 'email'].some((column) => column in columns);
 });
@@ -57,7 +57,7 @@ describe('a user, of whom every table that names users has a row', () => {
     stores = storageOver(database.records);
     await stores.users.add(user);
     await stores.sessions.add(session);
-    await stores.events.add([anEvent({ userId: user.id, address: 'network 1' })]);
+    await stores.events.add([anEvent({ userId: user.id, kind: 'enabled', address: 'network 1' })]);
     await stores.links.put(aLink({ userId: user.id, email: user.email }));
     await stores.passkeys.add(aPasskey({ userId: user.id }));
     await stores.identities.add(anIdentity({ userId: user.id }));
@@ -97,15 +97,16 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(account.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
   });
 
-  it('leaves no row in any table, but what an operator did until it is logged', async () => {
+  it('leaves no row in any table, but what an operator did until it is logged, and what has ended until it is purged', async () => {
     const origin = { ...NO_ORIGIN, actor: 'Una' };
     expect(await removeAccount({ clock, ids: { next: anId } }, stores, user.id, origin)).toBe(true);
-    expect(await tablesWithTheUser()).toEqual(['operations']);
+    expect(await tablesWithTheUser()).toEqual(['endedSessions', 'operations']);
     expect(await stores.events.takeOperated(10)).toMatchObject([
       { kind: 'deleted', actor: 'Una' },
       { kind: 'session-ended', actor: 'Una' },
       { kind: 'device-forgotten', actor: 'Una' },
     ]);
+    expect(await stores.endings.purge(NOW, 10)).toBe(2);
     expect(await tablesWithTheUser()).toEqual([]);
   });
 });

@@ -4,15 +4,15 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { purge } from '../../../src/infrastructure/purge.ts';
-import { aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
+import { anEnded, aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const RETENTION = 1_000;
-const HOUR = 3_600_000;
+const [MINUTE, HOUR] = [60_000, 3_600_000];
 const ids = sequentialIds();
 const user = aUser();
 
-/** Stores with 900 old events, an event that is kept, an expired link, 2,500 values that were used and expired an hour ago, one that expired later, an expired session, and two remembered devices, of which one has expired. */
+/** Stores with 900 old events, an event that is kept, an expired link, 2,500 values that were used and expired an hour ago, one that expired later, an expired session, two remembered devices, of which one has expired, and two ended sessions, of which one is no longer listed. */
 const filled = async () => {
   const { transactions, ...stores } = memoryStorage();
   await stores.users.add(user);
@@ -28,7 +28,15 @@ const filled = async () => {
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
-  return { ...stores, transactions, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
+  for (const at of [NOW - HOUR - MINUTE, NOW - HOUR - MINUTE + 1]) await stores.endings.add(anEnded({ at }));
+  return {
+    ...stores,
+    transactions,
+    clock: { now: () => NOW },
+    ids,
+    eventsRetention: RETENTION,
+    accessLifetime: MINUTE,
+  };
 };
 
 const listed = ({ events }: Awaited<ReturnType<typeof filled>>) =>
@@ -58,6 +66,7 @@ describe('the purge', () => {
       expect(left).toStrictEqual(['expired', 'disabled']);
       expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
     });
+    expect((await stores.endings.list(0, 1_000)).at(-1)?.at).toBe(NOW - HOUR - MINUTE + 1);
     expect(await stores.devices.listByUser(user.id, 0)).toMatchObject([{ expiresAt: NOW + 1 }]);
     expect([await stores.used.use('expired 2499', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
       true,
@@ -65,6 +74,7 @@ describe('the purge', () => {
     ]);
     const rows = ({ msg, rows, count }: Line) => `${msg}: ${count} ${rows}`;
     expect(lines.map(rows).toSorted()).toStrictEqual([
+      'purged: 1 ended-sessions',
       'purged: 1 links',
       'purged: 1 remembered-devices',
       'purged: 1 sessions',
@@ -85,12 +95,15 @@ describe('the purge', () => {
     const done: string[] = [];
     const isDone = async () => {
       expect(await listed(stores)).toHaveLength(1);
-      expect(done.toSorted()).toStrictEqual(['events', 'mailboxes', 'operations', 'remembered-devices', 'used-values']);
+      expect(done.toSorted()).toStrictEqual([
+        ...['ended-sessions', 'events', 'mailboxes', 'operations', 'remembered-devices', 'used-values'],
+      ]);
     };
     const lines = await purgeUntil(stores, isDone, (round) => done.push(round));
     expect(lines.map(({ msg }) => msg).toSorted()).toStrictEqual([
       'expired links could not be purged',
       'expired sessions could not be purged',
+      'purged',
       'purged',
       'purged',
       'purged',

@@ -76,7 +76,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       logout: [
         ...[BEGIN, 'lock users', 'select sessions'],
         ...['select sessions', 'delete sessions'],
-        ...[...ADD_EVENT, 'commit'],
+        ...[...ADD_EVENT, 'insert ended_sessions', 'commit'],
       ],
     });
   });

@@ -6,6 +6,7 @@ import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/
 import {
   aFactor,
   aLink,
+  anEnded,
   anEvent,
   anId,
   anIdentity,
@@ -24,6 +25,7 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     sessions: [aSessionRow({ userId, proofs: [at, Number.MAX_SAFE_INTEGER] }), aSessionRow({ userId, deviceKey: '' })],
     events: [anEventRow({ userId, countedBy: 'an hour' }), anEventRow({ userId, at }), anEventRow({ userId })],
     operations: [{ id: anId(), event: anEvent({ userId, actor: 'Jo' }) }],
+    endedSessions: [anEnded(), anEnded({ userId, sessionId: null, at })],
     links: [0, at].flatMap((since) => LINK_PURPOSES.map((purpose) => aLink({ userId, purpose, since }))),
     invitations: [anInvitation({ email: `invited.${at}@example.org`, attributes: { level: at } })],
     outbox: [aMessageRow({ userId, wasVerified: true }), aMessageRow({ userId: null, request: `to ${userId}` })],

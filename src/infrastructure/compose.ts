@@ -82,7 +82,7 @@ const build = async (
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);
   opened.add(hooks.close);
-  const limits = await openLimits(config.redisUrls, logger, opened, metrics?.observeFallback);
+  const limits = await openLimits(config, logger, opened, metrics?.observeFallback);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
     storage: database.storage,

@@ -3,15 +3,16 @@ import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
-import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
-import { openLog } from './logging/log.ts';
+import { type Log, openLog } from './logging/log.ts';
 import { purge } from './purge.ts';
+import { isWorker, startWorkers } from './workers.ts';
 
 /**
- * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.
+ * Starts the service. If that fails, it closes everything that was opened, including the caller's storage. With WORKERS above 1, this process only
+ * starts others, which run the same program: there, this function serves requests.
  * @param overrides replacements for parts of the service
  * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
  *   connections. `why` is logged. Further calls wait for the first one.
@@ -35,21 +36,45 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   }
 };
 
-const start = async (
-  config: Config,
-  overrides: Overrides,
-  opened: Closing,
-): Promise<(why: string) => Promise<void>> => {
-  const { logger, lostLines, close } = await openLog(config, 'stdout', idsOfRequest);
-  opened.add(close);
-  for (const warning of config.warnings) logger.warn(warning);
+type Stop = (why: string) => Promise<void>;
+
+const start = async (config: Config, overrides: Overrides, opened: Closing): Promise<Stop> => {
+  // The last thing that is closed: a worker without it ends.
+  if (isWorker(config)) opened.add(() => process.disconnect?.());
+  const log = await openLog(config, 'stdout', idsOfRequest);
+  opened.add(log.close);
+  if (isWorker(config)) return once(await serveRequests(config, overrides, opened, log));
+  for (const warning of config.warnings) log.logger.warn(warning);
   // Before the database is created: a service whose port is taken leaves nothing behind.
   await probePort({ ...config, settings: SETTINGS.service });
   if (config.metrics !== null) await probePort({ ...config.metrics, settings: SETTINGS.metrics });
+  if (config.workers === 1) return once(await serveRequests(config, overrides, opened, log));
+  await startWorkers(config, log.logger, opened);
+  return once(() => opened.closeAll());
+};
+
+/** Only the first call stops. */
+const once = (stop: Stop): Stop => {
+  let stopping: Promise<void> | undefined;
+  return (why) => {
+    stopping ??= stop(why);
+    return stopping;
+  };
+};
+
+const serveRequests = async (
+  config: Config,
+  overrides: Overrides,
+  opened: Closing,
+  { logger, lostLines }: Log,
+): Promise<Stop> => {
+  // The process that starts workers does without it.
+  const { compose } = await import('./compose.ts');
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
   service.metrics?.watchLog(lostLines);
-  if (config.metrics !== null && service.metrics !== null) {
+  if (isWorker(config)) service.metrics?.answerPrimary();
+  else if (config.metrics !== null && service.metrics !== null) {
     const metrics = await listenForMetrics(service.metrics, config.metrics);
     opened.add(metrics.closeNow);
   }
@@ -66,16 +91,11 @@ const start = async (
   opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);
-  const stop = async (why: string): Promise<void> => {
+  return async (why) => {
     logger.info({ why, delay: config.shutdownDelay }, 'Tandem is stopping');
     service.announceStop();
     await pause(config.shutdownDelay);
     background.abort();
     await opened.closeAll();
-  };
-  let stopping: Promise<void> | undefined;
-  return (why) => {
-    stopping ??= stop(why);
-    return stopping;
   };
 };

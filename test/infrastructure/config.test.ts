@@ -13,6 +13,7 @@ describe('without any variable', () => {
   it('development gets its defaults', () => {
     expect(parseConfig({})).toEqual({
       environment: 'development',
+      workers: 1,
       host: '127.0.0.1',
       port: 3000,
       baseUrl: 'http://localhost:3000',

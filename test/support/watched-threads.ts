@@ -9,9 +9,11 @@ export const watchedThreads = () => {
     tasks.push(task);
     load.running += 1;
     load.most = Math.max(load.most, load.running);
-    return hashingThreads.run(task).finally(() => {
-      load.running -= 1;
-    });
+    return hashingThreads()
+      .run(task)
+      .finally(() => {
+        load.running -= 1;
+      });
   };
   return { tasks, load, run };
 };

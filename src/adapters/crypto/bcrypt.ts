@@ -35,7 +35,7 @@ const isOwn = (hash: string): boolean => hash.startsWith('$2');
 export const bcryptPasswordHasher = ({
   cost = DEFAULT_COST,
   maxWait = 10_000,
-  runner = hashingThreads,
+  runner = hashingThreads(),
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
   const enqueue = boundedQueue({
     width: runner.width,
@@ -71,8 +71,8 @@ export type HashingRunner = {
   readonly run: (task: HashingTask) => Promise<HashingResult>;
 };
 
-/** One for each core, eight at most: each uses some megabytes. */
-const THREADS = Math.min(availableParallelism(), 8);
+/** Each thread uses some megabytes. */
+const MAX_THREADS = 8;
 /** Each thread has a second task waiting, so that it is not idle until the main thread has read its result. */
 const TASKS_PER_THREAD = 2;
 /** Where the system gives priorities to threads (Linux), these yield to the thread that serves requests. See nice(2). */
@@ -80,24 +80,30 @@ const NICENESS = 10;
 
 let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
 
-const start = async () => {
+const start = async (count: number) => {
   const { Piscina } = await import('piscina');
   return new Piscina<HashingTask, HashingResult>({
     // In the packed service it is JavaScript, as this module is.
     filename: join(import.meta.dirname, `hashing-thread${extname(import.meta.filename)}`),
-    minThreads: THREADS,
-    maxThreads: THREADS,
+    minThreads: count,
+    maxThreads: count,
     concurrentTasksPerWorker: TASKS_PER_THREAD,
     niceIncrement: NICENESS,
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 4 },
   });
 };
 
-/** Threads of the process. They are started with the first task, and don't keep the process alive. */
-export const hashingThreads: HashingRunner = {
-  width: THREADS * TASKS_PER_THREAD,
-  run: async (task) => {
-    threads ??= start();
-    return (await threads).run(task);
-  },
+/**
+ * Threads of the process, one for each core. They are started with the first task, and don't keep the process alive.
+ * @param processes that share the cores.
+ */
+export const hashingThreads = (processes = 1): HashingRunner => {
+  const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
+  return {
+    width: count * TASKS_PER_THREAD,
+    run: async (task) => {
+      threads ??= start(count);
+      return (await threads).run(task);
+    },
+  };
 };

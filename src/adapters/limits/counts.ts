@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { outageLog } from '../log/outage-log.ts';
+import { type OutageMessages, outageLog } from '../log/outage-log.ts';
 
 /** Counts requests, and keeps the counts of log-ins. Times are milliseconds. */
 export type Counts = {
@@ -18,7 +18,7 @@ type MemoryOptions = {
   readonly capacity?: number;
 };
 
-/** Counts in this process: without Redis, and while Redis is unavailable. */
+/** Counts in this process: without Redis, and while others that count for several processes are unavailable. */
 export const memoryCounts = ({ now = () => performance.now(), capacity = 200_000 }: MemoryOptions = {}): Counts => {
   const requests = new BoundedMap<{ count: number }>(capacity);
   const texts = new BoundedMap<string>(capacity);
@@ -75,27 +75,25 @@ class BoundedMap<Value> {
   }
 }
 
-/** Milliseconds without calls after a failure, so that a Redis that hangs delays few requests. */
+/** Milliseconds without calls after a failure, so that a store that hangs delays few requests. */
 const PAUSE = 1_000;
 
 export type SharedCounts = Counts & {
-  /** Whether the process counts because Redis is unavailable. */
+  /** Whether the process counts because the shared store is unavailable. */
   readonly isDegraded: () => boolean;
 };
 
 /**
- * Counts for all instances, and in this process while the shared store is unavailable. Each change is logged once.
- * @param onFallback called for each call that the process answers itself.
+ * Counts for several processes, and in `own` while the shared store is unavailable. Each change is logged once.
+ * @param onFallback called for each call that `own` answers.
  */
 export const sharedCounts = (
   { shared, own }: { readonly shared: Counts; readonly own: Counts },
   logger: Logger,
+  messages: OutageMessages,
   onFallback = () => {},
 ): SharedCounts => {
-  const outage = outageLog(logger, {
-    unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
-    available: 'Redis is available again: requests and failed log-ins are counted for all instances',
-  });
+  const outage = outageLog(logger, messages);
   let pausedUntil = 0;
   const call = async <Result>(work: (counts: Counts) => Promise<Result>, isWrite = true): Promise<Result> => {
     try {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 /** The log messages of the first failure, and of the first success after it. */
-type OutageMessages = { readonly unavailable: string; readonly available: string };
+export type OutageMessages = { readonly unavailable: string; readonly available: string };
 
 /** Logs when something stops working, and when it works again. */
 export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: OutageMessages) => {

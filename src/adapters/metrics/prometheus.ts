@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/records.ts';
@@ -67,6 +67,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     name: 'tandem_build_info',
     help: 'The version of the service, and the commit that it was built from: always 1.',
     labelNames: ['version', 'revision'],
+    aggregator: 'first',
     registers,
   }).set({ version: build.version, revision: build.revision ?? '' }, 1);
   const requests = new Histogram({
@@ -111,6 +112,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     name: 'tandem_purge_done_timestamp_seconds',
     help: 'When a purge last left nothing that was due, by what is purged; at first, the start.',
     labelNames: ['rows'],
+    aggregator: 'max',
     registers,
   });
   for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
@@ -145,6 +147,11 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     watch: (readings: Readings): void => watch(readings, registers),
     /** @param lost how many lines of the log were dropped so far. */
     watchLog: (lost: () => number): void => watchLog(lost, registers),
+    /** In a worker: `metricsOfWorkers` asks for them. */
+    answerPrimary: (): void => {
+      AggregatorRegistry.setRegistries(registry);
+      new AggregatorRegistry();
+    },
     contentType: registry.contentType,
     /** In the exposition format. */
     text: (): Promise<string> => registry.metrics(),
@@ -152,22 +159,34 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
 };
 
 export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
+export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
+
+/** In the primary process: the metrics of all workers, added up where that has a meaning. */
+export const metricsOfWorkers = (): Scraped => {
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
+};
+
+/** How the values of workers become one. */
+type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {
   const { isRedisUp, isReady, waitingMail, maxDatabaseConnections } = readings;
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+  const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator: Aggregator) =>
     new Gauge({
       name,
       help,
+      aggregator,
       registers,
       async collect() {
         this.set(await read());
       },
     });
-  const gaugeBy = (label: string, name: string, help: string, read: () => object) =>
+  const gaugeBy = (label: string, name: string, help: string, read: () => object, aggregator: Aggregator = 'sum') =>
     new Gauge({
       name,
       help,
+      aggregator,
       labelNames: [label],
       registers,
       collect() {
@@ -187,30 +206,46 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     () => readings.databaseConnections() ?? {},
   );
   if (maxDatabaseConnections !== null)
-    gauge('tandem_database_connections_max', 'The most connections that the pool opens.', () => maxDatabaseConnections);
+    gauge(
+      'tandem_database_connections_max',
+      'The most connections that the pool opens.',
+      () => maxDatabaseConnections,
+      'sum',
+    );
   gauge(
     'tandem_ready',
     'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
     async () => Number(await isReady()),
+    'min',
   );
   gauge(
     'tandem_clock_offset_seconds',
     "By how much the database's clock, which the service goes by, is ahead of this machine's.",
     () => readings.clockOffset() / 1000,
+    'average',
   );
   gaugeBy(
     'mode',
     'tandem_rate_limit_mode',
     'Where requests are counted for the rate limits: 1 for the current mode.',
     () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)])),
+    'max',
   );
   if (isRedisUp !== null)
-    gauge('tandem_redis_up', 'Whether the check `redis` of GET /health/ready is up: 1 or 0.', async () =>
-      Number(await isRedisUp()),
+    gauge(
+      'tandem_redis_up',
+      'Whether the check `redis` of GET /health/ready is up: 1 or 0.',
+      async () => Number(await isRedisUp()),
+      'min',
     );
   if (waitingMail === null) return;
-  gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count);
-  gauge('tandem_mail_waiting_seconds', 'How long the oldest message has been waiting.', () => waitingMail().seconds);
+  gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count, 'max');
+  gauge(
+    'tandem_mail_waiting_seconds',
+    'How long the oldest message has been waiting.',
+    () => waitingMail().seconds,
+    'max',
+  );
 };
 
 const watchLog = (lost: () => number, registers: Registry[]): void => {

@@ -2,9 +2,12 @@ import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { isReady } from '../../adapters/http/routes/service/health.ts';
 import { memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
+import { primaryCounts } from '../../adapters/limits/primary-counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import type { Closing } from '../closing.ts';
+import type { Config } from '../config.ts';
+import { isWorker, toPrimary } from '../workers.ts';
 
 type Limits = {
   readonly counts: SharedCounts;
@@ -14,16 +17,32 @@ type Limits = {
   readonly isRedisUp: (() => Promise<boolean>) | null;
 };
 
-/** What limits are counted in: for all instances through Redis; in the process without one, or while it is unavailable. */
+const REDIS = {
+  unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
+  available: 'Redis is available again: requests and failed log-ins are counted for all instances',
+};
+const PRIMARY = {
+  unavailable: 'the primary process does not respond: this worker counts requests and failed log-ins for itself',
+  available: 'the primary process responds again: requests and failed log-ins are counted for all workers',
+};
+
+/** In the process, or for all workers in the primary process. */
+const openOwn = (config: Config, logger: Logger): SharedCounts =>
+  isWorker(config)
+    ? sharedCounts({ shared: primaryCounts(toPrimary), own: memoryCounts() }, logger, PRIMARY)
+    : { ...memoryCounts(), isDegraded: () => false };
+
+/** What limits are counted in: for all instances through Redis; in the instance without one, or while it is unavailable. */
 export const openLimits = async (
-  urls: readonly string[],
+  config: Config,
   logger: Logger,
   opened: Closing,
   onFallback?: () => void,
 ): Promise<Limits> => {
-  const own = memoryCounts();
+  const urls = config.redisUrls;
+  const own = openOwn(config, logger);
   if (urls.length === 0)
-    return { counts: { ...own, isDegraded: () => false }, checks: [], mode: () => 'process', isRedisUp: null };
+    return { counts: own, checks: [], mode: () => (own.isDegraded() ? 'degraded' : 'process'), isRedisUp: null };
   // Imported only with REDIS_URL: its library has some 50 modules.
   const { openOptionalRedis } = await import('../../adapters/redis/open.ts');
   const { watchRedis } = await import('./redis-check.ts');
@@ -32,7 +51,7 @@ export const openLimits = async (
   const { check, evicts } = watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await check.ping().catch(() => undefined);
-  const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, onFallback);
+  const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS, onFallback);
   return {
     counts,
     checks: [check],

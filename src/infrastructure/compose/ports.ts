@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { bcryptPasswordHasher } from '../../adapters/crypto/bcrypt.ts';
+import { bcryptPasswordHasher, hashingThreads } from '../../adapters/crypto/bcrypt.ts';
 import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
@@ -107,7 +107,11 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const { storage, counts } = opened;
   const given = opened.overrides;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;
-  const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
+  const hasher = bcryptPasswordHasher({
+    cost: config.bcryptCost,
+    maxWait: config.requestTimeout * HASHING_WAIT,
+    runner: hashingThreads(config.workers),
+  });
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;

@@ -15,6 +15,12 @@ export const SERVICE_VARIABLES = {
     default: 'development',
     meaning: 'The environment: development, production or test. Production rejects unsafe settings.',
   },
+  WORKERS: {
+    form: form.wholeNumber(1, 256),
+    default: '1',
+    meaning:
+      'How many processes serve requests on the port: one for each core that they may use. What is said of an instance holds for all of them together, but DATABASE_POOL_SIZE for each.',
+  },
   HOST: {
     form: form.address,
     default: byEnvironment('127.0.0.1', '0.0.0.0'),

@@ -92,8 +92,8 @@ export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE }
 /** For a service that opens the database. @param env has the variables that the driver reads itself */
 export const databaseWarnings = (env: Env): Rules =>
   inProduction({
-    'DATABASE_URL is unset: SQLite is for one process on one machine': (of) => of.DATABASE_URL === undefined,
-    'DATABASE_URL names a file: SQLite is for one process on one machine': (of) => of.DATABASE_URL?.kind === 'sqlite',
+    'DATABASE_URL is unset: SQLite is for one machine': (of) => of.DATABASE_URL === undefined,
+    'DATABASE_URL names a file: SQLite is for one machine': (of) => of.DATABASE_URL?.kind === 'sqlite',
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)':
       ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), env.PGSSLMODE),
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':

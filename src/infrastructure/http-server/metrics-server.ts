@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
+import type { Scraped } from '../../adapters/metrics/prometheus.ts';
 import { openServer, type RunningServer, SETTINGS } from './server.ts';
 
 type Address = { readonly host: string; readonly port: number };
@@ -9,7 +9,7 @@ export const MAX_CONNECTIONS = 64;
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */
-export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
+export const listenForMetrics = (metrics: Scraped, address: Address): Promise<RunningServer> => {
   const request: RequestListener = (incoming, response) => {
     if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
       response.writeHead(404).end();

@@ -105,6 +105,8 @@ const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Serve
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
+  // A worker closes a connection beyond that. Otherwise the primary process would offer it to all workers, again and again.
+  Object.assign(server, { dropMaxConnection: true });
   // Time for the handler, time for the client to read, and for the checks that send 408 instead.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
   // Node limits the headers to 16 KiB. With a limit on their number, it would drop some silently.

@@ -14,7 +14,7 @@ const COST = 4;
 describePasswordHasher('bcryptPasswordHasher', (steps = 0) => {
   const { run, tasks } = watchedThreads();
   return {
-    hasher: bcryptPasswordHasher({ cost: COST + steps, runner: { ...hashingThreads, run } }),
+    hasher: bcryptPasswordHasher({ cost: COST + steps, runner: { ...hashingThreads(), run } }),
     comparisons: () => tasks.filter((task) => 'hash' in task).length,
   };
 });
@@ -31,7 +31,7 @@ describe('bcryptPasswordHasher', () => {
 
   it.each([4, 10])('compares against a hash of the same cost when there is none: %i', async (cost) => {
     const { run, tasks } = watchedThreads();
-    await bcryptPasswordHasher({ cost, runner: { ...hashingThreads, run } }).verify('a password', null);
+    await bcryptPasswordHasher({ cost, runner: { ...hashingThreads(), run } }).verify('a password', null);
     const [hash = expect.unreachable()] = tasks.map((task) => ('hash' in task ? task.hash : ''));
     expect(hash).toHaveLength(60);
     expect(bcrypt.getRounds(hash)).toBe(cost);
@@ -54,7 +54,7 @@ describe('bcryptPasswordHasher', () => {
   it('does not keep the process alive', () => {
     const script = `
       import { hashingThreads } from '${new URL('../../../src/adapters/crypto/bcrypt.ts', import.meta.url)}';
-      console.log(await hashingThreads.run({ password: 'a password', cost: ${COST} }));
+      console.log(await hashingThreads().run({ password: 'a password', cost: ${COST} }));
     `;
     const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
       encoding: 'utf8',
@@ -64,7 +64,7 @@ describe('bcryptPasswordHasher', () => {
   });
 
   it.runIf(process.platform === 'linux')('computes in threads of a lower priority than the others', async () => {
-    await hashingThreads.run({ password: 'a password', cost: COST });
+    await hashingThreads().run({ password: 'a password', cost: COST });
     const niceness = readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
     const own = getPriority();
     expect(niceness.filter((value) => value > own).length).toBeGreaterThan(0);

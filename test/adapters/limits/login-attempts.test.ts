@@ -71,7 +71,9 @@ describe.runIf(server !== undefined)('on Redis', () => {
         ...stored,
         read: async (key) => ({ ...(await stored.read(key)), now: clock.now() }),
       };
-      return countAttempts(sharedCounts({ shared, own: memoryCounts() }, silentLogger));
+      return countAttempts(
+        sharedCounts({ shared, own: memoryCounts() }, silentLogger, { unavailable: '', available: '' }),
+      );
     };
     const redis = connect();
     return {

@@ -1,0 +1,89 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { memoryCounts } from '../adapters/limits/counts.ts';
+import { answerCounts, type Channel } from '../adapters/limits/primary-counts.ts';
+import type { Closing } from './closing.ts';
+import { CommandError } from './command-error.ts';
+import type { Config } from './config.ts';
+import { listenForMetrics } from './http-server/metrics-server.ts';
+
+/** Whether this process was started by a primary process, and serves requests for it. */
+export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
+
+// A process that is about to end cannot be told anything, and needs not be.
+const ignore = (): undefined => undefined;
+
+/** Of a worker. */
+export const toPrimary: Channel = {
+  send: (message) => void process.send?.(message, ignore),
+  onMessage: (listener) => void process.on('message', listener),
+};
+
+/** Milliseconds until a worker that has ended is replaced: doubled each time until one has lived for a while. */
+const FIRST_PAUSE = 100;
+const LAST_PAUSE = 30_000;
+const A_WHILE = 60_000;
+
+type End = { readonly status: number | null; readonly signal: string | null };
+
+const endOf = (worker: Worker): Promise<End> =>
+  new Promise((resolve) => {
+    worker.once('exit', (status, signal) => resolve({ status, signal }));
+    worker.once('error', () => resolve({ status: 1, signal: null }));
+  });
+
+/**
+ * Starts the workers, and answers them. They share the port. The first one listens before the others start: it has brought the database up to date,
+ * and what it cannot do is reported once.
+ * @throws CommandError with the exit status of a worker that does not start. It has written its reason to standard error.
+ */
+export const startWorkers = async (config: Config, logger: Logger, opened: Closing): Promise<void> => {
+  const counts = memoryCounts();
+  cluster.on('message', (worker, message) =>
+    answerCounts(counts, message, (results) => void worker.send(results, ignore)),
+  );
+  if (config.metrics !== null) {
+    const { metricsOfWorkers } = await import('../adapters/metrics/prometheus.ts');
+    const metrics = await listenForMetrics(metricsOfWorkers(), config.metrics);
+    opened.add(metrics.closeNow);
+  }
+  const stopping = new AbortController();
+  const running: Promise<End>[] = [];
+  opened.add(async () => {
+    stopping.abort();
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill();
+    const ends = await Promise.all(running);
+    if (ends.some(({ status }) => status !== null && status > 0)) throw new Error('a worker failed while it stopped');
+  });
+  const startOne = async (): Promise<void> => {
+    const worker = cluster.fork();
+    const end = endOf(worker);
+    const failure = await Promise.race([
+      end,
+      new Promise<null>((resolve) => worker.once('listening', () => resolve(null))),
+    ]);
+    if (failure !== null) throw new CommandError('worker', 'A worker did not start.', failure.status === 2 ? 2 : 1);
+    running.push(replaced(worker, end, logger, stopping.signal));
+  };
+  await startOne();
+  await Promise.all(Array.from({ length: config.workers - 1 }, startOne));
+  logger.info({ workers: config.workers }, 'all workers listen');
+};
+
+/** Starts another worker each time that one ends. @returns how the last one has ended. */
+const replaced = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal): Promise<End> => {
+  let [worker, ended, delay] = [first, firstEnd, FIRST_PAUSE];
+  for (;;) {
+    const startedAt = performance.now();
+    const end = await ended;
+    if (signal.aborted) return end;
+    if (performance.now() - startedAt > A_WHILE) delay = FIRST_PAUSE;
+    logger.error({ worker: worker.process.pid, ...end, delay }, 'a worker has ended, and is replaced');
+    await pause(delay, undefined, { signal }).catch(ignore);
+    if (signal.aborted) return end;
+    delay = Math.min(2 * delay, LAST_PAUSE);
+    worker = cluster.fork();
+    ended = endOf(worker);
+  }
+};

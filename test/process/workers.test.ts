@@ -1,0 +1,102 @@
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { DEVELOPMENT } from '../support/processes/environments.ts';
+import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { allGone } from '../support/servers/process-tree.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+/** Requests that one client may send to the catalog of errors. */
+const LIMIT = 60;
+/** Only catches hangs. */
+const PATIENCE = { timeout: 60_000 };
+
+type Line = Readonly<Record<string, unknown>> & { readonly pid: number; readonly msg: string };
+
+describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => {
+  const directory = temporaryDirectory();
+  const env = { ...DEVELOPMENT, DATA_DIR: directory.path, WORKERS: '2', RATE_LIMITS: `public=${LIMIT}/600` };
+  let service: RunningService;
+  let metrics: string;
+
+  const lines = (of = service): Line[] => of.stdout.map((line) => JSON.parse(line));
+  /** The ids of the workers that listen, in their order, when there were so many. */
+  const workers = (count: number, of = service): Promise<number[]> =>
+    vi.waitFor(() => {
+      const listening = lines(of).filter(({ msg }) => msg.startsWith('Tandem is listening'));
+      expect(new Set(listening.map(({ address }) => JSON.stringify(address))).size).toBe(1);
+      expect(listening).toHaveLength(count);
+      expect(lines(of)).toContainEqual(expect.objectContaining({ msg: 'all workers listen' }));
+      return listening.map(({ pid }) => pid);
+    }, PATIENCE);
+  /** Each request has a connection of its own. */
+  const get = (path: string) => request(service.url).get(path).set('Connection', 'close');
+  const sample = async (series: string): Promise<string | undefined> => {
+    const { text } = await request(metrics).get('/metrics').expect(200);
+    return text.split('\n').find((line) => line.startsWith(`${series} `));
+  };
+
+  beforeAll(async () => {
+    const port = await freePort();
+    metrics = `http://127.0.0.1:${port}`;
+    // A process group, as of a terminal.
+    service = await runService({ ...env, METRICS: String(port) }, ['setsid']);
+    await workers(2);
+  }, PATIENCE.timeout);
+  afterAll(async () => {
+    await service.stop('SIGKILL');
+    directory.remove();
+  });
+
+  it('answers on one port, counts exactly for all, and has one list of metrics', async () => {
+    const responses = await Promise.all(Array.from({ length: LIMIT + 20 }, () => get('/errors')));
+    const allowed = responses.filter(({ status }) => status === 200);
+    expect([allowed.length, responses.length - allowed.length]).toEqual([LIMIT, 20]);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
+
+    const answering = new Set(lines().flatMap(({ pid, route }) => (route === undefined ? [] : [pid])));
+    expect([...answering].sort()).toEqual((await workers(2)).sort());
+    const requests = 'tandem_http_request_duration_seconds_count{route="errors"';
+    expect(await sample(`${requests},status="200"}`)).toMatch(` ${LIMIT}`);
+    expect(await sample('tandem_ready')).toBe('tandem_ready 1');
+    expect(await sample('tandem_rate_limit_mode{mode="process"}')).toMatch(/ 1$/);
+  });
+
+  it('replaces a worker that is killed, while the other one goes on', async () => {
+    const [first = 0, second] = await workers(2);
+    process.kill(first, 'SIGKILL');
+    await vi.waitFor(
+      () =>
+        expect(lines()).toContainEqual(expect.objectContaining({ worker: first, signal: 'SIGKILL', level: 'error' })),
+      PATIENCE,
+    );
+    for (let count = 0; count < 4; count += 1) expect((await get('/health/live')).status).not.toBe(503);
+    const [, , third] = await workers(3);
+    expect([first, second]).not.toContain(third);
+  });
+
+  it('stops all of them at one Ctrl-C, which every process gets', async () => {
+    const pids = await workers(3);
+    process.kill(-(service.child.pid ?? 0), 'SIGINT');
+    expect(await service.outcome).toEqual({ code: 0, signal: null });
+    const stopping = lines().filter(({ msg }) => msg === 'Tandem is stopping');
+    expect(stopping.map(({ pid }) => pid).sort()).toEqual(pids.slice(1).sort());
+    await allGone(pids);
+  });
+
+  it('stops all of them at SIGTERM to the first process, and without it', async () => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const again = await runService(env);
+      const pids = await workers(2, again);
+      again.child.kill(signal);
+      expect((await again.outcome).code, signal).toBe(signal === 'SIGTERM' ? 0 : null);
+      await allGone(pids);
+    }
+  });
+
+  it('ends with the message and the status of a worker that cannot start', async () => {
+    const { outcome, stderr } = spawnService({ ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
+    expect(await outcome).toEqual({ code: 1, signal: null });
+    expect(stderr).toEqual([expect.stringContaining('DATABASE_URL'), 'A worker did not start.']);
+  });
+});

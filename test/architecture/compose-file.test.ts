@@ -23,6 +23,7 @@ const OF_REDIS = '0123abcd';
 const SECRETS: Readonly<Record<string, string>> = {
   POSTGRES_PASSWORD: PASSWORD,
   PASSWORD_OF_REDIS: OF_REDIS,
+  JWT_ISSUER: 'https://auth.example.com',
   FACTOR_KEYS: 'A'.repeat(43),
 };
 

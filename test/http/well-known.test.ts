@@ -37,3 +37,23 @@ describe('the page for passkeys', () => {
     await http.get(PASSKEYS).expect(404);
   });
 });
+
+describe('the issuer of access tokens', () => {
+  const PATH = '/.well-known/oauth-authorization-server';
+
+  it('is found by gateways, with its keys', async () => {
+    const { http } = await start({ BASE_URL, JWT_ISSUER: 'https://auth.example.org' });
+    const { body } = await http.get(PATH).expect(200);
+    expect(body).toEqual({
+      issuer: 'https://auth.example.org',
+      jwks_uri: `${BASE_URL}/.well-known/jwks.json`,
+      response_types_supported: [],
+      grant_types_supported: [],
+    });
+  });
+
+  it('is not found if tokens name none', async () => {
+    const { http } = await start();
+    await http.get(PATH).expect(404);
+  });
+});

@@ -37,6 +37,21 @@ export const liveSession = async (
   return { user, session };
 };
 
+/**
+ * For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart.
+ * @throws AppError AUTH_TOKEN_INVALID when the session has ended, or the account is disabled or deleted.
+ */
+export const assertLive =
+  (deps: LiveUserDeps) =>
+  async (caller: Caller): Promise<void> => {
+    try {
+      await liveSession(deps, caller);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'DB_RECORD_NOT_FOUND') throw refused('the user does not exist');
+      throw error;
+    }
+  };
+
 export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 

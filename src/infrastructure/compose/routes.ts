@@ -33,9 +33,14 @@ import {
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
-import { keySetRoutes, wellKnownRoutes } from '../../adapters/http/routes/service/well-known.ts';
+import {
+  authorizationServerRoute,
+  keySetRoutes,
+  wellKnownRoutes,
+} from '../../adapters/http/routes/service/well-known.ts';
 import { browserRoutes, browserSession } from '../../adapters/http/routes/sessions/browser.ts';
 import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.ts';
+import { gatewayRoute } from '../../adapters/http/routes/sessions/gateway.ts';
 import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
@@ -111,6 +116,7 @@ export const declareRoutes = (
     ...passkeyRoutes(deps, access, settings),
     ...identityRoutes({ ...deps, loginByCode: config.loginByCode && deps.mailer !== null }),
     ...sessionRoutes(deps, cookie),
+    gatewayRoute(deps),
     ...stepUpRoutes(deps, cookie, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
     ...accountRoutes(deps, cookie),
@@ -132,6 +138,7 @@ export const declareRoutes = (
       : []),
     ...errorRoutes(settings, () => catalog),
     ...keySetRoutes(keySet),
+    ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl)]),
     ...wellKnownRoutes({
       passwordPage: deps.mailer === null ? null : passwordPageOf(config),
       passkeysPage: config.passkeysPageUrl,

@@ -25,6 +25,7 @@ export const PRODUCTION: Readonly<Record<string, string>> = {
 export const NO_WARNINGS: Readonly<Record<string, string>> = {
   ...PRODUCTION,
   BASE_URL: 'https://auth.example.com',
+  JWT_ISSUER: 'https://auth.example.com',
   TRUST_PROXY: '1',
   DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
   REDIS_URL: 'rediss://:p@redis.example.com',

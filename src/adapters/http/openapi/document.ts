@@ -42,6 +42,7 @@ const operationOf = (route: Route, site: Site, components: Components): Json => 
   operationId: camelCase(route.name),
   tags: [route.tag],
   summary: route.summary,
+  ...(route.description !== undefined && { description: route.description }),
   security: securityOf(route, components),
   parameters: parametersOf(route, components),
   ...(route.request.body !== undefined && { requestBody: bodyOf(route.request.body, components) }),

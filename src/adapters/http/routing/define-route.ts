@@ -109,6 +109,8 @@ type Head = {
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
+  /** What there is to say beyond the summary. */
+  readonly description?: string;
 };
 
 /** A declared route. Rate limit, guard, validation, serialization, the OpenAPI document and tests derive from it. */
@@ -170,6 +172,8 @@ type Response<Data> = {
   readonly unwrapped?: Unwrapped;
   /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
   readonly page?: Page<Output<Data>>;
+  /** The headers that tell a gateway who the user is. */
+  readonly identifies?: true;
   /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
   readonly redirects?: true;
 };

@@ -50,6 +50,50 @@ export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
   ),
 ];
 
+const AuthorizationServer = v.pipe(
+  v.object({
+    issuer: v.string(),
+    jwks_uri: v.string(),
+    response_types_supported: v.array(v.string()),
+    grant_types_supported: v.array(v.string()),
+  }),
+  v.examples([
+    {
+      issuer: 'https://auth.example.org',
+      jwks_uri: 'https://auth.example.org/.well-known/jwks.json',
+      response_types_supported: [],
+      grant_types_supported: [],
+    },
+  ]),
+);
+
+/**
+ * RFC 8414 §2, for gateways that look up by the issuer where the keys are. The service has no endpoint of OAuth, so it supports no response type
+ * and no grant type.
+ */
+export const authorizationServerRoute = (issuer: string, baseUrl: string): Route =>
+  route(
+    {
+      name: 'authorization-server',
+      tag: 'documents',
+      summary: 'Return the issuer of access tokens, and where its keys are',
+      method: 'GET',
+      path: '/.well-known/oauth-authorization-server',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: AuthorizationServer,
+        unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
+      },
+    },
+    () => ({
+      issuer,
+      jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+      response_types_supported: [],
+      grant_types_supported: [],
+    }),
+  );
+
 /** Pages that password managers look for. `null`: there is none. */
 type Pages = { readonly passwordPage: string | null; readonly passkeysPage: string | null };
 

@@ -1,0 +1,42 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { disableAccount } from '../../src/application/accounts/operate-accounts.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+const asked = (token?: string) => {
+  const request = service.http.get('/auth/gateway');
+  return token === undefined ? request : request.set('Authorization', `Bearer ${token}`);
+};
+
+describe('GET /auth/gateway', () => {
+  it('names the user and the session of a valid token', async () => {
+    const { user, accessToken } = await signUp(service);
+    const { headers } = await asked(accessToken).expect(200);
+    const [session] = await service.ports.sessions.listByUser(user.id, service.ports.clock.now());
+    expect(headers).toMatchObject({ 'x-user-id': user.id, 'x-session-id': session?.id });
+  });
+
+  it('answers 401 without a token, and names nobody', async () => {
+    const { headers, body } = await asked().expect(401);
+    expect(body.code).toBe('AUTH_TOKEN_MISSING');
+    expect(headers).not.toHaveProperty('x-user-id');
+  });
+
+  it.each<[string, (userId: string) => unknown]>([
+    ['whose session has ended', (id) => service.ports.sessions.endByUser(id, null)],
+    ['of a disabled account', (id) => disableAccount(service.ports)(id, NO_ORIGIN)],
+    ['of a deleted account', (id) => service.ports.users.remove(id)],
+  ])('answers 401 to a token %s, which still verifies', async (_which, change) => {
+    const { user, accessToken } = await signUp(service);
+    await change(user.id);
+    const { body } = await asked(accessToken).expect(401);
+    expect(body.code).toBe('AUTH_TOKEN_INVALID');
+  });
+});

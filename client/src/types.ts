@@ -141,6 +141,7 @@ export type EventKind =
   | 'attributes-changed'
   | 'disabled'
   | 'enabled'
+  | 'unlocked'
   | 'invited'
   | 'invitation-revoked'
   | 'deleted';

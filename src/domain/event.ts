@@ -101,6 +101,8 @@ export const EVENT_KINDS = [
   'attributes-changed',
   'disabled',
   'enabled',
+  /** An operator has forgotten the wrong passwords and codes, which made log-ins wait. */
+  'unlocked',
   /** An operator has invited an address, or taken that back. Kept by the audit log only, with the id of the invitation in place of a user's. */
   'invited',
   'invitation-revoked',

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Round } from '../adapters/metrics/prometheus.ts';
 import { logOperated } from '../application/accounts/operate-accounts.ts';
+import { continueEndingAll } from '../application/sessions/end-all.ts';
 import { type PurgeDeps, purges } from '../application/sessions/purge.ts';
 
 /** Rows of one transaction: few, so that others do not wait for what it has locked. */
@@ -10,7 +11,7 @@ const BATCH_SIZE = 100;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used values and counts of mail, and logs what operators did, until
+ * Ends all sessions if an operator has begun to; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used values and counts of mail, and logs what operators did, until
  * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
@@ -32,11 +33,15 @@ export const purge = async (
         logger.warn({ err: error }, failure);
       }
       // What operators did has lines of its own.
-      if (count > 0 && round !== 'operations') logger.info({ rows: round, count }, 'purged');
+      if (count > 0 && round !== 'operations' && round !== 'mass-endings')
+        logger.info({ rows: round, count }, 'purged');
       count = 0;
       await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
+  const endNext = continueEndingAll(deps);
+  // As long as there is something to end, a batch counts as a full one.
+  const endingAll = async (limit: number) => ((await endNext(limit)) === null ? 0 : limit);
   const { sessions, devices, events, endedSessions, links, usedValues, mailboxes } = purges(deps);
   await Promise.all([
     repeat('sessions', sessions, 'expired sessions could not be purged'),
@@ -46,6 +51,7 @@ export const purge = async (
     repeat('links', links, 'expired links could not be purged'),
     repeat('used-values', usedValues, 'expired values that were used could not be purged'),
     repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
+    repeat('mass-endings', endingAll, 'sessions that an operator ends could not be ended'),
     repeat('operations', logOperated(deps), 'what operators did could not be logged'),
   ]);
 };

@@ -30,6 +30,7 @@ const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactio
   identities: 'identity-repository',
   factors: 'factor-repository',
   devices: 'remembered-device-repository',
+  massEndings: 'mass-endings',
   transactions: 'transactions',
 };
 

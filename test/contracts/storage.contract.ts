@@ -11,7 +11,7 @@ import { invitations } from './storage/invitations.ts';
 import { links, used } from './storage/links.ts';
 import { outbox } from './storage/outbox.ts';
 import { reverting, rotating } from './storage/rotating.ts';
-import { keeping } from './storage/sessions.ts';
+import { keeping, massEndings } from './storage/sessions.ts';
 import { transactions } from './storage/transactions.ts';
 import { changingUsers } from './storage/user-changes.ts';
 import { addingUsers } from './storage/users.ts';
@@ -19,7 +19,20 @@ import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
   Record<Exclude<keyof Stores | 'transactions', 'users' | 'sessions' | 'records'>, (tests: Tests<GivenStorage>) => void>
-> = { events, endings, links, invitations, outbox, used, passkeys, identities, factors, devices, transactions };
+> = {
+  events,
+  endings,
+  links,
+  invitations,
+  outbox,
+  used,
+  passkeys,
+  identities,
+  factors,
+  devices,
+  massEndings,
+  transactions,
+};
 
 /**
  * Registers the tests of every promise of all repositories, and of their transactions, for one storage.

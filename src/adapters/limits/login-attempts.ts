@@ -51,6 +51,9 @@ export const countAttempts = (counts: Pick<Counts, 'read' | 'replace'>): LoginAt
     },
     succeed: (attempt) => settle(attempt, succeeded),
     withdraw: (attempt) => settle(attempt, withdrawn),
+    async forget(key) {
+      await update(key, (throttle) => throttle && { ...throttle, clients: new Map() });
+    },
   };
 };
 

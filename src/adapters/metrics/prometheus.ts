@@ -43,6 +43,7 @@ const ROUNDS = [
   'links',
   'mailboxes',
   'used-values',
+  'mass-endings',
   'operations',
 ] as const;
 export type Round = (typeof ROUNDS)[number];

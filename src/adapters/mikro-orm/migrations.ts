@@ -83,6 +83,23 @@ export const MIGRATIONS: readonly Migration[] = [
       await schema.createIndex(`${table}_at`).on(table).columns(['at', 'id']).execute();
     },
   },
+  {
+    name: '1.1.0-mass-endings',
+    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
+      const table = `${prefix}mass_endings`;
+      await schema
+        .createTable(table)
+        .addColumn('id', indexedText, (column) => column.notNull())
+        .addColumn('at', integer, (column) => column.notNull())
+        .addColumn('note', text)
+        .addColumn('actor', text)
+        .addColumn('cursor', text)
+        .addColumn('version', integer, (column) => column.notNull())
+        .addPrimaryKeyConstraint(`${table}_pkey`, ['id'])
+        .modifyEnd(tableOptions)
+        .execute();
+    },
+  },
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EndedSessions } from '../../application/ports/ended-sessions.ts';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
-import type { UserRepository } from '../../application/ports/user-repository.ts';
+import type { UserRepository, UsersQuery } from '../../application/ports/user-repository.ts';
 import { endedBy } from '../../domain/ended-session.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import {
@@ -35,6 +35,33 @@ const namingDuplicate = (error: unknown): never => {
   throw error;
 };
 
+/** A store that does not search reads so many at once. */
+const ROWS_AT_ONCE = 1_000;
+
+const listUsers = async (
+  records: Records,
+  { contains, after, newestFirst, skip, limit }: UsersQuery,
+): Promise<User[]> => {
+  const page = (from: string | null, most: number) =>
+    records.list('users', {
+      ...(from !== null && { range: ['id', newestFirst ? '<' : '>', from] }),
+      ...(skip !== undefined && { skip }),
+      order: ['id'],
+      descending: newestFirst,
+      limit: most,
+    });
+  const text = contains?.toLowerCase() ?? '';
+  const found: User[] = [];
+  for (let [from, most] = [after, limit]; ; most = ROWS_AT_ONCE) {
+    const rows = await page(from, most);
+    found.push(
+      ...rows.filter(({ usernameKey, email }) => usernameKey.includes(text) || email.includes(text)).map(toUser),
+    );
+    if (found.length >= limit || rows.length < most) return found.slice(0, limit);
+    from = rows.at(-1)?.id ?? null;
+  }
+};
+
 export const userRepositoryOver = (records: Records): UserRepository => {
   const found = (row: UserRow | null): User | null => row && toUser(row);
   const findBy = async (equal: Equal<'users'>) => found(await findRow(records, 'users', equal));
@@ -62,6 +89,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     async remove(id) {
       await removeRow(records, 'users', { id });
     },
+    list: (query) => listUsers(records, query),
   };
 };
 
@@ -123,6 +151,26 @@ export const eventRepositoryOver = (
         limit,
       });
       return rows.map(toEvent);
+    },
+    async listAll({ before, limit }) {
+      const sameTime = (at: number) => records.list('events', { equal: { at } });
+      const rest = await records.list('events', {
+        ...(before !== null && { range: ['at', '<', before.at] }),
+        order: ['at'],
+        descending: true,
+        limit,
+      });
+      // Of events at one time, the limit may have left out any.
+      const last = rest.length < limit ? undefined : rest.at(-1);
+      const rows = [
+        ...(before === null ? [] : (await sameTime(before.at)).filter(({ id }) => id < before.id)),
+        ...rest.filter(({ at }) => at !== last?.at),
+        ...(last === undefined ? [] : await sameTime(last.at)),
+      ];
+      return rows
+        .map(toEvent)
+        .sort((a, b) => b.at - a.at || -byId(a, b))
+        .slice(0, limit);
     },
     knowsDevice: async (userId, device) =>
       (await findRow(records, 'events', { userId, device: hashOf(device) })) !== null,

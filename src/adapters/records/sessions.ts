@@ -1,3 +1,4 @@
+import type { MassEnding, MassEndings } from '../../application/ports/mass-endings.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { withProof } from '../../domain/device-binding.ts';
@@ -12,7 +13,7 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 import { userRepositoryOver } from './accounts.ts';
-import { changeRow, findRow, removeRow, removeRows, untilDone } from './change.ts';
+import { changeRow, findRow, removeRow, removeRows, untilDone, withoutVersion } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
 
@@ -97,6 +98,10 @@ export const sessionRepositoryOver = (
       return (await removeRow(records, 'sessions', { id, userId })) !== null;
     },
     listByUser: async (userId, now) => (await liveOf(userId, now)).map(toSession),
+    async listAll(after, limit) {
+      const range = after === null ? {} : { range: ['id', '>', after] as const };
+      return (await records.list('sessions', { ...range, order: ['id'], limit })).map(toSession);
+    },
     async endByUser(userId, exceptId) {
       await lockUser(userId);
       return idsOf(await removeRows(records, 'sessions', { userId }, ({ id }) => id !== exceptId));
@@ -124,3 +129,16 @@ export const sessionRepositoryOver = (
     },
   };
 };
+
+export const massEndingsOver = (records: Records): MassEndings => ({
+  add: (ending) => records.insert('massEndings', ending),
+  async next() {
+    const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
+    const locked = first === undefined ? null : await records.lock('massEndings', { id: first.id });
+    return locked && withoutVersion<MassEnding>(locked);
+  },
+  async advance(id, cursor) {
+    if (cursor === null) await removeRow(records, 'massEndings', { id });
+    else await changeRow(records, 'massEndings', { id }, (row) => ({ ...row, cursor }));
+  },
+});

@@ -12,7 +12,7 @@ import {
 import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
 import { ownRecords } from './own-tables.ts';
 import type { Records } from './records.ts';
-import { sessionRepositoryOver } from './sessions.ts';
+import { massEndingsOver, sessionRepositoryOver } from './sessions.ts';
 
 /**
  * The stores over records, those of a unit or those outside.
@@ -31,6 +31,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   identities: identityRepositoryOver(records),
   factors: factorRepositoryOver(records),
   devices: rememberedDeviceRepositoryOver(records),
+  massEndings: massEndingsOver(records),
   records: ownRecords(records),
 });
 

@@ -1,3 +1,4 @@
+import type { MassEnding } from '../../application/ports/mass-endings.ts';
 import type { Ended } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
@@ -52,6 +53,7 @@ export type Tables = {
   readonly identities: Identity;
   readonly factors: Factor;
   readonly rememberedDevices: RememberedDevice;
+  readonly massEndings: MassEnding;
   readonly recoveryCodes: { readonly userId: string; readonly hash: string };
 };
 
@@ -303,6 +305,11 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     key: ['id'],
     indexes: { remembered_devices_user: ['userId'], remembered_devices_expiry: ['expiresAt'] },
     ofUser: true,
+  },
+  massEndings: {
+    name: 'mass_endings',
+    columns: { id: 'text', at: 'integer', note: 'text?', actor: 'text?', cursor: 'text?' },
+    key: ['id'],
   },
   recoveryCodes: {
     name: 'recovery_codes',

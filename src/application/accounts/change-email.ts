@@ -137,16 +137,9 @@ export const confirmEmailChange =
       const now = deps.clock.now();
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, { disabledAt: null });
       if (before === null || user === null) throw invalidLink(NO_USER);
-      await assertNotReserved(deps, stores, user);
-      await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
-      await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
-      await releaseOrReserve(deps, stores, before, user);
+      await settleEmailChange(deps, stores, { before, user, origin });
       if (before.emailVerifiedAt === null && sessionId === null)
         await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
-      if (notifiesFormerAddress(deps)) {
-        const wasVerified = before.emailVerifiedAt !== null;
-        await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
-      }
       return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, stated });
     });
   };
@@ -177,11 +170,41 @@ const assertOwner = async (
   return null;
 };
 
+export type SettleEmailChangeDeps = NoticeDeps & LinkDeps;
+
+/**
+ * What follows a change of an address, in its transaction: the event, and the former address can take the account back and is told so.
+ * @throws AppError AUTH_USER_DUPLICATE
+ */
+export const settleEmailChange = async (
+  deps: SettleEmailChangeDeps,
+  stores: Stores,
+  { before, user, origin, keepsFormer = true }: EmailChanged,
+): Promise<void> => {
+  const { id: userId, email } = user;
+  await assertNotReserved(deps, stores, user);
+  await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
+  await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
+  if (!keepsFormer) return;
+  await releaseOrReserve(deps, stores, before, user);
+  if (!notifiesFormerAddress(deps)) return;
+  const wasVerified = before.emailVerifiedAt !== null;
+  await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
+};
+
+type EmailChanged = {
+  readonly before: User;
+  readonly user: User;
+  readonly origin: Origin;
+  /** Whether the former address can take the account back. */
+  readonly keepsFormer?: boolean;
+};
+
 /**
  * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. An address that the user
  * takes again is no longer reserved, and the one that is given up for it cannot be restored: it would be the attacker's.
  */
-const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
+const releaseOrReserve = async (deps: SettleEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
   if (reservation !== null) {
     await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);

@@ -3,10 +3,12 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
+import { attemptKeys } from '../login/compare-password.ts';
 import { type FactorNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
+import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import { endSessionsOf } from '../sessions/end-sessions.ts';
-import { forgetDevices } from '../sessions/remember-device.ts';
+import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
+import { forgetDevice, forgetDevices } from '../sessions/remember-device.ts';
 import { type ChangeDeps, record } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
 import { type RemovedFactors, removeFactors } from './remove-added.ts';
@@ -63,6 +65,44 @@ export const endSessionsAsOperator =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
+
+/** Ends one session of a user, or forgets one remembered device. @param note why, for the user. @throws AppError DB_RECORD_NOT_FOUND */
+export const endSessionAsOperator =
+  (deps: ChangeDeps) =>
+  async (userId: string, id: string, origin: Origin, note: string | null = null): Promise<void> => {
+    const ending = { reason: 'operator', origin, note } as const;
+    const ended = await deps.transactions.run(async (stores) => {
+      await stores.users.lock(userId);
+      const key = { id, userId };
+      return (await endSession(deps, stores, key, ending)) || forgetDevice(deps, stores, key, ending);
+    });
+    if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
+  };
+
+/** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. @throws AppError DB_RECORD_NOT_FOUND */
+export const unlinkIdentityAsOperator =
+  (deps: ChangeDeps & NoticeDeps) =>
+  (userId: string, id: string, origin: Origin): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      const user = await stores.users.lock(userId);
+      if (user === null || (await stores.identities.remove({ id, userId })) === null)
+        throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked' }]);
+      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin });
+    });
+
+/** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. @throws AppError DB_RECORD_NOT_FOUND */
+export const unlockAccount =
+  (deps: ChangeDeps & { readonly attempts: LoginAttempts }) =>
+  async (userId: string, origin: Origin): Promise<void> => {
+    const user = await deps.transactions.run(async (stores) => {
+      const locked = await stores.users.lock(userId);
+      if (locked === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
+      return locked;
+    });
+    for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
+  };
 
 /**
  * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it.

@@ -136,6 +136,12 @@ export const loginAttempts = (
   return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
 };
 
+/** All keys by which the wrong passwords and codes of a user are counted. */
+export const attemptKeys = (user: User): readonly string[] => [
+  ...[user.username, user.email].map((account) => accountKey(account, user)),
+  ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),
+];
+
 export type UserWithPasswordDeps = LiveUserDeps & ComparePasswordDeps;
 
 /** Without a password, the user has none, and has just logged in. */

@@ -7,11 +7,18 @@ export type EventsQuery = {
   readonly limit: number;
 };
 
+type AllEventsQuery = {
+  /** The last event of the page before; `null` for the first page. */
+  readonly before: Pick<AccountEvent, 'at' | 'id'> | null;
+  readonly limit: number;
+};
+
 /**
  * Stores the events of accounts. Events are only added, counted and purged.
  * - lists the events of one user, the latest first
  * - continues a list after the last event of the page before
  * - lists nothing of another user
+ * - lists the events of all users by their time, the latest first, and continues that list also between events of one time
  * - ignores an event of an unknown user, and adds those of others
  * - adds refused log-ins of one hour to one event
  * - adds log-ins on one device within an hour to one event
@@ -28,6 +35,7 @@ export interface EventRepository {
    */
   add(events: readonly AccountEvent[]): Promise<void>;
   list(query: EventsQuery): Promise<AccountEvent[]>;
+  listAll(query: AllEventsQuery): Promise<AccountEvent[]>;
   /** Whether the user has registered or logged in with this user agent from this network. */
   knowsDevice(userId: string, device: Device): Promise<boolean>;
   countSince(userId: string, kind: EventKind, since: number): Promise<number>;

@@ -29,4 +29,6 @@ export interface LoginAttempts {
   succeed(attempt: Attempt): Promise<void>;
   /** The attempt was admitted, but no password was compared. */
   withdraw(attempt: Attempt): Promise<void>;
+  /** Forgets all failures of a key. Limits of an application may have none. */
+  forget?(key: string): Promise<void>;
 }

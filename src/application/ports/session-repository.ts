@@ -44,6 +44,7 @@ export type UserInSession = {
  * - does not revert a rotation that was followed by another
  * - either reverts a rotation or accepts the next one, when both are asked for at the same time
  * - reverts nothing in a session that was ended, or whose token is another
+ * - lists the sessions of all users in the order of their ids, after one of them
  * - ends a session, and returns false when there is none
  * - does not end a session of another user
  * - ends all sessions of one user, and returns their ids
@@ -104,6 +105,8 @@ export interface SessionRepository {
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;
+  /** @param after `null`: from the first one on. */
+  listAll(after: string | null, limit: number): Promise<Session[]>;
   /**
    * @param exceptId the id of the session that is not ended; `null` to end all.
    * @returns the ids of the sessions that were ended.

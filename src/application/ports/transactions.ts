@@ -4,6 +4,7 @@ import type { FactorRepository } from './factor-repository.ts';
 import type { IdentityRepository } from './identity-repository.ts';
 import type { InvitationRepository } from './invitation-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
+import type { MassEndings } from './mass-endings.ts';
 import type { Outbox } from './outbox.ts';
 import type { OwnRecords } from './own-records.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
@@ -29,6 +30,7 @@ export type Stores = {
   readonly identities: IdentityRepository;
   readonly factors: FactorRepository;
   readonly devices: RememberedDeviceRepository;
+  readonly massEndings: MassEndings;
   /** Tables of the application. A storage that is not over `Records` may have none. */
   readonly records?: OwnRecords;
 };

@@ -9,6 +9,18 @@ type NewPasswordHash = {
   readonly replaces?: string;
 };
 
+export type UsersQuery = {
+  /** A part of the username or of the email, in any letter case; `null` for all users. */
+  readonly contains: string | null;
+  /** The id of the last user of the page before; `null` for the first page. */
+  readonly after: string | null;
+  /** By their ids: those of registrations begin with their time, those of imports with the time of the other system. */
+  readonly newestFirst: boolean;
+  /** How many of the first are left out. Default: 0. */
+  readonly skip?: number;
+  readonly limit: number;
+};
+
 /** The new values of fields, and the time of the change in epoch milliseconds. */
 export type UserChange = Partial<ChangeableFields> & { readonly now: number };
 
@@ -37,6 +49,8 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - accepts exactly one of many concurrent changes of the same value
  * - removes a user, so that the username and the email are free again
  * - changes and removes nothing when the user is unknown
+ * - lists users in the order of their ids, either way, from one of them on
+ * - lists those alone whose username or email has a text, in any letter case
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
@@ -71,4 +85,6 @@ export interface UserRepository {
   lock(id: string): Promise<User | null>;
   /** Removes a user with their sessions, events, links, messages, passkeys and second factors. */
   remove(id: string): Promise<void>;
+  /** Users of an application may have none, and are not listed for operators then. */
+  list?(query: UsersQuery): Promise<User[]>;
 }

@@ -14,7 +14,16 @@ import type { TestServer } from '../../support/servers/server.ts';
 import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
-const TABLES = ['users', 'invitations', 'outbox', 'mailboxes', 'used_values', 'operations', 'ended_sessions'];
+const TABLES = [
+  'users',
+  'invitations',
+  'outbox',
+  'mailboxes',
+  'used_values',
+  'operations',
+  'ended_sessions',
+  'mass_endings',
+];
 /** Defaults of a server under which the service would be wrong, if it left them as they are. */
 const HOSTILE = { 'sql-mode': 'NO_BACKSLASH_ESCAPES', 'transaction-isolation': 'SERIALIZABLE', 'lc-messages': 'de_DE' };
 /** The longest one. */

@@ -11,7 +11,16 @@ import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 
 const server = TEST_DATABASE_URL;
-const TABLES = ['users', 'invitations', 'outbox', 'mailboxes', 'used_values', 'operations', 'ended_sessions'];
+const TABLES = [
+  'users',
+  'invitations',
+  'outbox',
+  'mailboxes',
+  'used_values',
+  'operations',
+  'ended_sessions',
+  'mass_endings',
+];
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describe.runIf(server !== undefined)('on PostgreSQL', () => {

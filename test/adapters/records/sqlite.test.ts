@@ -21,7 +21,16 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const { path: directory, remove } = temporaryDirectory();
 const path = join(directory, 'tandem.sqlite');
-const TABLES = ['users', 'invitations', 'outbox', 'mailboxes', 'used_values', 'operations', 'ended_sessions'];
+const TABLES = [
+  'users',
+  'invitations',
+  'outbox',
+  'mailboxes',
+  'used_values',
+  'operations',
+  'ended_sessions',
+  'mass_endings',
+];
 
 describe('in a file of SQLite', () => {
   let database: Database;

@@ -2,12 +2,17 @@ import { describe, expect, it } from 'vitest';
 import {
   disableAccount,
   enableAccount,
+  endSessionAsOperator,
   endSessionsAsOperator,
   makeResetLink,
+  unlinkIdentityAsOperator,
+  unlockAccount,
 } from '../../../src/application/accounts/operate-accounts.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
+import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
 import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
+import { anIdentity, aRememberedDevice } from '../../support/builders.ts';
 import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('endSessionsAsOperator', () => {
@@ -60,6 +65,51 @@ describe('endSessionsAsOperator', () => {
   it('changes all or nothing', async () => {
     const { app, ofAda, endAll } = await setUp();
     await expectAllOrNothing(app, ofAda, endAll);
+  });
+});
+
+describe('an operator', () => {
+  it('ends one session, or forgets one device', async () => {
+    const { app, user, session, ofAda, happened } = await registeredAda();
+    const { id } = (await ofAda()).sessions[0] ?? expect.unreachable();
+    const device = aRememberedDevice({ userId: user.id, expiresAt: app.clock.now() + 1 });
+    await app.devices.add(device);
+    const end = (each: string, userId = user.id) => endSessionAsOperator(app)(userId, each, ORIGIN, 'stolen');
+    for (const each of [id, device.id]) await expect(end(each, 'nobody')).rejects.toMatchObject(NO_RECORD);
+    for (const each of [id, device.id]) await end(each);
+    expect(await happened()).toEqual(['device-forgotten: operator', 'session-ended: operator', 'registered']);
+    expect((await ofAda()).events[1]).toMatchObject({ note: 'stolen' });
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    await expect(end(id)).rejects.toMatchObject(NO_RECORD);
+  });
+
+  it('unlinks an identity of the user, who is told', async () => {
+    const { app, user, happened, pending } = await registeredAda();
+    const [own, others] = [anIdentity({ userId: user.id }), anIdentity()];
+    const { user: bob } = await app.register(BOB);
+    for (const each of [own, { ...others, userId: bob.id }]) await app.identities.add(each);
+    const unlink = (id: string) => unlinkIdentityAsOperator(app)(user.id, id, ORIGIN);
+    await expect(unlink(others.id)).rejects.toMatchObject(NO_RECORD);
+    await unlink(own.id);
+    expect(await app.identities.listByUser(user.id)).toEqual([]);
+    expect([await happened(), await pending()]).toEqual([
+      ['identity-unlinked', 'registered'],
+      [`identity-unlinked to ${EMAIL}`],
+    ]);
+  });
+
+  it('unlocks an account whose log-ins wait after wrong passwords', async () => {
+    const { app, user, happened } = await registeredAda();
+    const guess = (account: string) => app.login({ account, password: 'wrong' });
+    for (const account of ['ada', EMAIL]) {
+      for (let tries = 0; tries <= FREE_FAILURES; tries += 1) await guess(account).catch(() => undefined);
+      await expect(guess(account)).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+    }
+    await unlockAccount(app)(user.id, ORIGIN);
+    for (const account of ['ada', EMAIL])
+      expect(await app.login({ account, password: ADA.password })).toHaveProperty('accessToken');
+    expect(await happened()).toContain('unlocked');
+    await expect(unlockAccount(app)('nobody', ORIGIN)).rejects.toMatchObject(NO_RECORD);
   });
 });
 

@@ -28,7 +28,7 @@ const ADDED: readonly TableName[] = [
   'sessions',
 ];
 /** Tables that say nothing of a user. */
-const OF_NOBODY: readonly TableName[] = ['invitations', 'mailboxes', 'operations', 'usedValues'];
+const OF_NOBODY: readonly TableName[] = ['invitations', 'mailboxes', 'massEndings', 'operations', 'usedValues'];
 
 /** What the records keep about a user, by the tables that have something. */
 const keptOf = async (records: Records, userId: string) => {

@@ -44,6 +44,23 @@ const listing = ({ it }: Tests<GivenStorage>): void => {
     expect(await listAll(events, owner)).toStrictEqual(own.toReversed());
   });
 
+  const ALL_OF =
+    'lists the events of all users by their time, the latest first, and continues that list also between events of one time';
+  it(ALL_OF, async ({ events, owner, otherUser }) => {
+    const [early, late] = [series(owner, 3), series(otherUser, 2, { at: NOW + 9 })];
+    const tied = [owner, otherUser, owner, owner].map((userId) => anEvent({ userId, at: NOW + 5 }));
+    await events.add([...late, ...early, ...tied]);
+    const expected = [...early, ...tied, ...late].toReversed();
+    for (const limit of [1, 2, 3, 20]) {
+      const listed: AccountEvent[] = [];
+      for (let page = await events.listAll({ before: null, limit }); page.length > 0; ) {
+        listed.push(...page);
+        page = await events.listAll({ before: listed.at(-1) ?? null, limit });
+      }
+      expect(listed).toStrictEqual(expected);
+    }
+  });
+
   it('continues a list after the last event of the page before', async ({ events, owner }) => {
     // All at the same time: the ids decide.
     const all = series(owner, 25, { at: NOW }).toReversed();

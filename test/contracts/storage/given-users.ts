@@ -1,8 +1,8 @@
-import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import type { UserRepository, UsersQuery } from '../../../src/application/ports/user-repository.ts';
 import { duplicateUser } from '../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aUser, NOW } from '../../support/builders.ts';
-import { type Absent, offered } from '../hooks.ts';
+import { type Absent, absent, offered } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
 export const ANOTHER = { passwordHash: 'another hash', isOfNewPassword: true, now: NOW + 5 };
@@ -23,6 +23,8 @@ export const givenUsers = async (open: () => Promise<OpenedUsers>, run: Run) => 
   return {
     users,
     another: typeof another === 'function' ? (await another()).users : users,
+    /** Users of an application may have no list: then the test is skipped. */
+    list: (query: UsersQuery) => offered(users.list ?? absent('it does not list users'), run)(query),
     failing: async () => (await offered<Exclude<typeof failing, Absent>>(failing, run)()).users,
     /** Stores users. */
     added: async <Given extends readonly Partial<User>[]>(...given: Given) => {

@@ -4,8 +4,26 @@ import { partWithUser, SESSIONS_PER_USER, type Session } from '../../../src/doma
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { DEVICE, idsOf, raced } from './given.ts';
+import { DEVICE, type GivenStorage, idsOf, raced } from './given.ts';
 import { aSeries, type GivenSessions } from './given-sessions.ts';
+
+export const massEndings = ({ it }: Tests<GivenStorage>): void => {
+  it('has the earliest one, where its last step has left it, until it is done', async ({
+    massEndings,
+    transactions,
+  }) => {
+    const [first, second] = [anId(), anId()].map((id) => ({ id, at: NOW, note: 'leak', actor: 'Una', cursor: null }));
+    if (first === undefined || second === undefined) return expect.unreachable();
+    expect(await massEndings.next()).toBeNull();
+    for (const each of [second, first]) await massEndings.add(each);
+    const next = () => transactions.run((stores) => stores.massEndings.next());
+    expect(await next()).toStrictEqual(first);
+    await massEndings.advance(first.id, 'a session');
+    expect(await next()).toStrictEqual({ ...first, cursor: 'a session' });
+    await massEndings.advance(first.id, null);
+    expect(await next()).toStrictEqual(second);
+  });
+};
 
 export const keeping = ({ it }: Tests<GivenSessions>): void => {
   it('finds a session by its id and its user', async ({ sessions, otherUser, stored }) => {
@@ -22,6 +40,13 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
     const longest = await stored({ userAgent: shortUserAgent('x'.repeat(1_000)) });
     const ofOther = await stored({ userId: otherUser });
     for (const session of [fresh, old, longest, ofOther]) expect(await sessions.find(session)).toStrictEqual(session);
+  });
+
+  it('lists the sessions of all users in the order of their ids, after one of them', async (given) => {
+    const { sessions, otherUser, stored } = given;
+    const all = [await stored(), await stored({ userId: otherUser }), await stored({ expiresAt: NOW - 1 })];
+    expect(await sessions.listAll(null, 9)).toStrictEqual(all);
+    expect(await sessions.listAll(all[0]?.id ?? null, 1)).toStrictEqual(all.slice(1, 2));
   });
 
   it('does not find an unknown session, or one of another user', async ({ sessions, owner, otherUser, stored }) => {

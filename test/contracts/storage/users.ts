@@ -9,8 +9,37 @@ import { ANOTHER, alternated, DUPLICATE, duplicate, type GivenUsers } from './gi
 const RACERS = 50;
 
 export const addingUsers = (tests: Tests<GivenUsers>): void => {
+  listing(tests);
   finding(tests);
   adding(tests);
+};
+
+const ALL = { contains: null, after: null, newestFirst: true, limit: 100 };
+
+const listing = ({ it }: Tests<GivenUsers>): void => {
+  it('lists users in the order of their ids, either way, from one of them on', async ({ list, added }) => {
+    const [first, second, third] = await added({}, {}, {});
+    expect(await list(ALL)).toStrictEqual([third, second, first]);
+    expect(await list({ ...ALL, newestFirst: false, skip: 1 })).toStrictEqual([second, third]);
+    expect(await list({ ...ALL, after: third.id, limit: 1 })).toStrictEqual([second]);
+    expect(await list({ ...ALL, after: second.id, newestFirst: false })).toStrictEqual([third]);
+  });
+
+  it('lists those alone whose username or email has a text, in any letter case', async ({ list, added }) => {
+    const [ada, beda, odd] = await added(
+      { username: 'Ada.Lovelace', email: 'countess@example.org' },
+      { username: 'Beda', email: 'ada+beda@example.org' },
+      { username: 'odd_one', email: "o'ne%!@example.net" },
+    );
+    await added(...Array.from({ length: 40 }, () => ({})));
+    const found = async (contains: string, after: string | null = null) => list({ ...ALL, contains, after, limit: 2 });
+    for (const text of ['ADA', 'da', 'a']) expect(await found(text, odd.id)).toStrictEqual([beda, ada]);
+    for (const text of ['oDD_oNE', 'd_o', 'e%!@', "o'n", '%']) expect(await found(text)).toStrictEqual([odd]);
+    expect(await found('ada', beda.id)).toStrictEqual([ada]);
+    for (const text of ['adaada', 'a_a', 'a%a', '"ada"', 'ada\0', '\ud800', 'x'.repeat(10_000)])
+      expect(await found(text)).toEqual([]);
+    expect(await found('person.')).toHaveLength(2);
+  });
 };
 
 const finding = ({ it }: Tests<GivenUsers>): void => {

@@ -35,6 +35,7 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     identities: [anIdentity({ userId }), anIdentity({ userId, email: null, lastUsedAt: at })],
     factors: [aFactor({ userId })],
     rememberedDevices: [aRememberedDevice({ userId })],
+    massEndings: [{ id: anId(), at, note: 'ä', actor: null, cursor: null }],
     recoveryCodes: ['a', 'B', 'ä'].map((hash) => ({ userId, hash })),
   };
 };

@@ -32,9 +32,15 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
   await createTables(pool, users === 'shop' ? 'public.customers' : undefined);
   const [ours, theirs] = [pgRecords(pool), pgRecords(other)];
   const table = users === 'own' ? 'auth.users' : 'public.customers';
-  const tables = ['invitations', 'outbox', 'mailboxes', 'used_values', 'operations', 'ended_sessions'].map(
-    (name) => `auth.${name}`,
-  );
+  const tables = [
+    'invitations',
+    'outbox',
+    'mailboxes',
+    'used_values',
+    'operations',
+    'ended_sessions',
+    'mass_endings',
+  ].map((name) => `auth.${name}`);
   const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const untilOneWaits = () => expect.poll(async () => (await other.query(WAITING)).rows.length).toBe(1);
   return {

@@ -1,0 +1,48 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { User } from '../../domain/user.ts';
+import type { Stores } from '../ports/transactions.ts';
+import type { UsersQuery } from '../ports/user-repository.ts';
+
+type UsersDeps = Pick<Stores, 'users'>;
+
+const listed = async ({ users }: UsersDeps, query: UsersQuery): Promise<User[]> => {
+  if (users.list === undefined)
+    throw new AppError('SYS_UNEXPECTED_ERROR', {
+      reason: 'the users of this storage cannot be listed: it has no `list`',
+    });
+  return users.list(query);
+};
+
+/** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
+export const listUsers = (deps: UsersDeps) => async (query: Omit<UsersQuery, 'skip'>) => {
+  const found = await listed(deps, { ...query, limit: query.limit + 1 });
+  const users = found.slice(0, query.limit);
+  return { users, next: found.length > query.limit ? (users.at(-1)?.id ?? null) : null };
+};
+
+const LONGEST_STEP = 2 ** 17;
+
+/** How many users there are. No store has to count: it skips rows, in steps that get shorter at the end. */
+export const countUsers = (deps: UsersDeps) => async (): Promise<number> => {
+  let [count, after]: [number, string | null] = [0, null];
+  for (let step = LONGEST_STEP; step >= 1; ) {
+    const query = { contains: null, after, newestFirst: false, skip: step - 1, limit: 1 };
+    const [last] = await listed(deps, query);
+    if (last === undefined) step /= 2;
+    else [count, after] = [count + step, last.id];
+  }
+  return count;
+};
+
+const SEPARATOR = '-';
+
+/** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
+export const listAllEvents =
+  ({ events }: Pick<Stores, 'events'>) =>
+  async ({ before, limit }: { readonly before: string | null; readonly limit: number }) => {
+    const [at = '', id = ''] = before?.split(SEPARATOR) ?? [];
+    const found = await events.listAll({ before: before === null ? null : { at: Number(at), id }, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { events: page, next: last === undefined ? null : `${last.at}${SEPARATOR}${last.id}` };
+  };

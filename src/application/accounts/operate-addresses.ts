@@ -1,0 +1,117 @@
+import type { Attributes } from '../../domain/attributes.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { type ChangeDeps, enqueue, record } from '../use-case.ts';
+import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
+import { freeUsername } from './import-user.ts';
+import { assertNotReserved } from './links.ts';
+import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+
+export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & FirstProofDeps;
+
+type NewAccount = {
+  readonly email: string;
+  /** `null`: one that is derived from the email. */
+  readonly username: string | null;
+  readonly attributes: Attributes;
+  readonly locale: string | null;
+  /** Whether the operator knows that the address is the user's. */
+  readonly isProven: boolean;
+  /** Whether the address gets a mail with a link that sets a password. */
+  readonly sendsLink: boolean;
+};
+
+/**
+ * Stores an account without a password. Who may register does not matter, and no hook is asked: an operator decides.
+ * @throws AppError AUTH_USER_DUPLICATE
+ */
+export const createAccount =
+  (deps: OperateAddressesDeps) =>
+  ({ email: given, username, attributes, locale, isProven, sendsLink }: NewAccount, origin: Origin): Promise<User> =>
+    deps.transactions.run(async (stores) => {
+      const [email, now] = [canonicalEmail(given), deps.clock.now()];
+      const user = newUser({
+        ...{ id: deps.ids.next(), email, passwordHash: UNKNOWN_PASSWORD, attributes, locale, now },
+        username: username ?? (await freeUsername(deps, stores, { username, email })),
+        emailVerifiedAt: isProven ? now : null,
+      });
+      await stores.users.add(user);
+      await assertNotReserved(deps, stores, user);
+      await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
+      if (sendsLink) await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId: user.id, to: email }]);
+      return user;
+    });
+
+/** @throws AppError DB_RECORD_NOT_FOUND */
+const lockedUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
+  const user = await users.lock(userId);
+  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+  return user;
+};
+
+type GivenAddress = Pick<NewAccount, 'email' | 'isProven'> & {
+  /** Whether an address that is not proven gets a mail with a link that proves it. */
+  readonly sendsLink: boolean;
+};
+
+/**
+ * Gives an account another address. A former one that was proven is told so, and can take the account back for a week; one that nobody has
+ * proven may be a stranger's.
+ * @returns whether it is another one. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
+ */
+export const setEmail =
+  (deps: OperateAddressesDeps) =>
+  (userId: string, { email: given, isProven, sendsLink }: GivenAddress, origin: Origin): Promise<boolean> =>
+    deps.transactions.run(async (stores) => {
+      const before = await lockedUser(stores, userId);
+      const [email, now] = [canonicalEmail(given), deps.clock.now()];
+      if (email === before.email) return false;
+      const emailVerifiedAt = isProven ? now : null;
+      const user = (await stores.users.update(userId, { email, emailVerifiedAt, now })) ?? before;
+      await settleEmailChange(deps, stores, { before, user, origin, keepsFormer: before.emailVerifiedAt !== null });
+      if (isProven && before.emailVerifiedAt === null)
+        await removeAddedBeforeProof(deps, stores, user, {
+          reason: 'address-proven',
+          origin,
+          locales: localesOf(user),
+        });
+      if (!isProven && sendsLink) await enqueue(deps, stores, origin, [verification(user)]);
+      return true;
+    });
+
+/** An operator knows of no other language. */
+const localesOf = ({ locale }: User): readonly string[] => (locale === null ? [] : [locale]);
+
+const verification = ({ id: userId, email: to }: User) => ({ kind: 'email-verification', userId, to }) as const;
+
+/**
+ * States that the address of an account is its user's. What was added to the account goes, as with a link: anybody can register with any address.
+ * @returns whether it was not proven before. @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const proveAddressAsOperator =
+  (deps: OperateAddressesDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.transactions.run(async (stores) => {
+      const user = await lockedUser(stores, userId);
+      if (user.emailVerifiedAt !== null) return false;
+      const now = deps.clock.now();
+      await stores.users.update(userId, { emailVerifiedAt: now, now });
+      await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
+      await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales: localesOf(user) });
+      return true;
+    });
+
+/** Sends the link again that proves the address. @returns whether it is not proven. @throws AppError DB_RECORD_NOT_FOUND */
+export const resendVerification =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.transactions.run(async (stores) => {
+      const user = await lockedUser(stores, userId);
+      if (user.emailVerifiedAt !== null) return false;
+      await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
+      await enqueue(deps, stores, origin, [verification(user)]);
+      return true;
+    });

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { beginEndingAll, continueEndingAll } from '../../../src/application/sessions/end-all.ts';
+import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
+import { aRememberedDevice } from '../../support/builders.ts';
+
+const OPERATOR = { ...ORIGIN, actor: 'Una' };
+
+const setUp = async () => {
+  const ada = await registeredAda();
+  const { app, user } = ada;
+  const { user: bob } = await app.register(BOB);
+  await ada.logIn();
+  const now = app.clock.now();
+  for (const userId of [user.id, bob.id])
+    await app.devices.add(aRememberedDevice({ userId, createdAt: now, expiresAt: now + 30 * 86_400_000 }));
+  return { ...ada, bob, step: (limit: number) => continueEndingAll(app)(limit) };
+};
+
+describe('the end of all sessions', () => {
+  it('ends those of everybody that were open, in steps, with a reason, and forgets the devices', async () => {
+    const { app, ofAda, about, bob, logIn, step } = await setUp();
+    await beginEndingAll(app)(OPERATOR, 'a leak');
+    expect((await ofAda()).sessions).toHaveLength(2);
+    expect(await app.endings.list(0, 9)).toMatchObject([{ at: app.clock.now(), userId: null, sessionId: null }]);
+    const steps = [await step(2)];
+    app.clock.advance(1);
+    const later = await logIn();
+    for (let ended = await step(2); ended !== null; ended = await step(2)) steps.push(ended);
+    expect(steps.reduce<number>((sum, each) => sum + (each ?? 0), 0)).toBe(3);
+    expect((await about(bob.id)).sessions).toEqual([]);
+    const { sessions, devices, events } = await ofAda();
+    expect([sessions.length, devices]).toEqual([1, []]);
+    const ended = events.filter(({ kind }) => kind === 'session-ended');
+    expect(ended).toMatchObject(Array(2).fill({ reason: 'operator', note: 'a leak', actor: 'Una', requestId: null }));
+    expect(await app.refresh([later.refreshToken])).toHaveProperty('accessToken');
+    expect(await step(2)).toBeNull();
+  });
+
+  it('is done once, however many carry it out', async () => {
+    const { app, step } = await setUp();
+    await beginEndingAll(app)(OPERATOR, null);
+    const ended = await Promise.all(Array.from({ length: 12 }, () => step(1)));
+    expect(ended.reduce<number>((sum, each) => sum + (each ?? 0), 0)).toBe(3);
+    expect(ended.at(-1)).toBeNull();
+  });
+});

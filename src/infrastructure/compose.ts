@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import { isReady, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
@@ -13,6 +14,7 @@ import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
+import type { BackOffice } from './compose/back-office.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -32,6 +34,8 @@ import { REVISION, VERSION } from './version.ts';
 export type Service = {
   readonly http: HttpHandlers;
   readonly routes: readonly Route[];
+  /** `null` without ADMIN_PORT. */
+  readonly backOffice: BackOffice | null;
   readonly ports: Ports;
   /** What use cases need. */
   readonly deps: UseCaseDeps;
@@ -123,7 +127,7 @@ const build = async (
   });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
-  const http = createApp(routes, {
+  const httpDeps: HttpDeps & { readonly trustProxy: number } = {
     ...settings,
     allowedOrigins: [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)],
     postedCallbacks: postedCallbacksOf(deps.providers),
@@ -139,7 +143,9 @@ const build = async (
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
-  });
+  };
+  const backOffice =
+    config.admin && (await (await loadBackOffice()).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
   metrics?.watch({
     passwordHashes: hashing,
     databaseConnections: database.connections,
@@ -153,7 +159,8 @@ const build = async (
   const announceStop = () => {
     isStopping = true;
   };
-  return { http, routes, ports, deps, metrics, mail, announceStop, close: opened.closeAll };
+  const http = createApp(routes, httpDeps);
+  return { http, routes, backOffice, ports, deps, metrics, mail, announceStop, close: opened.closeAll };
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
@@ -164,6 +171,7 @@ const withoutSecrets = (config: Config) => {
     hookBeforeRegister,
     verifyPasswords,
     hookPrivateKey,
+    admin,
     mail,
     redisUrls,
     database,
@@ -199,6 +207,9 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
     replayPolicy: { raceWindow, replayWindow },
   };
 };
+
+/** Imported only if it is on: most services have none. */
+const loadBackOffice = () => import('./compose/back-office.ts');
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>

@@ -5,7 +5,7 @@ import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
 import { listenForMetrics } from './http-server/metrics-server.ts';
-import { addressText, listen, probePort, SETTINGS } from './http-server/server.ts';
+import { addressText, listen, listenForOperators, probePort, SETTINGS } from './http-server/server.ts';
 import { type Log, openLog } from './logging/log.ts';
 import { purge } from './purge.ts';
 import { isWorker, startWorkers } from './workers.ts';
@@ -48,6 +48,7 @@ const start = async (config: Config, overrides: Overrides, opened: Closing): Pro
   // Before the database is created: a service whose port is taken leaves nothing behind.
   await probePort({ ...config, settings: SETTINGS.service });
   if (config.metrics !== null) await probePort({ ...config.metrics, settings: SETTINGS.metrics });
+  if (config.admin !== null) await probePort({ ...config.admin, settings: SETTINGS.admin });
   if (config.workers === 1) return once(await serveRequests(config, overrides, opened, log));
   await startWorkers(config, log.logger, opened);
   return once(() => opened.closeAll());
@@ -77,6 +78,11 @@ const serveRequests = async (
   else if (config.metrics !== null && service.metrics !== null) {
     const metrics = await listenForMetrics(service.metrics, config.metrics);
     opened.add(metrics.closeNow);
+  }
+  if (config.admin !== null && service.backOffice !== null) {
+    const { requestTimeout } = config;
+    const admin = await listenForOperators(service.backOffice.http, { ...config.admin, requestTimeout });
+    opened.add(admin.close);
   }
   const server = await listen(service.http, config);
   const background = new AbortController();

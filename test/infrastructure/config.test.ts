@@ -71,6 +71,7 @@ describe('without any variable', () => {
       codePageUrl: 'http://localhost:3000/auth/code',
       hookBeforeRegister: null,
       hookPrivateKey: null,
+      admin: null,
       adoption: null,
       verifyPasswords: null,
       emailVerification: 'optional',

@@ -15,6 +15,12 @@ const IS_PUBLIC_KEY = expect.toSatisfy((key) =>
   [HOOK_KEY, OTHER_CURVE].some((own) => createPublicKey(own).equals(key)),
 );
 
+const operator = (given: object = {}) => ({
+  ...{ name: 'support', scopes: ['users:read', 'users:write'], publicKey: publicPem(OTHER_CURVE) },
+  ...given,
+});
+const OPERATOR_KEYS = JSON.stringify([operator()]);
+
 /** Windows in milliseconds. */
 const LIMITS = { global: { requests: 500, window: 60_000 }, strict: { requests: 100, window: 60_000 }, public: null };
 const SENTINELS = 'rediss+sentinel://u:p%2C@HOST/main-1/2?family=4&sentinel_username=u&sentinel_password=p';
@@ -64,6 +70,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['RATE_LIMITS', 'off', { rateLimits: { global: null, strict: null, public: null } }],
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ['WORKERS', '4', { workers: 4 }],
+  ['ADMIN_PORT', 'off', { admin: null }],
+  ['ADMIN_PORT', '9470', { admin: { host: '127.0.0.1', port: 9_470, url: 'http://127.0.0.1:9470', keys: [] } }],
+  ['ADMIN_HOST', '::', { admin: null }],
+  ['ADMIN_URL', 'https://office.example.com/a/', { admin: null }],
+  ['ADMIN_KEYS', OPERATOR_KEYS, { admin: null }],
   ['METRICS', 'off', { metrics: null }],
   ['METRICS', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
   ['METRICS', '[::1]:9464', { metrics: { host: '::1', port: 9464 } }],
@@ -221,6 +232,24 @@ export const REFUSED: Readonly<Record<string, string>> = {
   ].join('|'),
   LOG_LEVEL: 'verbose|INFO|30',
   WORKERS: '0|257|auto|1.5',
+  ADMIN_PORT: 'on|0|65536|127.0.0.1:9470|09470',
+  ADMIN_HOST: 'a b|a,b|-',
+  ADMIN_URL: 'office.example.com|ftp://a.b|https://u:p@a.b|https://a.b?q',
+  ADMIN_KEYS: [
+    '{}|[]|[{}]|not JSON',
+    ...[
+      [operator({ name: '' })],
+      [operator({ scopes: [] })],
+      [operator({ scopes: ['users:all'] })],
+      [operator({ more: 1 })],
+      [operator({ publicKey: privatePem(OTHER_CURVE) })],
+      [operator({ publicKey: publicPem(OTHER_CURVE).repeat(2) })],
+      [operator({ publicKey: publicPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey) })],
+      [operator({ publicKey: publicPem(HOOK_KEY) })],
+      [operator(), operator({ name: 'billing' })],
+      [operator(), operator({ publicKey: publicPem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey) })],
+    ].map((keys) => JSON.stringify(keys)),
+  ].join('|'),
   METRICS: 'on|0|65536|localhost|db.example:9464|:9464|3000|::1:9464|[::1:9464|[::1]9464',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'otel:4318|grpc://otel:4317|http://u:p@otel:4318|http://otel:4318/?a=b|off',
   OTEL_TRACES_SAMPLER: 'on|ALWAYS_ON|jaeger_remote|0.5',

@@ -2,10 +2,12 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { Start } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
+import type { AdmitOperator } from '../../application/ports/proofs.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
+import type { Operator } from '../../domain/operator.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
 import type { Trace } from '../tracing/spans.ts';
@@ -26,6 +28,10 @@ export type HttpDeps = {
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError when the session of a token misses what a route requires. */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
+  /** Admits the programs of operators: at the back office alone. */
+  readonly admitOperator?: AdmitOperator;
+  /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
+  readonly hosts?: readonly string[];
   readonly version: string;
   /**
    * Outside production an error whose code a route does not declare fails the request. In development the log line of a request has its path,
@@ -87,6 +93,8 @@ declare module 'koa' {
     arrivedAt?: number;
     /** Set when the request is dispatched to a route. */
     route?: Route;
+    /** Stage 7: the program that an assertion has admitted to the back office. */
+    operator?: Operator;
     /** Stage 8: the output of the route's schemas. */
     input: { body: unknown; query: unknown; params: unknown };
     /** Stage 9: in monotonic milliseconds. */

@@ -1,4 +1,5 @@
 import { bindingOf } from '../../domain/device-binding.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
@@ -129,15 +130,30 @@ export const exportAccount =
   (deps: ExportAccountDeps) =>
   async (caller: Caller, cancellation = NEVER_CANCELLED) => {
     cancellation.throwIfAborted();
-    const user = await liveUser(deps, caller);
-    const exportedAt = deps.clock.now();
-    const data = await accountData(deps, user, exportedAt);
-    const events = (await eventsData(deps.events, user.id)).map(withoutName);
-    // The number of attempts is of interest to the operator only.
-    const messages = data.messages.map(({ attempts: _, ...message }) => message);
-    return { ...data, messages, events, exportedAt };
+    return exported(deps, await liveUser(deps, caller));
   };
 
+/** The same, which an operator hands over to the user. @throws AppError DB_RECORD_NOT_FOUND */
+export const exportAccountAsOperator = (deps: ExportAccountDeps) => async (userId: string) =>
+  exported(deps, await existingUser(deps, userId));
+
+const exported = async (deps: ExportAccountDeps, user: User) => {
+  const exportedAt = deps.clock.now();
+  const data = await accountData(deps, user, exportedAt);
+  const events = (await eventsData(deps.events, user.id)).map(withoutName);
+  // The number of attempts is of interest to the operator only.
+  const messages = data.messages.map(({ attempts: _, ...message }) => message);
+  return { ...data, messages, events, exportedAt };
+};
+
+/** @throws AppError DB_RECORD_NOT_FOUND */
+export const existingUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
+  const user = await users.findById(userId);
+  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+  return user;
+};
+
+type PageOfEvents = Omit<EventsQuery, 'userId'>;
 type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 
 /**
@@ -145,11 +161,19 @@ type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
  * @returns the events, and the value of `before` for the next page; `null` on the last page.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const listEvents =
-  (deps: ListEventsDeps) =>
-  async (caller: Caller, { before, limit }: Omit<EventsQuery, 'userId'>) => {
-    const { id: userId } = await liveUser(deps, caller);
-    const found = await deps.events.list({ userId, before, limit: limit + 1 });
-    const page = found.slice(0, limit);
-    return { events: page.map(withoutName), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
-  };
+export const listEvents = (deps: ListEventsDeps) => async (caller: Caller, query: PageOfEvents) => {
+  const { id: userId } = await liveUser(deps, caller);
+  const { events, next } = await pageOfEvents(deps, { ...query, userId });
+  return { events: events.map(withoutName), next };
+};
+
+/** The same for operators, with their names. @throws AppError DB_RECORD_NOT_FOUND */
+export const listEventsAsOperator =
+  (deps: Pick<Stores, 'users' | 'events'>) => async (userId: string, query: PageOfEvents) =>
+    pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
+
+const pageOfEvents = async ({ events }: Pick<ListEventsDeps, 'events'>, query: EventsQuery) => {
+  const found = await events.list({ ...query, limit: query.limit + 1 });
+  const page = found.slice(0, query.limit);
+  return { events: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+};

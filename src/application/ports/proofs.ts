@@ -1,4 +1,5 @@
 import type { DeviceProof } from '../../domain/device-binding.ts';
+import type { Operator } from '../../domain/operator.ts';
 
 export type ProofTarget = {
   /** `htm`: the method. */
@@ -33,6 +34,15 @@ type Assertion = {
 
 /** Never rejects. @returns the assertion, or why it is not valid. @param now epoch milliseconds. */
 export type VerifyAssertion = (text: string, now: number) => Promise<Assertion | { readonly problem: string }>;
+
+/** `problem` is for the client, too: it contains nothing of the assertion. */
+export type OperatorRefused = { readonly ok: false; readonly problem: string };
+
+/** Admits the program that has signed an assertion, once. @param now epoch milliseconds. @throws AppError DB_QUERY_FAILED */
+export type AdmitOperator = (
+  assertion: string,
+  now: number,
+) => Promise<{ readonly ok: true; readonly operator: Operator } | OperatorRefused>;
 
 /** Verifies what the keys of devices and browsers have signed, with ES256. Never rejects. */
 export type Proofs = {

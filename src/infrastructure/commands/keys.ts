@@ -2,6 +2,7 @@ import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../adapters/hooks/over-http.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
+import { SCOPES } from '../../domain/operator.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
@@ -44,6 +45,19 @@ const pageServerPages = (): Page[] => {
     {
       name: 'service.env',
       text: `# Add to entries that are there after a comma.\n${envLine('PAGE_SERVERS', `${id}:${secretHash}`)}\n`,
+    },
+  ];
+};
+
+/** The private key of a program that may use the back office, and what the service knows of it. */
+const adminPages = (): Page[] => {
+  const { privateKey, publicKeys } = newPair();
+  const key = { name: 'support', scopes: SCOPES, publicKey: publicPem(publicKeys) };
+  return [
+    { name: 'admin-private.pem', text: privatePem(privateKey) },
+    {
+      name: 'admin-keys.json',
+      text: `${JSON.stringify([key])}\n`,
     },
   ];
 };
@@ -98,6 +112,10 @@ export const keys: Command = {
     'page-server': making(
       'creates the secret of a server that renders pages, and its entry of PAGE_SERVERS',
       pageServerPages,
+    ),
+    admin: making(
+      'creates the key of a program for the back office: a PEM file for the program, and ADMIN_KEYS for the service\n    (as ADMIN_KEYS_FILE); change the name and the scopes there',
+      adminPages,
     ),
     hook: action({
       does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment',

@@ -82,6 +82,12 @@ export const wholeNumber = (min: number, max: number, unit = ''): Form<number> =
   schema: v.pipe(v.string(), v.regex(/^(?:0|[1-9]\d{0,14})$/), v.transform(Number), v.minValue(min), v.maxValue(max)),
 });
 
+/** `off` is `null`. */
+export const portOrOff = parsed('off, or a port from 1 to 65535', (text) => {
+  if (text === 'off') return null;
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+});
+
 export const milliseconds = (min: number, max: number) => wholeNumber(min, max, 'of milliseconds ');
 
 export const DAY = 86_400_000;

@@ -1,7 +1,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { safeParse } from 'valibot';
+import * as v from 'valibot';
+import type { OperatorKey } from '../../adapters/crypto/operator-assertions.ts';
 import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
+import { isOperatorName, SCOPES } from '../../domain/operator.ts';
 import { itemsOf, parsed } from './forms.ts';
 
 export const KEY_BYTES = 32;
@@ -88,6 +90,37 @@ export const adoptionKeys = parsed('1 to 5 public keys in PEM (SPKI), EC on the 
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
 
+/** More programs of one operator would be a mistake. */
+const MAX_OPERATOR_KEYS = 50;
+
+const operatorKey = v.strictObject({
+  name: v.pipe(v.string(), v.check(isOperatorName)),
+  scopes: v.pipe(v.array(v.picklist(SCOPES)), v.minLength(1), v.maxLength(SCOPES.length)),
+  publicKey: v.pipe(v.string(), publicKeys.schema, v.length(1)),
+});
+
+export const operatorKeys = parsed<readonly OperatorKey[]>(
+  `JSON such as [{"name":"support","scopes":["users:read"],"publicKey":"-----BEGIN PUBLIC KEY-----…"}]: 1 to ${MAX_OPERATOR_KEYS} different names with different public keys in PEM (SPKI), EC on the curve P-256, and scopes out of ${SCOPES.join(' and ')}`,
+  (text) => {
+    const list = v.pipe(
+      v.string(),
+      v.parseJson(),
+      v.array(operatorKey),
+      v.minLength(1),
+      v.maxLength(MAX_OPERATOR_KEYS),
+    );
+    const { success, output } = v.safeParse(list, text);
+    if (!success) return undefined;
+    const keys = output.flatMap(({ publicKey, ...operator }) =>
+      publicKey.map((key) => ({ ...operator, publicKey: key })),
+    );
+    const areDifferent = keys.every(
+      (key, at) => !keys.slice(0, at).some((other) => other.name === key.name || other.publicKey.equals(key.publicKey)),
+    );
+    return areDifferent ? keys : undefined;
+  },
+);
+
 /** @returns `null` unless the text begins with an Ed25519 private key in PEM. The public key may follow, as in the file of the service. */
 export const hookKeyOf = (text: string): KeyObject | null => {
   try {
@@ -102,7 +135,7 @@ export const hookKey = parsed('one private key in PEM (PKCS#8), Ed25519', (text)
 
 /** @returns `null` unless the text has exactly one private key, on P-256 */
 export const pairOf = (text: string): KeyPair | null => {
-  const { success, output } = safeParse(privateKey.schema, text);
+  const { success, output } = v.safeParse(privateKey.schema, text);
   return success ? { privateKey: output, publicKeys: [createPublicKey(output)] } : null;
 };
 

@@ -13,6 +13,7 @@ import {
   pairOf,
   raceWindowOf,
 } from './settings.ts';
+import { isLoopback } from './urls.ts';
 import type { Values } from './variables.ts';
 
 /** When a line is shown. It begins with the name of a variable and contains no value. */
@@ -113,6 +114,10 @@ export const REFUSALS: Rules = {
   'VERIFY_PASSWORDS_UNTIL: required in production with VERIFY_PASSWORDS_AT': (of) =>
     isProduction(of) && of.VERIFY_PASSWORDS_AT !== undefined && of.VERIFY_PASSWORDS_UNTIL === undefined,
   'VERIFY_PASSWORDS_UNTIL: must be within a year': (of) => isAbove(of.VERIFY_PASSWORDS_UNTIL, Date.now() + YEAR),
+  'ADMIN_PORT: must not be the port of the service, or of METRICS': (of) =>
+    of.ADMIN_PORT !== null && (of.ADMIN_PORT === of.PORT || of.ADMIN_PORT === of.METRICS?.port),
+  'ADMIN_URL: required in production when ADMIN_HOST is not loopback, since assertions are for it': (of) =>
+    isProduction(of) && of.ADMIN_PORT !== null && !isLoopback(of.ADMIN_HOST) && of.ADMIN_URL === undefined,
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

@@ -15,6 +15,12 @@ const MINUTE = 60_000;
 
 export const isProduction = (of: Values): boolean => of.NODE_ENV === 'production';
 export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhost:${of.PORT}`;
+/** A program on this machine reaches a listener on all addresses as well. */
+const adminUrlOf = ({ ADMIN_URL, ADMIN_HOST }: Values, port: number): string =>
+  ADMIN_URL ?? `http://${/^[0.:]+$/.test(ADMIN_HOST) ? 'localhost' : inUrl(ADMIN_HOST)}:${port}`;
+
+const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
 export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV');
 
 const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
@@ -63,6 +69,11 @@ export const settingsOf = (of: Values) => {
     metrics: of.METRICS,
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(of),
+    /** `null`: there is no back office. Its URL has no trailing slash. */
+    admin:
+      of.ADMIN_PORT === null
+        ? null
+        : { host: of.ADMIN_HOST, port: of.ADMIN_PORT, url: adminUrlOf(of, of.ADMIN_PORT), keys: of.ADMIN_KEYS ?? [] },
 
     database: databaseOf(of),
     dataDir: of.DATA_DIR,

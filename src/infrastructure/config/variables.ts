@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ACCOUNT_VARIABLES } from './account-variables.ts';
+import { ADMIN_VARIABLES } from './admin-variables.ts';
 import { FORMER_SYSTEM_VARIABLES } from './former-system-variables.ts';
 import type { Environment, Form, Variable } from './forms.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
@@ -11,6 +12,7 @@ export const VARIABLES = {
   ...SESSION_VARIABLES,
   ...ACCOUNT_VARIABLES,
   ...FORMER_SYSTEM_VARIABLES,
+  ...ADMIN_VARIABLES,
 };
 
 export type VariableName = keyof typeof VARIABLES;

@@ -51,11 +51,18 @@ const IN_PRODUCTION: Rules = {
     of.ACCOUNT_PAGES === undefined,
   'LOGIN_BY_CODE is on without a page for codes, to which their mails link: set ACCOUNT_PAGES to on, or LOGIN_PAGE_URL':
     (of) => of.LOGIN_BY_CODE === 'on' && !hasUserPages(of) && (of.LOGIN_PAGE_URL ?? of.ACCOUNT_PAGES_URL) === undefined,
+  'ADMIN_HOST is not loopback: other machines reach the back office. Leave it on 127.0.0.1, behind a proxy with TLS': (
+    of,
+  ) => of.ADMIN_PORT !== null && !isLoopback(of.ADMIN_HOST),
   'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(of.ACCOUNT_PAGES_URL),
 };
 
 const EVERYWHERE: Rules = {
+  'ADMIN_KEYS is set without ADMIN_PORT: there is no back office': (of) =>
+    of.ADMIN_KEYS !== undefined && of.ADMIN_PORT === null,
+  'ADMIN_PORT is set without ADMIN_KEYS: the back office refuses every program': (of) =>
+    of.ADMIN_PORT !== null && of.ADMIN_KEYS === undefined,
   'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted':
     (of) => !isProduction(of) && !(isLoopback(of.HOST) && isHere(of.BASE_URL ?? 'http://localhost')),
   'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (of) =>

@@ -16,18 +16,26 @@ import {
 
 /** This many connections fit into the memory of a common container, even at worst (ADR 0017). */
 const MAX_CONNECTIONS = 4_096;
+/** Programs of operators need a few. */
+const OPERATOR_CONNECTIONS = 256;
 /** The settings that the address of each server comes from. */
-export const SETTINGS = { service: 'HOST and PORT', metrics: 'METRICS' } as const;
+export const SETTINGS = { service: 'HOST and PORT', metrics: 'METRICS', admin: 'ADMIN_HOST and ADMIN_PORT' } as const;
 
 /**
  * Listens for the service's clients.
  * @throws Error that names HOST and PORT
  */
-export const listen = (
-  handlers: HttpHandlers,
-  { host, port, requestTimeout }: Pick<ServerOptions, 'host' | 'port' | 'requestTimeout'>,
-): Promise<RunningServer> =>
+export const listen = (handlers: HttpHandlers, { host, port, requestTimeout }: Address): Promise<RunningServer> =>
   openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.service });
+
+/**
+ * Listens for the programs of operators.
+ * @throws Error that names ADMIN_HOST and ADMIN_PORT
+ */
+export const listenForOperators = (handlers: HttpHandlers, { host, port, requestTimeout }: Address) =>
+  openServer(handlers, { host, port, requestTimeout, maxConnections: OPERATOR_CONNECTIONS, settings: SETTINGS.admin });
+
+type Address = Pick<ServerOptions, 'host' | 'port' | 'requestTimeout'>;
 
 type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
 

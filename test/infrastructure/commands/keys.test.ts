@@ -47,6 +47,17 @@ describe('keys page-server', () => {
   });
 });
 
+describe('keys admin', () => {
+  it('prints a private key for a program, and what the service knows of it', async () => {
+    const { status, stdout } = await keys(['admin']);
+    expect(status).toBe(0);
+    const [, pem = '', ADMIN_KEYS = ''] = /^# admin-private\.pem\n(.*)\n# admin-keys\.json\n(.*)$/s.exec(stdout) ?? [];
+    const [key] = parseConfig({ ADMIN_PORT: '9470', ADMIN_KEYS }).admin?.keys ?? [];
+    expect(key).toMatchObject({ name: 'support', scopes: ['users:read', 'users:write'] });
+    expect(key?.publicKey.equals(createPublicKey(pem))).toBe(true);
+  });
+});
+
 /** The names and values, as programs read them that know neither quotes nor escapes. */
 const linesOf = (text: string) =>
   text

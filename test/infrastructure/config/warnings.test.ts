@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { privatePem } from '../../../src/infrastructure/keys.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
+import { WITH_OFFICE } from '../../support/http/back-office.ts';
 import { DEVELOPMENT, NO_WARNINGS } from '../../support/processes/environments.ts';
 
 const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
@@ -52,6 +53,9 @@ describe('a configuration that is allowed', () => {
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],
     ['no decision about pages', { ACCOUNT_PAGES: '' }, 'ACCOUNT_PAGES'],
     ['codes without a page', { LOGIN_BY_CODE: 'on' }, 'LOGIN_BY_CODE'],
+    ['a back office that others reach', { ...WITH_OFFICE, ADMIN_HOST: '10.0.0.2' }, 'ADMIN_HOST'],
+    ['keys of a back office that there is not', { ...WITH_OFFICE, ADMIN_PORT: '' }, 'ADMIN_KEYS'],
+    ['a back office for nobody', { ADMIN_PORT: '9470' }, 'ADMIN_PORT'],
     ['mail in the clear', { MAIL_URL: 'smtp://mailpit?requireTLS=false' }, 'MAIL_URL'],
     ['pages that cannot call', { ACCOUNT_PAGES_URL: 'https://other.example.com/account' }, 'ACCOUNT_PAGES_URL'],
     ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],
@@ -84,6 +88,7 @@ describe('a configuration that is allowed', () => {
     ['codes with a page', { LOGIN_BY_CODE: 'on', LOGIN_PAGE_URL: 'https://app.example.com/login' }],
     ['pages of the service', { ACCOUNT_PAGES_URL: 'https://auth.example.com/me' }],
     ['pages here', { ACCOUNT_PAGES_URL: 'http://localhost:1', ALLOWED_ORIGINS_PROD: 'http://localhost:1' }],
+    ['a back office here', WITH_OFFICE],
     ['mail to a server here', { MAIL_URL: 'smtp://localhost?requireTLS=false' }],
   ])('is not warned of in production: %s', (_what, changes: Env) => {
     expect(warningsOf({ ...NO_WARNINGS, ...changes })).toEqual([]);

@@ -7,7 +7,7 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
-import { listen } from '../../../src/infrastructure/http-server/server.ts';
+import { listen, listenForOperators } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
 import { watched } from '../openapi/watched.ts';
@@ -24,11 +24,13 @@ export type LogLine = { readonly level: string; readonly msg: string; readonly [
 /** A storage, hooks and other ports in place of the service's own, and routes of an application. */
 export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes' | 'tables'> & PortOverrides;
 
-export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
+export type TestService = Pick<Service, 'routes' | 'backOffice' | 'ports' | 'mail'> & {
   readonly config: Config;
   readonly url: string;
   /** supertest for the listening service, without a cookie jar. */
   readonly http: ReturnType<typeof request>;
+  /** The same for its back office, with ADMIN_PORT. */
+  readonly office: ReturnType<typeof request>;
   /** supertest with a cookie jar, like a browser. */
   readonly browser: () => ReturnType<typeof request.agent>;
   /** All log lines so far, from level `trace` on. */
@@ -77,20 +79,25 @@ export const startService = async (
   if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
   const { handlers, assertDocumented } = watched(service.http, service.routes);
   const server = await listen(handlers, config);
+  const { backOffice: office } = service;
+  const watchedOffice = office && watched(office.http, office.routes);
+  const officeServer = watchedOffice && (await listenForOperators(watchedOffice.handlers, { ...config, port: 0 }));
   const url = `http://127.0.0.1:${server.address.port}`;
   return {
     ...service,
     config,
     url,
     http: request(url),
+    office: request(`http://127.0.0.1:${officeServer?.address.port}`),
     browser: () => request.agent(url),
     logs,
     close: async () => {
-      await server.close();
+      await Promise.all([server.close(), officeServer?.close()]);
       await service.close();
       await parts.remove();
       const undeclared = logs.filter(({ msg, reason }) => /^undeclared error code/m.test(`${msg}\n${reason}`));
       assertDocumented();
+      watchedOffice?.assertDocumented();
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
     },
   };

@@ -1,3 +1,4 @@
+import { isScope } from '../../../domain/operator.ts';
 import type { Site } from '../pages/layout.ts';
 import { REFRESH_COOKIE } from '../request/cookies.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
@@ -6,7 +7,7 @@ import { type Components, collectComponents, isJson, type Json, jsonSchemaOf, wi
 import { responsesOf } from './responses.ts';
 
 /** The OpenAPI document of the routes, derived from their declarations alone. */
-export const openApiDocument = (routes: readonly Route[], site: Site): Json => {
+export const openApiDocument = (routes: readonly Route[], site: Site, introduction = INTRODUCTION): Json => {
   const components = collectComponents();
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -19,7 +20,7 @@ export const openApiDocument = (routes: readonly Route[], site: Site): Json => {
     info: {
       title: 'Tandem',
       version: site.version,
-      description: INTRODUCTION,
+      description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: site.baseUrl }],
@@ -57,6 +58,13 @@ const camelCase = (name: string): string =>
 
 const SECURITY_SCHEMES = {
   accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+  assertion: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'An assertion (RFC 7523) by a key of ADMIN_KEYS, for one request: ES256, `kid` its thumbprint (RFC 7638), `iss` and `sub` its name, `aud` the URL of this server, `exp` at most a minute away.',
+  },
   refreshToken: {
     type: 'apiKey',
     in: 'cookie',
@@ -69,9 +77,13 @@ const SECURITY_SCHEMES = {
 /** Alternatives. An empty one means that no token is needed. */
 const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => {
   const uses = [
-    { scheme: 'accessToken', needed: { public: undefined, optional: 'optional', required: 'required' }[auth] },
+    { scheme: 'accessToken', needed: auth === 'optional' || auth === 'required' ? auth : undefined },
     { scheme: 'refreshToken', needed: cookie.reads },
   ] as const;
+  if (isScope(auth)) {
+    components.add('securitySchemes', 'assertion', SECURITY_SCHEMES.assertion);
+    return [{ assertion: [auth] }];
+  }
   return uses.flatMap(({ scheme, needed }) => {
     if (needed === undefined) return [];
     components.add('securitySchemes', scheme, SECURITY_SCHEMES[scheme]);

@@ -5,6 +5,7 @@ import type { StepUp } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode, OwnErrorCode } from '../../../domain/errors/catalog.ts';
 import { type OwnEntries, type OwnError, ownEntry } from '../../../domain/errors/own-errors.ts';
+import { isScope, type Scope } from '../../../domain/operator.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
 import type { PageServer } from '../request/settings.ts';
 
@@ -19,13 +20,14 @@ export const TAGS = {
   documents: 'Documents for programs, in formats that other standards define.',
   pages: 'Pages for people, and what they load.',
   health: 'Whether the service runs and can serve requests.',
+  'back-office': 'Users and what happened to them, for programs of operators.',
   application: 'Routes of the application that runs in the same process.',
 } as const;
 
 type Tag = keyof typeof TAGS;
 
-/** SPEC "Route guard". */
-export type Strategy = 'public' | 'optional' | 'required';
+/** SPEC "Route guard". A scope requires an assertion of a program that has it, in place of an access token (ADR 0031). */
+export type Strategy = 'public' | 'optional' | 'required' | Scope;
 /** SPEC "Rate limiting". */
 export type Tier = 'global' | 'strict' | 'public';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -119,7 +121,7 @@ export type Route = Head & {
   readonly auth: Strategy;
   /** Default: `global`. */
   readonly throttle: Tier;
-  /** Requests of one user in a minute, from all addresses together. Only with `auth: 'required'`. Default: no such limit. */
+  /** Requests of one user, or of one program, in a minute, from all addresses together. Only with `auth: 'required'`, or a scope. Default: no such limit. */
   readonly requestsPerUser?: number;
   /** What the user has to have shown in the session. Only with `auth: 'required'`. Default: `null`, nothing. */
   readonly stepUp: StepUp | null;
@@ -271,7 +273,7 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(own)) };
 };
 
-/** What a route that requires a token does begins with its session, which is read from the database (ADR 0004). */
+/** What a route that requires a token does begins with its session, which is read from the database (ADR 0004), or with a use of its assertion. */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 /** Uses of cookies that come with an access token, to whose claims a hook may add. */
@@ -279,7 +281,7 @@ const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: StepUp | null, { writes }: CookieUse): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-  ...(auth === 'required' ? OF_CALLERS : []),
+  ...(auth === 'required' || isScope(auth) ? OF_CALLERS : []),
   ...(stepUp === null ? [] : (['AUTH_STEP_UP_REQUIRED'] as const)),
   ...(ISSUED.includes(writes) ? (['SYS_HOOK_UNAVAILABLE'] as const) : []),
   'CLIENT_PARAMS_VALIDATION_FAILED',

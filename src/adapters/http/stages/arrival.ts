@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
@@ -108,12 +109,22 @@ const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : '(m
 
 const NONE: ReadonlySet<string> = new Set();
 
+/**
+ * Whether a request is for one of these hosts, at any port: a tunnel may have another one. A page whose name leads to this address (DNS rebinding)
+ * sends its own name, and cannot send an IP address or `localhost`.
+ */
+const isFor = (host: string, hosts: readonly string[]): boolean => {
+  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+  return name === 'localhost' || hosts.includes(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
+};
+
 /** Stage 5. SPEC "Cross-origin rules". */
 export const crossOrigin = ({
   allowedOrigins,
   allowedOriginsSetting,
   allowedHeaders,
   postedCallbacks = NONE,
+  hosts,
 }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
   const allowMethods = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
@@ -140,6 +151,8 @@ export const crossOrigin = ({
     'Access-Control-Max-Age': maxAge,
   };
   return function crossOrigin(ctx, next) {
+    if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
+      throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
     if (ctx.method === 'POST' && postedCallbacks.has(ctx.url)) return next();
     return setCorsHeaders(ctx, async () => {
       const origin = ctx.get('Origin');

@@ -1,6 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
+import type { AdmitOperator } from '../../../application/ports/proofs.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { isScope, type Operator, type Scope } from '../../../domain/operator.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { PageServer } from '../request/settings.ts';
 import type { Route } from '../routing/define-route.ts';
@@ -19,14 +21,15 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
 
 /**
  * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0004). For a route that
- * requires a step-up, it reads the session.
+ * requires a step-up, it reads the session. At the back office, it admits programs by assertions (ADR 0031).
  */
 export const authenticationGuard = (
   { auth, stepUp, visitor }: Route,
-  { authenticate, assertSteppedUp, visitorToken }: HttpDeps,
+  { authenticate, assertSteppedUp, visitorToken, admitOperator, clock }: HttpDeps,
 ): Middleware =>
   async function authenticationGuard(ctx, next) {
-    if (auth !== 'public') {
+    if (isScope(auth)) ctx.state.operator = await operatorWith(auth, ctx, clock.now(), admitOperator);
+    else if (auth !== 'public') {
       const header = visitor ? '' : authorizationOf(ctx);
       const token = visitor ? await visitorToken(ctx, auth) : BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
@@ -42,6 +45,23 @@ export const authenticationGuard = (
     }
     await next();
   };
+
+/** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, or 403 for a program without the scope */
+const operatorWith = async (scope: Scope, ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
+  const header = authorizationOf(ctx);
+  const assertion = BEARER.exec(header)?.[1];
+  if (!WITH_BEARER_TOKEN.test(header))
+    throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
+  const admitted = assertion === undefined ? undefined : await admit?.(assertion, now);
+  if (!admitted?.ok) {
+    const reason = admitted?.problem ?? MALFORMED.reason;
+    throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
+  }
+  if (admitted.operator.scopes.includes(scope)) return admitted.operator;
+  const reason = `${admitted.operator.name} lacks the scope ${scope}`;
+  const message = `The key does not have the scope ${scope}.`;
+  throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason, message });
+};
 
 /** Whether a request has the id and the secret of a page server. Takes the same time for every secret. */
 const isPageServer = (ctx: Context, known: readonly PageServer[]): boolean => {

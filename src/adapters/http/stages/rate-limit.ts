@@ -44,8 +44,8 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
   });
 };
 
-/** Only routes that require a token count users. */
-const userKey = ({ request }: Context): string => request.jwtClaim?.sub ?? 'unknown';
+/** Only routes that require a token, or an assertion, count users. */
+const userKey = ({ request, state }: Context): string => request.jwtClaim?.sub ?? state.operator?.name ?? 'unknown';
 
 /** The only command of the driver: how many requests are left including this one, the end of the window in epoch seconds, and the limit. */
 type Database = {

@@ -8,7 +8,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { Id } from '../../routing/fields.ts';
 
 const MAX_LIMIT = 100;
-const DEFAULT_LIMIT = 50;
+export const DEFAULT_LIMIT = 50;
 
 const stored = {
   id: v.string(),

@@ -12,21 +12,23 @@ import { StoredEventJson } from './events.ts';
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
+export const StoredUserJson = v.object({
+  id: v.string(),
+  username: v.string(),
+  email: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  passwordChangedAt: NullableTimestamp,
+  emailVerifiedAt: NullableTimestamp,
+  disabledAt: NullableTimestamp,
+  secondFactorAt: NullableTimestamp,
+  attributes: AttributesJson,
+  locale: Text,
+});
+
 const Export = v.object({
   exportedAt: Timestamp,
-  user: v.object({
-    id: v.string(),
-    username: v.string(),
-    email: v.string(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-    passwordChangedAt: NullableTimestamp,
-    emailVerifiedAt: NullableTimestamp,
-    disabledAt: NullableTimestamp,
-    secondFactorAt: NullableTimestamp,
-    attributes: AttributesJson,
-    locale: Text,
-  }),
+  user: StoredUserJson,
   sessions: v.array(
     v.object({
       id: v.string(),
@@ -131,14 +133,19 @@ export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([E
 const EXPORT_MAX_WAIT = 5_000;
 
 /** One export at a time: it is the largest response. */
-const exportOneAtATime = (deps: AccountsDeps): ReturnType<typeof exportAccount> => {
+export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input: Input) => Promise<Output>) => {
   const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
-  const run = exportAccount(deps);
-  return (...input) => enqueue(() => run(...input));
+  return (...input: Input): Promise<Output> => enqueue(() => run(...input));
 };
 
+/** 0 is the time of a password that was never changed. */
+export const shownUser = <Stored extends { readonly passwordChangedAt: number }>(user: Stored) => ({
+  ...user,
+  passwordChangedAt: user.passwordChangedAt || null,
+});
+
 export const exportRoute = (deps: AccountsDeps): Route => {
-  const run = exportOneAtATime(deps);
+  const run = exportOneAtATime(exportAccount(deps));
   return route(
     {
       name: 'export-account',
@@ -153,7 +160,7 @@ export const exportRoute = (deps: AccountsDeps): Route => {
     },
     async ({ caller, signal }) => {
       const { user, ...rest } = await run(caller, signal);
-      return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
+      return { ...rest, user: shownUser(user) };
     },
   );
 };

@@ -25,7 +25,7 @@ const DocumentText = v.pipe(
 );
 
 /** Describes all routes, its own among them. ADR 0016. */
-export const openApiRoutes = (routes: () => readonly Route[], site: Site): Route[] => [
+export const openApiRoutes = (routes: () => readonly Route[], site: Site, introduction?: string): Route[] => [
   documentRoute(
     {
       name: 'open-api',
@@ -38,7 +38,7 @@ export const openApiRoutes = (routes: () => readonly Route[], site: Site): Route
     cachedDocument(async () => {
       // Most processes never need it.
       const { openApiDocument } = await import('../../openapi/document.ts');
-      return JSON.stringify(openApiDocument(routes(), site));
+      return JSON.stringify(openApiDocument(routes(), site, introduction));
     }),
   ),
 ];

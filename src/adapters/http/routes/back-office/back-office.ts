@@ -1,0 +1,50 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { isNote, type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
+import { isScope } from '../../../../domain/operator.ts';
+import { textRule } from '../../../json/text-rule.ts';
+import type { Route } from '../../routing/define-route.ts';
+
+/** A call of a program, for the audit log. */
+export type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
+
+/** Requests of one program to one route in a minute. */
+const REQUESTS_PER_PROGRAM = 3_000;
+
+/** The routes, as programs may call them: each call is in the audit log, also one that changes nothing. */
+export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
+  routes.map((each) =>
+    isScope(each.auth)
+      ? {
+          ...each,
+          requestsPerUser: REQUESTS_PER_PROGRAM,
+          handler: (input, ctx) => {
+            const { id } = v.parse(v.object({ id: v.optional(v.string()) }), input.params ?? {});
+            onCall({ actor: actorOf(ctx), call: each.name, ...(id !== undefined && { userId: id }) });
+            return each.handler(input, ctx);
+          },
+        }
+      : each,
+  );
+
+const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
+
+/** Where a change by an operator came from. Users see their events: the device of the program would tell them nothing. */
+export const originOfOperator = (ctx: Context): Origin => ({
+  ...UNKNOWN_DEVICE,
+  requestId: ctx.request.id,
+  actor: actorOf(ctx),
+});
+
+/** Why, in words for the user. */
+const Reason = v.pipe(
+  v.string(),
+  v.trim(),
+  textRule((text) =>
+    isNote(text) ? null : { code: 'invalid_format', message: 'must have 1 to 200 visible characters on one line' },
+  ),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: 200, description: 'Users can read it.' } }),
+  v.examples(['Your password was in a leak of another service.']),
+);
+
+export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));

@@ -1,0 +1,58 @@
+import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts';
+import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
+import type { HttpDeps } from '../../adapters/http/http-deps.ts';
+import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
+import { invitationRoutes } from '../../adapters/http/routes/back-office/invitations.ts';
+import { operatedUserRoutes } from '../../adapters/http/routes/back-office/users.ts';
+import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
+import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { hostOf } from '../../adapters/redis/url.ts';
+import { CATALOG } from '../../domain/errors/catalog.ts';
+import type { Config } from '../config.ts';
+import { VERSION } from '../version.ts';
+import type { UseCaseDeps } from './routes.ts';
+
+export type BackOffice = { readonly http: HttpHandlers; readonly routes: readonly Route[] };
+
+const INTRODUCTION = [
+  'The back office of Tandem: what operators may know and do, for programs with a key of ADMIN_KEYS. It is not public.',
+  'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
+].join('\n\n');
+
+const MINUTE = 60_000;
+/** For each client and route, before its program is known: a signature takes a tenth of a millisecond to check. */
+const LIMIT = { requests: 6_000, window: MINUTE };
+
+/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs alone. */
+export const openBackOffice = async (
+  { keys, url }: NonNullable<Config['admin']>,
+  deps: UseCaseDeps & Pick<Config, 'accountPagesUrl'>,
+  http: HttpDeps,
+): Promise<BackOffice> => {
+  const site = { baseUrl: url, version: VERSION };
+  const { logger, counts } = http;
+  const routes: Route[] = [
+    ...audited([...operatedUserRoutes(deps), ...(deps.mailer === null ? [] : invitationRoutes(deps))], (call) =>
+      logger.info(call, 'back office'),
+    ),
+    ...errorRoutes(site, () => CATALOG),
+    ...openApiRoutes(() => routes, site, INTRODUCTION),
+  ];
+  const handlers = createApp(routes, {
+    ...http,
+    // It may be behind a proxy, but counts programs, and compares the Host that was sent.
+    trustProxy: 0,
+    baseUrl: url,
+    hosts: [hostOf(new URL(url))],
+    allowedOrigins: [],
+    ownOrigins: [],
+    allowedOriginsSetting: 'no setting: the back office is for programs',
+    allowedHeaders: [],
+    postedCallbacks: new Set(),
+    rateLimits: { global: LIMIT, strict: LIMIT, public: LIMIT },
+    counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
+    admitOperator: await operatorAdmission(keys, url, deps.used),
+  });
+  return { http: handlers, routes };
+};

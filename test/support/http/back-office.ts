@@ -1,0 +1,56 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, SignJWT } from 'jose';
+import type { Scope } from '../../../src/domain/operator.ts';
+import { publicPem } from '../../../src/infrastructure/keys.ts';
+import type { TestService } from './service.ts';
+
+export const OFFICE = 'https://office.example.org';
+
+type Program = { readonly name: string; readonly scopes: readonly Scope[]; readonly privateKey: KeyObject };
+
+const program = (name: string, ...scopes: Scope[]) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { name, scopes, privateKey, publicKey };
+};
+
+/** May do everything. */
+export const SUPPORT = program('support', 'users:read', 'users:write');
+export const READER = program('reader', 'users:read');
+export const WRITER = program('writer', 'users:write');
+
+const keyOf = ({ name, scopes, publicKey }: ReturnType<typeof program>) => ({
+  name,
+  scopes,
+  publicKey: publicPem([publicKey]),
+});
+
+/** A service with these has a back office that these programs may use. */
+export const WITH_OFFICE = {
+  ADMIN_PORT: '9470',
+  ADMIN_URL: OFFICE,
+  ADMIN_KEYS: JSON.stringify([SUPPORT, READER, WRITER].map(keyOf)),
+};
+
+type Given = { readonly header?: object; readonly claims?: object; readonly key?: KeyObject };
+
+/** What a program signs for one request. @param given in place of what is valid */
+export const assertionOf = async ({ name, privateKey }: Program, { header, claims, key = privateKey }: Given = {}) => {
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  return new SignJWT({ iss: name, sub: name, aud: OFFICE, exp, jti: randomUUID(), ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: await calculateJwkThumbprint(privateKey), ...header })
+    .sign(key);
+};
+
+type Method = 'get' | 'post' | 'put' | 'delete';
+
+/** A request of a program to the back office. */
+export const asked = async (
+  { office }: Pick<TestService, 'office'>,
+  method: Method,
+  path: string,
+  body?: object,
+  by: Program = SUPPORT,
+) => {
+  const request = office[method](path).auth(await assertionOf(by), { type: 'bearer' });
+  return body === undefined ? request : request.send(body);
+};

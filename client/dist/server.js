@@ -106,7 +106,13 @@ const visitors = (base, options) => {
 		const bad = (why) => nobody(`The access token is not valid: ${why}.`);
 		if (token.length > 4096) return bad("too long");
 		try {
-			const { iat = 0, exp = 0, tokenType, user } = (await jwtVerify(token, keys, rules)).payload;
+			const { payload, protectedHeader } = await jwtVerify(token, keys, rules);
+			const { iat = 0, exp = 0, tokenType, user, sub = "" } = payload;
+			if (options.endedSessions?.isEnded({
+				sid: protectedHeader.sid,
+				sub,
+				iat
+			})) return bad("its session has ended");
 			const due = exp * 1e3 - Math.min(MARGIN, (exp - iat) * 200);
 			return tokenType === "access" ? {
 				user,
@@ -117,7 +123,7 @@ const visitors = (base, options) => {
 			} : bad("its tokenType");
 		} catch (error) {
 			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
-			throw noAnswer(keySet, error);
+			throw error instanceof AuthError ? error : noAnswer(keySet, error);
 		}
 	};
 	const minted = async (Cookie, headers) => {
@@ -158,6 +164,102 @@ const visitors = (base, options) => {
 	return (request) => {
 		if (!known.has(request)) known.set(request, look(request));
 		return known.get(request);
+	};
+};
+
+// src/ended-sessions.ts
+const [CLOCKS, OLDEST] = [5, 120];
+const LONGEST = 8 * 2 ** 20;
+const textOf = async ({ body }) => {
+	const [reader, decoder] = [body?.getReader(), new TextDecoder()];
+	let text = "";
+	for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+		text += decoder.decode(part.value, { stream: true });
+		if (text.length <= LONGEST) continue;
+		await reader?.cancel();
+		throw new Error("The list is too long.");
+	}
+	return text;
+};
+const knownEndings = () => {
+	const [sessions, users] = [/* @__PURE__ */ new Map(), /* @__PURE__ */ new Map()];
+	let before = Number.NEGATIVE_INFINITY;
+	return {
+		add: (list) => {
+			before = Math.max(before, list.before ?? before);
+			for (const { sid, event_timestamp } of list.sessions) sessions.set(sid, event_timestamp);
+			for (const { sub, event_timestamp } of list.users) users.set(sub, Math.max(users.get(sub) ?? 0, event_timestamp));
+			const past = Math.max(before, list.iat - list.lifetime - CLOCKS);
+			for (const each of [sessions, users]) for (const [id, at] of each) if (at < past) each.delete(id);
+		},
+		has: ({ sid, sub, iat }) => sessions.has(sid) || !(iat > Math.max(before, users.get(sub) ?? before))
+	};
+};
+const followEndedSessions = (options) => {
+	const { issuer, whenStale = "stale-ok", staleAfter = 60, onError, fetch: send = fetch } = options;
+	const base = baseOf(options.baseUrl);
+	const wait = Math.min(20, Math.max(1, Math.floor(staleAfter / 3)));
+	const url = `${base}/.well-known/ended-sessions?wait=${wait}`;
+	const keys = createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`), { [customFetch]: send });
+	const rules = {
+		algorithms: ["ES256"],
+		typ: "ended-sessions+jwt",
+		issuer,
+		audience: "ended-sessions",
+		requiredClaims: [
+			"lifetime",
+			"sessions",
+			"users"
+		],
+		maxTokenAge: OLDEST,
+		clockTolerance: CLOCKS
+	};
+	const known = knownEndings();
+	const stop = new AbortController();
+	let [readAt, etag] = [Number.NEGATIVE_INFINITY, ""];
+	const read = async () => {
+		const signal = AbortSignal.any([stop.signal, AbortSignal.timeout((wait + 10) * 1e3)]);
+		const response = await send(url, {
+			headers: etag ? { "If-None-Match": etag } : {},
+			redirect: "error",
+			signal
+		});
+		if (response.status === 200) {
+			known.add((await jwtVerify(await textOf(response), keys, rules)).payload);
+			etag = response.headers.get("ETag") ?? "";
+		} else {
+			await response.body?.cancel();
+			const retryAfter = Number(response.headers.get("Retry-After")) || null;
+			if (response.status !== 304) throw Object.assign(/* @__PURE__ */ new Error(`The status is ${response.status}.`), { retryAfter });
+		}
+		readAt = performance.now();
+	};
+	const follow = async () => {
+		for (let failures = 0; !stop.signal.aborted;) {
+			let retryAfter = 0;
+			try {
+				await read();
+				failures = 0;
+			} catch (cause) {
+				if (stop.signal.aborted) return;
+				failures = Math.min(failures + 1, 4);
+				retryAfter = Math.min(60, cause.retryAfter ?? 0);
+				const message = `The ended sessions can't be read: ${cause.message}`;
+				onError?.(new AuthError("CLIENT_NETWORK_FAILED", message, {
+					cause,
+					retryable: true
+				}));
+			}
+			await sleep(Math.max(retryAfter * 1e3, 500 * 2 ** failures) * (.75 + Math.random() / 2), true);
+		}
+	};
+	follow();
+	return {
+		isEnded: (token) => {
+			if (whenStale === "refuse" && performance.now() - readAt > staleAfter * 1e3) throw new AuthError("CLIENT_NETWORK_FAILED", `No answer for ${staleAfter} seconds: ${url}`, { retryable: true });
+			return known.has(token);
+		},
+		close: () => stop.abort()
 	};
 };
 
@@ -222,4 +324,4 @@ const createServerAuth = (options) => {
 	};
 };
 
-export { createServerAuth };
+export { createServerAuth, followEndedSessions };

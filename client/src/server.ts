@@ -5,6 +5,8 @@ import { userPage } from './there-and-back.ts';
 import type { ServerAuth, ServerAuthOptions } from './types.ts';
 import { visitors } from './visitors.ts';
 
+export { followEndedSessions } from './ended-sessions.ts';
+
 /** How often a navigation is sent to the service, and for how many milliseconds more each time it waits: the cookie of another one may be on its way. */
 const [TRIES, PAUSE] = [4, 300];
 /**

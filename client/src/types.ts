@@ -669,6 +669,8 @@ export type ServerAuthOptions = {
         readonly visitorAddress: (request: Request) => string;
       }
     | undefined;
+  /** Of `followEndedSessions`: visitors whose session has ended are logged out here within seconds. */
+  readonly endedSessions?: Pick<EndedSessions, 'isEnded'> | undefined;
   /** Other origins that `signedInFetch` may send the access token to. */
   readonly origins?: readonly string[] | undefined;
   /** Instead of the global one. */
@@ -690,4 +692,31 @@ export type ServerAuth = {
   readonly linkTo: (page: UserPage, request: Request, options?: Return) => string;
   /** Like the global `fetch`, with the access token of the visitor, if there is one. */
   readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+};
+
+export type EndedSessionsOptions = {
+  /** The address of the service. */
+  readonly baseUrl: string;
+  /** Its `JWT_ISSUER`. */
+  readonly issuer?: string | undefined;
+  /** What becomes of tokens while the list is stale: `stale-ok`, the default, believes the last one; `refuse` believes no token. */
+  readonly whenStale?: 'stale-ok' | 'refuse' | undefined;
+  /** Seconds without an answer of the service until the list is stale. 60 by default. */
+  readonly staleAfter?: number | undefined;
+  /** For each request that has failed. It is repeated. */
+  readonly onError?: ((error: Error) => void) | undefined;
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch | undefined;
+};
+
+/** The sessions that have ended, and the users who were disabled or deleted, while their access tokens are valid. */
+export type EndedSessions = {
+  /**
+   * Whether a verified access token does not count any more. No request is made.
+   * @param token `sid` is in its header, `sub` and `iat` are claims
+   * @throws AuthError with `refuse`, while the list is stale: answer 503
+   */
+  readonly isEnded: (token: { readonly sid?: unknown; readonly sub?: string; readonly iat?: number }) => boolean;
+  /** Stops to follow. */
+  readonly close: () => void;
 };

@@ -33,13 +33,15 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
     const bad = (why: string): Visitor => nobody(`The access token is not valid: ${why}.`);
     if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
     try {
-      const { iat = 0, exp = 0, tokenType, user } = (await jwtVerify<{ user: User }>(token, keys, rules)).payload;
+      const { payload, protectedHeader } = await jwtVerify<{ user: User }>(token, keys, rules);
+      const { iat = 0, exp = 0, tokenType, user, sub = '' } = payload;
+      if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return bad('its session has ended');
       // What a page asks for with the token has time to arrive.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
       return tokenType === 'access' ? { user, token, due, isNobody: false, why: '' } : bad('its tokenType');
     } catch (error) {
       if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
-      throw noAnswer(keySet, error);
+      throw error instanceof AuthError ? error : noAnswer(keySet, error);
     }
   };
 

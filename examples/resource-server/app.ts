@@ -1,14 +1,15 @@
 import cors from '@koa/cors';
 import Koa from 'koa';
-import { Refused, type Trust, verifier } from './authenticate.ts';
+import { type IsEnded, Refused, type Trust, verifier } from './authenticate.ts';
 import { hasRole } from './roles.ts';
 
 /**
  * An API with one answer: whom the access token is about. Below `/admin` it is for those who have the role `admin`.
  * @param origins of the pages that may call it from a browser
+ * @param isEnded whether the session of a token has ended; without it a token counts until it expires
  */
-export const createApp = (trust: Trust, origins: readonly string[] = []): Koa => {
-  const authenticate = verifier(trust);
+export const createApp = (trust: Trust, origins: readonly string[] = [], isEnded?: IsEnded): Koa => {
+  const authenticate = verifier(trust, isEnded);
   const app = new Koa();
 
   // Comes first: a preflight has no token, and a page has to be able to read a 401.

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
 import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts';
 import { refusal, success } from '../support/client.ts';
@@ -479,6 +480,26 @@ describe('a page server that the service knows', () => {
     const { cookie } = await signUp(limited);
     const { getUser } = pages({ baseUrl: limited.url, pageServer: { id, secret: 'another', visitorAddress } });
     await expect(getUser(request(cookie))).rejects.toMatchObject({ code: 'AUTH_PAGE_SERVER_UNKNOWN' });
+  });
+});
+
+describe('with the list of ended sessions', () => {
+  it('knows nobody whose session has ended', async () => {
+    const isEnded = vi.fn(() => true);
+    const { getUser, requireUser } = pages({ endedSessions: { isEnded } });
+    expect(await getUser(request(accessCookie()))).toBeNull();
+    const { header, claims } = opened(ada.accessToken);
+    expect(isEnded).toHaveBeenCalledExactlyOnceWith({ sid: header.sid, sub: claims.sub, iat: claims.iat });
+    continuedTo(await instead(requireUser(request(accessCookie()))));
+  });
+
+  it('answers 503 while that is not known', async () => {
+    const isEnded = () => {
+      throw new AuthError('CLIENT_NETWORK_FAILED', 'stale', { retryable: true });
+    };
+    const { getUser, requireUser } = pages({ endedSessions: { isEnded } });
+    await expect(getUser(request(accessCookie()))).rejects.toThrow('stale');
+    expect((await instead(requireUser(request(accessCookie())))).status).toBe(503);
   });
 });
 

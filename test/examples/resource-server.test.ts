@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
 import request from 'supertest';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { followEndedSessions } from '../../client/src/server.ts';
 import { createApp } from '../../examples/resource-server/app.ts';
+import type { IsEnded } from '../../examples/resource-server/authenticate.ts';
+import { NOW, startFeed } from '../support/ended-feed.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -33,9 +36,9 @@ const listening = async (server: Server): Promise<string> => {
 };
 
 /** The example with the key set at this address. @returns a client that sends a token, and the errors that it has printed */
-const startApi = async (keySet: URL, origins: readonly string[] = []) => {
+const startApi = async (keySet: URL, origins: readonly string[] = [], isEnded?: IsEnded) => {
   const printed: unknown[] = [];
-  const app = createApp({ ...TRUST, keySet }, origins);
+  const app = createApp({ ...TRUST, keySet }, origins, isEnded);
   app.on('error', (error) => printed.push(error));
   const http = request(await listening(app.listen(0, '127.0.0.1')));
   const get = (token?: string, path = '/') =>
@@ -51,6 +54,7 @@ beforeAll(async () => {
   ada = await signUp(service);
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -190,6 +194,36 @@ describe('the resource server, called from a browser', () => {
     expect(status).toBe(401);
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
+});
+
+describe('the resource server, with the list of ended sessions', () => {
+  it.each([
+    ['stale-ok', 200],
+    ['refuse', 503],
+  ] as const)(
+    'refuses a user who has logged out; with %s, it answers %i to others while the service is gone',
+    async (whenStale, whileGone) => {
+      const feed = await startFeed(KEYS.access);
+      const errors: Error[] = [];
+      const options = { baseUrl: feed.url, whenStale, onError: (error: Error) => errors.push(error) };
+      const { isEnded, close } = followEndedSessions(options);
+      onTestFinished(close);
+      const { get, printed } = await startApi(keySetOf(service), [], isEnded);
+      const bob = await signUp(service);
+      await vi.waitFor(() => get(bob.accessToken).expect(200), 20_000);
+      await get(ada.accessToken).expect(200);
+
+      await feed.publish({ sessions: [{ sid: opened(bob.accessToken).header.sid, event_timestamp: NOW }] });
+      await vi.waitFor(() => get(bob.accessToken).expect(401).expect('WWW-Authenticate', INVALID), 20_000);
+      await get(ada.accessToken).expect(200);
+
+      await feed.stop();
+      await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0), 20_000);
+      vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+      await get(ada.accessToken).expect(whileGone);
+      if (whileGone === 200) expect(printed).toEqual([]);
+    },
+  );
 });
 
 describe('its program', () => {

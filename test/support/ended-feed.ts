@@ -1,0 +1,50 @@
+import { createPublicKey } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { calculateJwkThumbprint, exportJWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import { onTestFinished } from 'vitest';
+import { testKeyPair } from './keys.ts';
+
+/** Seconds. */
+export const NOW = Math.floor(Date.now() / 1000);
+const EMPTY = { aud: 'ended-sessions', iat: NOW, lifetime: 900, sessions: [], users: [] };
+
+type More = { readonly header?: object; readonly keys?: ReturnType<typeof testKeyPair>; readonly status?: number };
+
+/** A service that has nothing but its key set and the list of ended sessions, which the test writes. It stops after the test. */
+export const startFeed = async (keys = testKeyPair(), port = 0) => {
+  const jwk = await exportJWK(createPublicKey(keys.privateKey));
+  const kid = await calculateJwkThumbprint(jwk);
+  /** What `If-None-Match` each request had. */
+  const asked: string[] = [];
+  const waiting = new Set<() => void>();
+  let [list, etag, status] = ['', '', 200];
+
+  const publish = async (claims: object = {}, more: More = {}): Promise<void> => {
+    const header = { alg: 'ES256', kid, typ: 'ended-sessions+jwt', ...more.header } as JWTHeaderParameters;
+    list = await new SignJWT({ ...EMPTY, ...claims }).setProtectedHeader(header).sign((more.keys ?? keys).privateKey);
+    status = more.status ?? 200;
+    etag = `W/"${asked.length}-${list.slice(-9)}"`;
+    for (const wake of waiting) wake();
+    waiting.clear();
+  };
+  await publish();
+
+  const server = createServer(async ({ url = '', headers }, response) => {
+    if (url === '/.well-known/jwks.json')
+      return response.end(JSON.stringify({ keys: [{ ...jwk, kid, alg: 'ES256' }] }));
+    asked.push(headers['if-none-match'] ?? '');
+    if (!url.startsWith('/.well-known/ended-sessions?wait=')) return response.writeHead(404).end();
+    if (headers['if-none-match'] === etag) await new Promise<void>((resolve) => waiting.add(resolve));
+    return response.writeHead(status, { ETag: etag, 'Content-Type': 'application/jwt' }).end(list);
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(stop);
+  const { port: bound } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${bound}`, port: bound, asked, waiting, publish, stop };
+};

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 /** Everything that a service over PostgreSQL imports at its start. */
-const STARTED = ['src/infrastructure/commands/run.ts', 'src/infrastructure/open-sql.ts'];
+const STARTED = ['commands/run', 'compose', 'open-sql'].map((each) => `src/infrastructure/${each}.ts`);
 
 /** Prints the address of each module that is loaded. */
 const PROGRAM = `

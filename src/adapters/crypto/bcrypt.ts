@@ -5,6 +5,7 @@ import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
+import { innerSpan } from '../tracing/spans.ts';
 import { isMemoryHard } from './foreign/foreign-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
@@ -43,19 +44,23 @@ export const bcryptPasswordHasher = ({
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
   const oneAtATime = boundedQueue({ width: 1, maxWait });
+  const run = (task: HashingTask): Promise<HashingResult> => {
+    const hash = () => innerSpan('hash', {}, () => runner.run(task), 'internal');
+    return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
+  };
   const verifyForeign = async (password: string, foreignHash: string): Promise<boolean> => {
-    const compare = () => enqueue(() => runner.run({ password, foreignHash, dummyHash: dummyHash(cost) }));
+    const compare = () => run({ password, foreignHash, dummyHash: dummyHash(cost) });
     const hash = readHash(foreignHash);
     return (await ('scheme' in hash && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
   };
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
-      return String(await enqueue(() => runner.run({ password, cost })));
+      return String(await run({ password, cost }));
     },
     verify: async (password, hash) => {
       if (hash !== null && !isOwn(hash)) return verifyForeign(password, hash);
-      const matches = await enqueue(() => runner.run({ password, hash: hash ?? dummyHash(cost) }));
+      const matches = await run({ password, hash: hash ?? dummyHash(cost) });
       return matches === true && hash !== null && isHashable(password);
     },
     needsRehash: (hash) => !isOwn(hash) || bcrypt.getRounds(hash) < cost,

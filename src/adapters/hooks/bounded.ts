@@ -2,6 +2,7 @@ import type { ObserveHook } from '../../application/ports/hooks.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
+import { span } from '../tracing/spans.ts';
 
 /** How many requests may wait for a hook, so that a slow one does not fill the memory. */
 const AT_ONCE = 50;
@@ -25,6 +26,7 @@ export const bounded = <Asked, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: Bounded<Asked, Answer>,
   observe: ObserveHook,
 ): ((asked: Asked) => Promise<Answer>) => {
+  const traced = (asked: Asked) => span(`hook ${name}`, {}, () => Promise.resolve(asked).then(hook), 'internal');
   let running = 0;
   return async (asked) => {
     if (running >= AT_ONCE) {
@@ -34,7 +36,7 @@ export const bounded = <Asked, Answer>(
     running += 1;
     try {
       const late = () => new LoggableError('the hook has not answered in time');
-      const answer = read(await withResponseTimeout(timeout, Promise.resolve(asked).then(hook), late), asked);
+      const answer = read(await withResponseTimeout(timeout, traced(asked), late), asked);
       observe(name, isRefusal(answer) ? 'refused' : 'done');
       return answer;
     } catch (error) {

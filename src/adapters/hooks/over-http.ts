@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
+import { tracedFetch } from '../tracing/traced-fetch.ts';
 import { ANSWER_TIMEOUT } from './before-register.ts';
 
 const MAX_ANSWER_BYTES = 16_384;
@@ -24,7 +25,7 @@ export const askOverHttp =
     const timestamp = Math.floor(now / 1_000);
     const body = JSON.stringify({ type, timestamp: new Date(now).toISOString(), data });
     const signature = sign(null, Buffer.from(`${id}.${timestamp}.${body}`), key).toString('base64');
-    const response = await fetch(url, {
+    const response = await tracedFetch(url, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',

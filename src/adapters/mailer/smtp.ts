@@ -1,5 +1,6 @@
 import type { Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { span } from '../tracing/spans.ts';
 import { isAddress, messageOf } from './message.ts';
 
 type SmtpOptions = {
@@ -21,6 +22,7 @@ const SMTP_TIMEOUT = 60_000;
  */
 export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: SmtpOptions): Mailer => {
   const options = connectionOf(new URL(url), requireTls, timeout);
+  const attributes = { 'network.protocol.name': 'smtp', 'server.address': options.host };
   let transport: ReturnType<typeof open> | undefined;
   const closing = new AbortController();
   return {
@@ -31,7 +33,8 @@ export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: Sm
       try {
         // The time-outs of the connection restart with each byte, so a slow server could prolong them without end.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
-        await (await transport).sendMail({ ...messageOf(mail, from), signal });
+        const connected = await transport;
+        await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));
         return 'sent';
       } catch (error) {
         if (isPermanentRejection(error)) return 'refused';

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
+import { type Attributes, innerSpan } from '../tracing/spans.ts';
+import type { SqlDialect } from './dialects.ts';
 import type { Sql } from './statements.ts';
 
 const names = new Map<string, string>();
@@ -20,6 +22,11 @@ class Placeholder {
   }
 }
 
+type Built = { readonly query: CompiledQuery<unknown>; readonly name: string; readonly attributes: Attributes };
+
+/** What a statement does, and its table. */
+const SUMMARY = /^(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/;
+
 type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
 
 export type Statements = {
@@ -36,24 +43,27 @@ export type Statements = {
 };
 
 /** The statements of one database. There are as many as there are ways to ask for something, of which none depends on a request. */
-export const builtStatements = (): Statements => {
-  const built = new Map<string, CompiledQuery<unknown>>();
-  const compiled = <Row>(db: Sql, shape: string, count: number, build: Build<Row>): CompiledQuery<unknown> => {
-    const kept = built.get(shape);
-    if (kept !== undefined) return kept;
+export const builtStatements = (system: SqlDialect['system']): Statements => {
+  const built = new Map<string, Built>();
+  const compiled = <Row>(db: Sql, shape: string, count: number, build: Build<Row>): Built => {
+    const before = built.get(shape);
+    if (before !== undefined) return before;
     const query = build(
       db,
       Array.from({ length: count }, (_, at) => new Placeholder(at)),
     ).compile();
     nameStatement(query.sql);
-    built.set(shape, query);
-    return query;
+    const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
+    const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
+    const kept = { query, name: `${operation} ${table}`, attributes };
+    built.set(shape, kept);
+    return kept;
   };
   return {
     send: async <Row>(db: Sql, shape: string, values: readonly unknown[], build: Build<Row>) => {
-      const query = compiled(db, shape, values.length, build);
+      const { query, name, attributes } = compiled(db, shape, values.length, build);
       const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
-      return db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>);
+      return innerSpan(name, attributes, () => db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>));
     },
   };
 };

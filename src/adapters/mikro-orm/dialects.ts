@@ -5,6 +5,8 @@ import type { Booleans, RowLock, Sql } from './statements.ts';
 
 /** What differs between the databases. */
 export type SqlDialect = {
+  /** As OpenTelemetry calls the database. */
+  readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
   /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
   readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
@@ -67,6 +69,7 @@ const IDLE_LIMIT_MS = 10_000;
 const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`;
 
 export const POSTGRESQL: SqlDialect = {
+  system: 'postgresql',
   repeated: repeatedAfter(postgresqlFailure),
   transact: (db, work) => inTransaction(db, BEGIN, work),
   rowLock: 'no key update',
@@ -102,6 +105,7 @@ const untilFree: SqlDialect['repeated'] = async (send) => {
 };
 
 export const SQLITE: SqlDialect = {
+  system: 'sqlite',
   repeated: untilFree,
   // Takes the lock for writing at the beginning, so that what the work reads is still true when it writes.
   transact: (db, work) => untilFree(() => inTransaction(db, 'begin immediate', work)),
@@ -124,6 +128,7 @@ const mysqlFailure = (error: unknown): Failure => {
 };
 
 export const MARIADB: SqlDialect = {
+  system: 'mariadb',
   repeated: repeatedAfter(mysqlFailure),
   transact: (db, work) => db.transaction().execute(work),
   rowLock: 'update',
@@ -131,4 +136,4 @@ export const MARIADB: SqlDialect = {
   booleans: Number,
   failureOf: mysqlFailure,
 };
-export const MYSQL: SqlDialect = { ...MARIADB, returnsDeleted: false };
+export const MYSQL: SqlDialect = { ...MARIADB, system: 'mysql', returnsDeleted: false };

@@ -77,10 +77,10 @@ const oneStatementSessions = (
   database: Database,
   { kysely, plain, prefix }: Parts,
 ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
-  const { repeated, failureOf } = database.dialect;
+  const { repeated, failureOf, system } = database.dialect;
   const translated = translatedBy(failureOf);
   const names = namesWith(prefix);
-  const statements = builtStatements();
+  const statements = builtStatements(system);
   const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> =>
     (await translated(() => repeated(() => statements.send(kysely(), shape, values, build)))).rows[0];
   return {

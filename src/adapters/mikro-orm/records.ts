@@ -2,6 +2,7 @@ import type { Compilable, QueryResult } from 'kysely';
 import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../records/records.ts';
 import { TABLES, type TableName } from '../records/tables.ts';
 import { type Calls, recordsOver } from '../records/units.ts';
+import { innerSpan } from '../tracing/spans.ts';
 import { builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
@@ -27,9 +28,9 @@ const ROWS_AT_ONCE = 64;
  * @param prefix the names of the tables, and of their indexes, begin with it.
  */
 export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
-  const { repeated, transact } = dialect;
+  const { repeated, transact, system } = dialect;
   const tables = sqlTables(prefix, declared);
-  const statements = builtStatements();
+  const statements = builtStatements(system);
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>
     translated(() => repeated(() => statements.send(kysely(), shape, values, build)), table);
@@ -38,7 +39,9 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
     ({ table, shape, values, build }) =>
       translated(() => statements.send(transaction, shape, values, build), table);
   return recordsOver(callsOver(outside, tables, { ...dialect, rowLock: null }), (work) =>
-    translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
+    innerSpan('transaction', { 'db.system.name': system }, () =>
+      translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
+    ),
   );
 };
 

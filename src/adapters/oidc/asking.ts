@@ -2,6 +2,7 @@ import { type ClientMetadata, type CustomFetchOptions, clockTolerance, customFet
 import { AppError } from '../../domain/errors/app-error.ts';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
+import { tracedFetch } from '../tracing/traced-fetch.ts';
 
 /** Seconds for each request to a provider. A sign-in makes up to four, within the time of a request to the service. */
 const TIMEOUT = 5;
@@ -21,7 +22,7 @@ const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<R
   const { body, ...rest } = options;
   // The library sends forms alone, and states their type.
   const form = body == null ? null : `${body}`;
-  const response = await fetch(url, { ...rest, body: form }).catch((cause: unknown) => {
+  const response = await tracedFetch(url, { ...rest, body: form }).catch((cause: unknown) => {
     throw unreachable(cause);
   });
   const text = await boundedText(response, MAX_ANSWER_BYTES).catch((cause: unknown) => {

@@ -3,6 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { onResponseTimeout, withResponseTimeout } from '../limits/response-timeout.ts';
 import { LoggableError, reasonOf } from '../log/redact-error.ts';
+import { innerSpan } from '../tracing/spans.ts';
 import { connectCluster } from './cluster.ts';
 import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
 
@@ -110,7 +111,11 @@ const limitCommands = (redis: Redis, timeout: number): void => {
     const cancel = onResponseTimeout(timeout, () => {
       if (!command.isSettled) command.reject(new Error('Command timed out'));
     });
-    command.promise.then(cancel, cancel);
+    const { name } = command;
+    innerSpan(name, { 'db.system.name': 'redis', 'db.operation.name': name }, () => command.promise).then(
+      cancel,
+      cancel,
+    );
     return send(command, stream);
   };
 };

@@ -81,12 +81,13 @@ export const openTelemetry = (options: TracingOptions): SpanRecorder & { readonl
       return {
         ...{ traceId, spanId },
         rename: (given) => void span.updateName(given),
-        set: (given) => void span.setAttributes(given),
-        end(errorType) {
+        set(given) {
+          span.setAttributes(given);
+          if ('error.type' in given) span.setStatus({ code: SpanStatusCode.ERROR });
+        },
+        end() {
           if (waiting >= MAX_WAITING) return onLost(1);
           waiting += 1;
-          if (errorType !== undefined)
-            span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
           span.end();
         },
       };

@@ -20,9 +20,9 @@ export type RecordedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly rename: (name: string) => void;
+  /** With `error.type`, a word for what has failed, the span counts as failed. */
   readonly set: (attributes: Attributes) => void;
-  /** @param errorType a word for what has failed. */
-  readonly end: (errorType?: string) => void;
+  readonly end: () => void;
 };
 
 export type SpanRecorder = {
@@ -106,12 +106,12 @@ export const innerSpan = <Result>(
 const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
   const { span } = trace;
   try {
-    const result = await inTrace(trace, () => work((attributes) => span?.set(attributes)));
-    span?.end();
-    return result;
+    return await inTrace(trace, () => work((attributes) => span?.set(attributes)));
   } catch (error) {
-    span?.end(errorTypeOf(error));
+    span?.set({ 'error.type': errorTypeOf(error) });
     throw error;
+  } finally {
+    span?.end();
   }
 };
 

@@ -113,8 +113,9 @@ const endSpan = ({ method, status, protocol, request, state: { route, loggedErro
     'url.scheme': protocol,
     ...(path !== undefined && { 'http.route': path, 'url.path': path }),
     ...(loggedError !== undefined && { 'tandem.error.code': loggedError.code }),
+    ...(status >= 500 && { 'error.type': loggedError?.code ?? String(status) }),
   });
-  span.end(status >= 500 ? loggedError?.code : undefined);
+  span.end();
 };
 
 const problemsOf = ({ details }: AppError): string | undefined =>

@@ -6,7 +6,8 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
-import { CHANGES, type Change, makeChange, nameOf } from './users/changes.ts';
+import { CHANGES, type Change, END_SESSIONS, makeChange, nameOf } from './users/changes.ts';
+import { endSessionsOfAll, listActions } from './users/everybody.ts';
 import { exportAll } from './users/export-all.ts';
 import { importAction } from './users/import.ts';
 import { invitationActions } from './users/invitations.ts';
@@ -47,19 +48,23 @@ export const users = (overrides: StorageOverrides = {}): Command => {
     if (name === '') throw invalidArguments('USER is empty.');
     return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const changing = (command: string, { args = [], ...change }: Change): Action =>
+  const changing = (command: string, change: Change): Action =>
     action({
-      args: ['USER', ...args],
-      options: change.hasReason ? { ...CHANGING, reason: 'TEXT' } : CHANGING,
+      args: ['USER', ...(change.args ?? [])],
+      options: { ...CHANGING, ...change.options },
       does: change.does,
       run: async ({ args: [user = '', text], options, env, terminal }) => {
         const { yes, 'dry-run': dryRun } = options;
-        const note = noteIn('reason' in options ? options.reason : undefined);
-        const asked = { command, note, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
-        const value = change.read?.(text ?? '') ?? {};
-        return within(env, user, (accounts, found) => makeChange(accounts, found, change, value, asked));
+        const asked = { command, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
+        const { reason, proven: isProven = false } = options as unknown as {
+          readonly reason?: string;
+          readonly proven?: boolean;
+        };
+        const given = { text: '', attributes: {}, note: noteIn(reason), isProven, ...change.read?.(text ?? '') };
+        return within(env, user, (accounts, found) => makeChange(accounts, found, change, given, asked));
       },
     });
+  const endingOfUser = changing('end-sessions', END_SESSIONS);
   return {
     actions: {
       find: action({
@@ -112,6 +117,19 @@ export const users = (overrides: StorageOverrides = {}): Command => {
       }),
       import: importAction(opening, overrides),
       ...Object.fromEntries(Object.entries(CHANGES).map(([name, change]) => [name, changing(name, change)])),
+      'end-sessions': action({
+        args: ['[USER]'],
+        options: { ...CHANGING, reason: 'TEXT', all: true },
+        does: 'ends all sessions of the user; with --all, those of all users',
+        run: async (given) => {
+          const { all, yes, as, reason, 'dry-run': dryRun } = given.options;
+          if (all === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
+          if (!all) return endingOfUser.run(given);
+          const asked = { as: nameIn(as), note: noteIn(reason), dryRun, ask: yes ? AGREED : given.terminal.ask };
+          return opening(given.env, (accounts) => endSessionsOfAll(accounts, asked));
+        },
+      }),
+      ...listActions(opening),
       ...invitationActions(opening, nameIn),
     },
     notes: NOTES,

@@ -3,6 +3,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
@@ -105,6 +107,84 @@ describe('npm run users', () => {
     expect(await report('delete', user.username, '--yes', '--as', ' Una ')).toMatchObject({ status: 0, changed: true });
     expect(await report('delete', user.username, '--yes')).toMatchObject({ status: 3 });
     expect(await stores.users.findById(user.id)).toBeNull();
+  });
+
+  it('lists, searches and counts users', async () => {
+    const { stores, user, run, report } = await stored();
+    const others = [aUser({ email: 'ada@lovelace.example' }), aUser()];
+    for (const each of others) await stores.users.add(each);
+    const ids = async (...args: string[]) =>
+      (await report('list', ...args)).users.map(({ id }: { readonly id: string }) => id);
+    expect(await ids()).toEqual([user, ...others].map(({ id }) => id));
+    expect(await ids('--newest', '--limit', '1')).toEqual([others[1]?.id]);
+    expect(await ids('--contains', 'LOVE')).toEqual([others[0]?.id]);
+    const { stdout } = await run(['list', '--limit', '2']);
+    expect(stdout).toMatch(/^ID +USERNAME .*\n(.*\n){2}There are more: --after (\w+)\n$/);
+    expect(await ids('--after', others[0]?.id ?? '')).toEqual([others[1]?.id]);
+    expect((await run(['list', '--contains', 'nobody'])).stdout).toBe('No users.\n');
+    expect((await run(['count'])).stdout).toBe('3\n');
+    for (const wrong of [
+      ['--limit', '0'],
+      ['--limit', 'x'],
+      ['--after', 'ada'],
+    ])
+      expect(await report('list', ...wrong)).toMatchObject({ status: 2 });
+  });
+
+  it('creates an account, corrects its address, proves it and unlinks an identity', async () => {
+    const { stores, run, report } = await stored();
+    const create = (...args: string[]) => report('create', 'Jo@Example.org', ...args);
+    expect(await create('--dry-run')).toMatchObject({ status: 0, changed: false });
+    for (const wrong of ['jo', 'jo@x', 'a b c']) expect(await create('--username', wrong)).toMatchObject({ status: 2 });
+    const { user } = await create('--username', 'Jo.X', '--attributes', '{"team":"x"}', '--as', 'Una');
+    expect(user).toMatchObject({
+      username: 'Jo.X',
+      email: 'jo@example.org',
+      attributes: { team: 'x' },
+      emailVerifiedAt: null,
+    });
+    expect(await create()).toMatchObject({ status: 1 });
+    expect(await report('set-email', 'jo.x', 'jo')).toMatchObject({ status: 2 });
+    expect(await report('set-email', 'jo.x', 'jo@new.example')).toMatchObject({
+      changed: true,
+      email: 'jo@new.example',
+    });
+    expect(await report('resend-verification', 'jo.x')).toMatchObject({ changed: true });
+    expect(await report('prove-email', 'jo@new.example')).toMatchObject({ changed: true });
+    await stores.identities.add(anIdentity({ userId: user.id, provider: 'acme' }));
+    expect(await report('unlink', 'jo.x', 'other')).toMatchObject({ status: 3 });
+    expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^acme is unlinked from Jo\.X /);
+    const { events } = await report('events', 'jo.x');
+    expect(events.map(({ kind }: { readonly kind: string }) => kind)).toEqual([
+      'identity-unlinked',
+      'email-verified',
+      'email-verification-requested',
+      'email-changed',
+      'registered',
+    ]);
+    expect(events.at(-1)).toMatchObject({ actor: 'Una' });
+  });
+
+  it('unlocks an account where wrong passwords are counted for all instances', async () => {
+    const { user, run, report } = await stored();
+    expect(await report('unlock', user.email)).toMatchObject({ status: 1, error: { code: 'in-process' } });
+    const attempts = countAttempts(memoryCounts({ now: () => NOW }));
+    expect((await run(['unlock', user.email], { ports: { attempts } })).status).toBe(0);
+    expect((await report('events', user.email)).events).toMatchObject([{ kind: 'unlocked' }, {}]);
+  });
+
+  it('ends the sessions of all users with a reason', async () => {
+    const { stores, user, run, report } = await stored();
+    const end = ['end-sessions', '--all', '--reason', 'a leak'];
+    for (const wrong of [['end-sessions'], ['end-sessions', '--all', '--yes'], ['end-sessions', user.email, '--all']])
+      expect(await report(...wrong)).toMatchObject({ status: 2 });
+    expect(await report(...end)).toMatchObject({ status: 2, error: { code: 'not-confirmed' } });
+    expect((await run([...end, '--dry-run'])).stdout).toContain('End all sessions of 1 users');
+    expect(await stores.sessions.listByUser(user.id, NOW)).toHaveLength(1);
+    // The clock of the session is ahead.
+    const ports = { clock: { now: () => NOW } };
+    expect((await run([...end, '--yes', '--as', 'Una'], { ports })).stdout).toBe('All sessions are ended: 1.\n');
+    expect((await report('events', user.email)).events[0]).toMatchObject({ note: 'a leak', actor: 'Una' });
   });
 
   it('exports everything without secrets', async () => {

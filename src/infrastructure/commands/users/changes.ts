@@ -8,12 +8,19 @@ import {
   makeResetLink,
   removeFactorsAsOperator,
   setAttributes,
+  unlinkIdentityAsOperator,
+  unlockAccount,
 } from '../../../application/accounts/operate-accounts.ts';
+import {
+  proveAddressAsOperator,
+  resendVerification,
+  setEmail,
+} from '../../../application/accounts/operate-addresses.ts';
 import type { RemovedFactors } from '../../../application/accounts/remove-added.ts';
 import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
-import type { User } from '../../../domain/user.ts';
+import { canonicalEmail, EMAIL_MAX_LENGTH, EMAIL_PATTERN, type User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
 import type { Answer } from '../command.ts';
@@ -27,13 +34,13 @@ export type Change = {
   readonly isFinal?: boolean;
   /** What the help calls what comes after USER, and its value. */
   readonly args?: readonly string[];
-  /** Whether `--reason` says to the user why. */
-  readonly hasReason?: boolean;
-  readonly read?: (text: string) => Attributes;
+  /** `reason` says to the user why. */
+  readonly options?: Readonly<{ reason?: 'TEXT'; proven?: true }>;
+  readonly read?: (text: string) => Pick<Given, 'attributes'> | Pick<Given, 'text'>;
   /** @throws CommandError */
-  readonly assertPossible?: (user: User) => void;
+  readonly assertPossible?: (user: User, accounts: Accounts) => void;
   /** What the command is about to do, as shown before the user confirms. */
-  readonly intent: (name: string, data: AccountData, attributes: Attributes) => string;
+  readonly intent: (name: string, data: AccountData, given: Omit<Given, 'origin'>) => string;
   readonly make: (
     accounts: Accounts,
     user: User,
@@ -42,10 +49,16 @@ export type Change = {
 };
 
 /** What a change is made with. */
-type Given = { readonly origin: Origin; readonly attributes: Attributes; readonly note: string | null };
+export type Given = {
+  readonly origin: Origin;
+  /** What comes after USER. */
+  readonly text: string;
+  readonly attributes: Attributes;
+  readonly note: string | null;
+  readonly isProven: boolean;
+};
 
 type Asked = {
-  readonly note: string | null;
   readonly command: string;
   readonly as: string | undefined;
   readonly dryRun: boolean;
@@ -57,15 +70,15 @@ export const makeChange = async (
   accounts: Accounts,
   user: User,
   change: Change,
-  attributes: Attributes,
-  { command, note, as, dryRun, ask }: Asked,
+  given: Omit<Given, 'origin'>,
+  { command, as, dryRun, ask }: Asked,
 ): Promise<Answer> => {
-  change.assertPossible?.(user);
-  const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), attributes);
+  change.assertPossible?.(user, accounts);
+  const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), given);
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
   if (change.isFinal) await assertAgreed(`${intended}?`, ask);
-  const { report, text } = await change.make(accounts, user, { origin: operatorNamed(as), attributes, note });
+  const { report, text } = await change.make(accounts, user, { ...given, origin: operatorNamed(as) });
   return { json: { ...about, ...report }, text };
 };
 
@@ -107,15 +120,34 @@ export const attributesIn = (text: string): Attributes => {
   }
 };
 
+export const emailIn = (given: string): string => {
+  const email = canonicalEmail(given);
+  if (email.length > EMAIL_MAX_LENGTH || !EMAIL_PATTERN.test(email))
+    throw invalidArguments('EMAIL has to be an email address, such as ada@example.org.');
+  return email;
+};
+
 /** Without mail the service does not have the page. */
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
+
+export const END_SESSIONS: Change = {
+  does: 'ends all sessions',
+  isFinal: true,
+  options: { reason: 'TEXT' },
+  intent: (name, data) => `End ${sessions(data.sessions.length)} of ${name}`,
+  async make(accounts, user, { origin, note }) {
+    const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin, note);
+    const report = { changed: endedSessions > 0, endedSessions };
+    return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
+  },
+};
 
 export const CHANGES: Readonly<Record<string, Change>> = {
   disable: {
     does: 'refuses log-ins and refreshes, and ends all sessions',
     isFinal: true,
-    hasReason: true,
+    options: { reason: 'TEXT' },
     intent: (name, data) => `Disable ${name} and end ${sessions(data.sessions.length)}`,
     async make(accounts, user, { origin, note }) {
       const report = await disableAccount(accounts)(user.id, origin, note);
@@ -129,17 +161,6 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     async make(accounts, user, { origin }) {
       const changed = await enableAccount(accounts)(user.id, origin);
       return { report: { changed }, text: `${nameOf(user)} is ${changed ? 'enabled' : 'enabled already'}.\n` };
-    },
-  },
-  'end-sessions': {
-    does: 'ends all sessions',
-    isFinal: true,
-    hasReason: true,
-    intent: (name, data) => `End ${sessions(data.sessions.length)} of ${name}`,
-    async make(accounts, user, { origin, note }) {
-      const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin, note);
-      const report = { changed: endedSessions > 0, endedSessions };
-      return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
     },
   },
   'remove-factors': {
@@ -159,11 +180,80 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       return { report: { changed, removed }, text: `${factors(removed)} of ${nameOf(user)} removed.\n` };
     },
   },
+  'set-email': {
+    does: "gives the account another address, which gets a link to prove it unless --proven says that it is the user's",
+    args: ['EMAIL'],
+    options: { proven: true },
+    read: (text) => ({ text: emailIn(text) }),
+    intent: (name, _data, { text }) => `Give ${name} the address ${printable(text)}`,
+    async make(accounts, user, { origin, text: email, isProven }) {
+      const given = { email, isProven, sendsLink: accounts.hasMail };
+      const changed = await setEmail(accounts)(user.id, given, origin);
+      const text = changed
+        ? `${nameOf({ ...user, email })}: the address is changed.\n`
+        : `${nameOf(user)} has this address already.\n`;
+      return { report: { changed, email }, text };
+    },
+  },
+  'prove-email': {
+    does: "says that the address is the user's, and ends what was opened before",
+    intent: (name) => `Take the address of ${name} for proven`,
+    async make(accounts, user, { origin }) {
+      const changed = await proveAddressAsOperator(accounts)(user.id, origin);
+      return { report: { changed }, text: `The address of ${nameOf(user)} is proven${changed ? '' : ' already'}.\n` };
+    },
+  },
+  'resend-verification': {
+    does: 'sends the link again that proves the address',
+    assertPossible: (_user, { hasMail }) => {
+      if (!hasMail) throw new CommandError('no-mail', 'A link is sent by mail. Set MAIL_URL.', 1);
+    },
+    intent: (name) => `Send a link to ${name}`,
+    async make(accounts, user, { origin }) {
+      const changed = await resendVerification(accounts)(user.id, origin);
+      const text = changed ? `${nameOf(user)} gets a link.\n` : `The address of ${nameOf(user)} is proven already.\n`;
+      return { report: { changed }, text };
+    },
+  },
+  unlock: {
+    does: 'forgets the wrong passwords and codes, after which log-ins wait',
+    assertPossible: (_user, { attempts }) => {
+      if (attempts === null)
+        throw new CommandError(
+          'in-process',
+          'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: restart it.',
+          1,
+        );
+    },
+    intent: (name) => `Forget the wrong passwords and codes of ${name}`,
+    async make(accounts, user, { origin }) {
+      if (accounts.attempts !== null)
+        await unlockAccount({ ...accounts, attempts: await accounts.attempts() })(user.id, origin);
+      return { report: { changed: true }, text: `${nameOf(user)} need not wait.\n` };
+    },
+  },
+  unlink: {
+    does: 'removes an account at a provider, by its id in `show --json`, or by the name of the provider if there is one',
+    args: ['IDENTITY'],
+    read: (text) => ({ text }),
+    intent: (name, _data, { text }) => `Unlink ${printable(text)} from ${name}`,
+    async make(accounts, user, { origin, text }) {
+      const linked = await accounts.identities.listByUser(user.id);
+      const [identity, ...others] = linked.filter(({ id, provider }) => id === text || provider === text);
+      if (identity === undefined || others.length > 0)
+        throw new CommandError('not-found', 'IDENTITY names none, or several: `show --json` has their ids.');
+      await unlinkIdentityAsOperator(accounts)(user.id, identity.id, origin);
+      return {
+        report: { changed: true, identity: identity.id },
+        text: `${printable(identity.provider)} is unlinked from ${nameOf(user)}.\n`,
+      };
+    },
+  },
   'set-attributes': {
     does: 'states a JSON object, such as {"roles":["admin"]}, for access tokens; {} removes it',
     args: ['JSON'],
-    read: attributesIn,
-    intent: (name, { user }, attributes) =>
+    read: (text) => ({ attributes: attributesIn(text) }),
+    intent: (name, { user }, { attributes }) =>
       `Set the attributes of ${name} to ${textOf(attributes)}, in place of ${textOf(user.attributes)}`,
     async make(accounts, user, { origin, attributes }) {
       const changed = await setAttributes(accounts)(user.id, attributes, origin);

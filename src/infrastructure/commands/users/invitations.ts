@@ -1,11 +1,13 @@
+import { userData } from '../../../application/accounts/account-data.ts';
 import { invite, revokeInvitation } from '../../../application/accounts/invitations.ts';
+import { createAccount } from '../../../application/accounts/operate-addresses.ts';
 import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/invitation.ts';
 import { canonicalLocale } from '../../../domain/locale.ts';
-import { canonicalEmail, EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../../domain/user.ts';
+import { accountKind, isAccountName, USERNAME_MIN_LENGTH } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
 import { type Action, type Answer, action } from '../command.ts';
-import { attributesIn, operatorNamed } from './changes.ts';
+import { attributesIn, emailIn, nameOf, operatorNamed } from './changes.ts';
 import type { Opening } from './open-accounts.ts';
 import { invitationsTable } from './tables.ts';
 
@@ -22,10 +24,7 @@ export const invitationActions = (
     does: 'sends a link of seven days that registers with this address, in place of an earlier one',
     run: ({ args: [given = ''], options, env }) => {
       const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];
-      const attributes = options.attributes === undefined ? {} : attributesIn(options.attributes);
-      const locale = options.locale === undefined ? null : canonicalLocale(options.locale);
-      if (options.locale !== undefined && locale === null)
-        throw invalidArguments('--locale: expected a language tag, such as de or de-AT');
+      const { attributes, locale } = statedIn(options);
       return opening(env, async (accounts, { registration }) => {
         if (registration.mode === 'closed')
           throw refused('closed', 'REGISTRATION=closed lets nobody register: an invitation would not work.');
@@ -37,6 +36,34 @@ export const invitationActions = (
           throw refused('too-many', `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`);
         const text = `${printable(email)} is invited. The service sends the mail, unless the address has got too many of late.\n`;
         return { json: { command: 'invite', dryRun: false, changed: true, ...shown(invitation) }, text };
+      });
+    },
+  }),
+  create: action({
+    args: ['EMAIL'],
+    options: { ...OPTIONS, username: 'NAME', attributes: 'JSON', locale: 'de', proven: true },
+    does: 'stores an account without a password, whose address gets a link to set one',
+    run: ({ args: [given = ''], options, env }) => {
+      const [email, operator, username = null] = [emailIn(given), operatorNamed(nameIn(options.as)), options.username];
+      if (
+        username !== null &&
+        (username.length < USERNAME_MIN_LENGTH || accountKind(username) === 'email' || !isAccountName(username))
+      )
+        throw invalidArguments('--username needs 3 to 32 letters, digits, dots, underscores and hyphens.');
+      const stated = { ...statedIn(options), isProven: options.proven };
+      return opening(env, async (accounts) => {
+        if (options['dry-run']) return notDone('create', email);
+        const user = await createAccount(accounts)(
+          { email, username, ...stated, sendsLink: accounts.hasMail },
+          operator,
+        );
+        const next = accounts.hasMail
+          ? 'A link to set a password is sent.'
+          : 'Without MAIL_URL no link is sent: make one with reset-link.';
+        return {
+          json: { command: 'create', dryRun: false, changed: true, user: userData(user) },
+          text: `${nameOf(user)} is created. ${next}\n`,
+        };
       });
     },
   }),
@@ -66,19 +93,21 @@ export const invitationActions = (
   }),
 });
 
+/** What an operator states about somebody new. */
+const statedIn = (options: { readonly attributes: string | undefined; readonly locale: string | undefined }) => {
+  const attributes = options.attributes === undefined ? {} : attributesIn(options.attributes);
+  const locale = options.locale === undefined ? null : canonicalLocale(options.locale);
+  if (options.locale !== undefined && locale === null)
+    throw invalidArguments('--locale: expected a language tag, such as de or de-AT');
+  return { attributes, locale };
+};
+
 const refused = (code: string, message: string): CommandError => new CommandError(code, message, 1);
 
 const notDone = (command: string, email: string): Answer => ({
   json: { command, email, dryRun: true, changed: false },
   text: `Not done, because of --dry-run: ${command} ${printable(email)}.\n`,
 });
-
-const emailIn = (given: string): string => {
-  const email = canonicalEmail(given);
-  if (email.length > EMAIL_MAX_LENGTH || !EMAIL_PATTERN.test(email))
-    throw invalidArguments('EMAIL has to be an email address, such as ada@example.org.');
-  return email;
-};
 
 /** Without the hash of its token. */
 const shown = ({ id, email, attributes, createdAt, expiresAt }: Invitation) => ({

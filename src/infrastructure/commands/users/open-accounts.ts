@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import { auditLog } from '../../../adapters/log/audit-log.ts';
+import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { Notice } from '../../../domain/message.ts';
-import { closing } from '../../closing.ts';
+import { type Closing, closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
@@ -11,6 +13,23 @@ import type { Env } from '../../config/variables.ts';
 import type { Config } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
 import type { Answer } from '../command.ts';
+
+/** Opens what counts wrong passwords for all instances; `null` if each counts by itself. */
+const attemptsOf = (
+  config: Config,
+  logger: Logger,
+  opened: Closing,
+  { attempts }: PortOverrides,
+): (() => Promise<LoginAttempts>) | null => {
+  if (attempts !== undefined) return async () => attempts;
+  if (config.redisUrls.length === 0) return null;
+  return async () => {
+    // No other command needs them.
+    const { openLimits } = await import('../../compose/limits.ts');
+    const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
+    return countAttempts((await openLimits(config, logger, opened)).counts);
+  };
+};
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
@@ -55,6 +74,7 @@ export const openAccounts = async (
     clock,
     ids: overrides.ids ?? ulidGenerator(clock),
     secrets: { ...randomSecrets, ...overrides.secrets },
+    attempts: attemptsOf(config, log.logger, opened, overrides),
     notices: mailer === null ? new Set<Notice>() : config.notices,
     accountPagesUrl: config.accountPagesUrl,
     hasMail: mailer !== null,

@@ -1,0 +1,71 @@
+import { userData } from '../../../application/accounts/account-data.ts';
+import { countUsers, listUsers } from '../../../application/accounts/list-accounts.ts';
+import { beginEndingAll, continueEndingAll } from '../../../application/sessions/end-all.ts';
+import { isId } from '../../../domain/user.ts';
+import { invalidArguments } from '../../command-error.ts';
+import { type Action, type Answer, action } from '../command.ts';
+import type { Terminal } from '../terminal.ts';
+import { assertAgreed, operatorNamed } from './changes.ts';
+import type { Accounts, Opening } from './open-accounts.ts';
+import { usersTable } from './tables.ts';
+
+const MOST = 1_000;
+
+const limitIn = (text = '50'): number => {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MOST) throw invalidArguments(`--limit needs a number from 1 to ${MOST}.`);
+  return limit;
+};
+
+/** The commands that are about no user in particular. */
+export const listActions = (opening: Opening): Readonly<Record<string, Action>> => ({
+  list: action({
+    options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },
+    does: 'users, the oldest or the newest first, with a part of the username or address: 50, from the one after ID on',
+    run: ({ options: { newest, contains = null, after = null, ...options }, env }) => {
+      const limit = limitIn(options.limit);
+      if (after !== null && !isId(after)) throw invalidArguments('--after needs the id of a user.');
+      return opening(env, async (accounts) => {
+        const page = await listUsers(accounts)({ contains, after, newestFirst: newest, limit });
+        const users = page.users.map(userData);
+        const more = page.next === null ? '' : `There are more: --after ${page.next}\n`;
+        return {
+          json: { users, next: page.next },
+          text: users.length === 0 ? 'No users.\n' : usersTable(users) + more,
+        };
+      });
+    },
+  }),
+  count: action({
+    options: { json: true },
+    does: 'how many users there are',
+    run: ({ env }) =>
+      opening(env, async (accounts) => {
+        const count = await countUsers(accounts)();
+        return { json: { count }, text: `${count}\n` };
+      }),
+  }),
+});
+
+const AT_ONCE = 100;
+
+type Asked = {
+  readonly as: string | undefined;
+  readonly note: string | null;
+  readonly dryRun: boolean;
+  readonly ask: Terminal['ask'];
+};
+
+/** Ends the sessions of all users. If it is interrupted, an instance of the service goes on within a minute. */
+export const endSessionsOfAll = async (accounts: Accounts, { as, note, dryRun, ask }: Asked): Promise<Answer> => {
+  if (note === null) throw invalidArguments('--all needs --reason, which the users can read.');
+  const intended = `End all sessions of ${await countUsers(accounts)()} users`;
+  const about = { command: 'end-sessions', all: true, dryRun };
+  if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  await assertAgreed(`${intended}?`, ask);
+  await beginEndingAll(accounts)(operatorNamed(as), note);
+  const next = continueEndingAll(accounts);
+  let endedSessions = 0;
+  for (let ended = await next(AT_ONCE); ended !== null; ended = await next(AT_ONCE)) endedSessions += ended;
+  return { json: { ...about, changed: true, endedSessions }, text: `All sessions are ended: ${endedSessions}.\n` };
+};

@@ -1,16 +1,22 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { readText } from '../support/checkout/repository.ts';
+import { NOW, startFeed } from '../support/ended-feed.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const PARTIES = { JWT_ISSUER: 'https://auth.example.com', JWT_AUDIENCE: 'https://api.example.com' };
 const KEYS = testKeys();
+const WAIT = { timeout: 20_000, interval: 50 };
 const AN_HOUR_AGO = Date.now() - 3_600_000;
 
 type Verifier = ReturnType<typeof verifier>;
@@ -97,10 +103,17 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', 'import jwt, cryptography']).status === 0,
 );
 
-/** The printed code with other addresses, and a program that prints the status of each header. */
-const programFor = (keySet: string): string => {
-  const [, printed = ''] = /```python\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
-  return `${printed.replace('https://auth.example.com/.well-known/jwks.json', keySet)}
+/** The printed code of a language with other addresses. */
+const printedIn = (language: string, keySet: string, feed = ''): string =>
+  [...readText('docs/verify-tokens.md').matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))]
+    .slice(0, feed === '' ? 1 : undefined)
+    .map(([, code = '']) => code)
+    .join('\n\n')
+    .replaceAll('https://auth.example.com/.well-known/jwks.json', keySet)
+    .replace('https://auth.example.com/.well-known', `${feed}/.well-known`);
+
+/** It, and a program that prints the status of each header. */
+const programFor = (keySet: string): string => `${printedIn('python', keySet)}
 import json, sys
 
 def status_of(authorization):
@@ -112,7 +125,6 @@ def status_of(authorization):
 
 print(json.dumps([status_of(each) for each in json.load(sys.stdin)]))
 `;
-};
 
 const statusesIn = async (python: string, keySet: string, headers: readonly (string | null)[]): Promise<unknown> => {
   const run = promisify(execFile)(python, ['-c', programFor(keySet)]);
@@ -153,3 +165,119 @@ describe.runIf(PYTHON !== undefined)('the Python code that docs/verify-tokens.md
     expect(await statusesIn(PYTHON ?? '', unreachable, [bearer(ada.accessToken)])).toEqual([503]);
   });
 });
+
+const PYTHON_PROGRAM = `
+import sys
+
+for line in sys.stdin:
+    try:
+        ENDED.authenticate(line.strip())
+        print(200, flush=True)
+    except Refused as refused:
+        print(refused.status, flush=True)
+`;
+const GO_PROGRAM = `package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+)
+
+func main() {
+	verifier := &Verifier{}
+	go verifier.Follow()
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		_, err := verifier.Authenticate(lines.Text())
+		fmt.Println(map[error]int{nil: 200, ErrInvalid: 401, ErrUnknown: 503}[err])
+	}
+}
+`;
+const GO = spawnSync('go', ['version']).status === 0;
+
+/** Starts a program that prints a line for each that it reads. @returns a function that asks it */
+const conversation = (file: string, args: readonly string[] = []) => {
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return async (authorization: string): Promise<number> => {
+    child.stdin.write(`${authorization}\n`);
+    return Number((await lines.next()).value);
+  };
+};
+
+/** Each with what makes its policy `refuse`. */
+const FOLLOWERS = {
+  Python: (keySet: string, feed: string, policy: string) => {
+    const code = printedIn('python', keySet, feed);
+    const refusing = code.replace('EndedSessions()', 'EndedSessions(stale_after=60)');
+    return conversation(PYTHON ?? '', ['-c', (policy === 'refuse' ? refusing : code) + PYTHON_PROGRAM]);
+  },
+  Go: (keySet: string, feed: string, policy: string) => {
+    const { path, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    const refusing = GO_PROGRAM.replace('&Verifier{}', '&Verifier{StaleAfter: time.Minute}').replace(
+      '"os"',
+      '"os"\n"time"',
+    );
+    writeFileSync(join(path, 'tandem.go'), printedIn('go', keySet, feed));
+    writeFileSync(join(path, 'main.go'), policy === 'refuse' ? refusing : GO_PROGRAM);
+    const sources = ['tandem.go', 'main.go'].map((name) => join(path, name));
+    const { status, stderr } = spawnSync('go', ['build', '-o', join(path, 'program'), ...sources], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return conversation(join(path, 'program'));
+  },
+};
+const TOOLS = { Python: PYTHON !== undefined, Go: GO };
+
+describe.each(['Python', 'Go'] as const)(
+  'the follower of ended sessions in %s that docs/verify-tokens.md prints',
+  (language) => {
+    const keySet = () => `${service.url}/.well-known/jwks.json`;
+    const isThere = TOOLS[language];
+
+    it.runIf(isThere)(
+      'refuses who has logged out, and goes on while the service is gone',
+      async () => {
+        const feed = await startFeed(KEYS.access);
+        const iss = PARTIES.JWT_ISSUER;
+        await feed.publish({ iss });
+        const ask = FOLLOWERS[language](keySet(), feed.url, 'stale-ok');
+        const bob = await signUp(service);
+        expect(await ask(bearer(bob.accessToken))).toBe(200);
+        const headers = [
+          bearer(ada.accessToken),
+          bearer(tampered(ada.accessToken)),
+          bearer(tokenIn(ada.cookie)),
+          'Basic YTpi',
+        ];
+        const statuses = async () => {
+          const all: number[] = [];
+          for (const each of headers) all.push(await ask(each));
+          return all;
+        };
+        expect(await statuses()).toEqual([200, 401, 401, 401]);
+
+        const { sid } = opened(bob.accessToken).header;
+        await feed.publish({ iss, sessions: [{ sid, event_timestamp: NOW }] });
+        await vi.waitFor(async () => expect(await ask(bearer(bob.accessToken))).toBe(401), WAIT);
+        await feed.stop();
+        expect(await ask(bearer(bob.accessToken))).toBe(401);
+        expect(await statuses()).toEqual([200, 401, 401, 401]);
+      },
+      300_000,
+    );
+
+    it.runIf(isThere)(
+      'answers 503 without a list, if it is told to',
+      async () => {
+        const ask = FOLLOWERS[language](keySet(), 'http://127.0.0.1:1', 'refuse');
+        expect(await ask(bearer(ada.accessToken))).toBe(503);
+        expect(await ask(bearer(tampered(ada.accessToken)))).toBe(401);
+      },
+      300_000,
+    );
+  },
+);

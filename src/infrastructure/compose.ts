@@ -81,7 +81,7 @@ const build = async (
     audit(events);
     hooks.onEvents(events);
   };
-  const listeners = { onEvents, onMessages: wakeUp.wake };
+  const listeners = { onEvents, onOperated: onEvents, onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);

@@ -140,9 +140,7 @@ export const eventRepositoryOver = (
         await removeSurplus(userId);
       }
       for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
-      // Of commands: what a request of the back office did is logged by the instance that served it.
-      const operated = events.filter(({ actor, requestId }) => actor !== null && requestId === null);
-      for (const event of operated) await records.insert('operations', { id: event.id, event });
+      for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
     },
     async list({ userId, before, limit }) {
       const rows = await records.list('events', {

@@ -51,6 +51,8 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
 export type Listeners = {
   /** With the events that were stored, or taken: once, also if their transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
+  /** With the events of operators that were taken. `onEvents` gets none of them then, also not when they are stored here. */
+  readonly onOperated?: (events: readonly AccountEvent[]) => void;
   /**
    * When there are messages to send at once, not those alone that wait for a poll.
    * @param isForAll whether to send those that wait for a poll as well, because there are so many.
@@ -80,7 +82,7 @@ const tellingTransactions = (transactions: Transactions, listeners: Listeners): 
 /** @param afterCommit calls its argument once the changes are committed. */
 const telling = (
   stores: Stores,
-  { onEvents, onMessages }: Listeners,
+  { onEvents, onOperated, onMessages }: Listeners,
   afterCommit: (tell: () => void) => unknown,
 ): Stores => {
   const { events, outbox } = stores;
@@ -89,11 +91,12 @@ const telling = (
     events: withMethods(events, {
       async add(added) {
         await events.add(added);
-        if (added.length > 0) afterCommit(() => onEvents?.(added));
+        const told = onOperated === undefined ? added : added.filter(({ actor }) => actor === null);
+        if (told.length > 0) afterCommit(() => onEvents?.(told));
       },
       async takeOperated(limit) {
         const operated = await events.takeOperated(limit);
-        if (operated.length > 0) afterCommit(() => onEvents?.(operated));
+        if (operated.length > 0) afterCommit(() => (onOperated ?? onEvents)?.(operated));
         return operated;
       },
     }),

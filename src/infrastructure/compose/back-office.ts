@@ -1,8 +1,10 @@
 import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts';
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
+import { countRoute, operatedAccountRoutes } from '../../adapters/http/routes/back-office/accounts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { invitationRoutes } from '../../adapters/http/routes/back-office/invitations.ts';
+import { operatedSessionRoutes } from '../../adapters/http/routes/back-office/sessions.ts';
 import { operatedUserRoutes } from '../../adapters/http/routes/back-office/users.ts';
 import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
@@ -32,10 +34,15 @@ export const openBackOffice = async (
 ): Promise<BackOffice> => {
   const site = { baseUrl: url, version: VERSION };
   const { logger, counts } = http;
+  const operated = [
+    ...operatedAccountRoutes(deps),
+    ...operatedUserRoutes(deps),
+    countRoute(deps),
+    ...operatedSessionRoutes(deps),
+    ...(deps.mailer === null ? [] : invitationRoutes(deps)),
+  ];
   const routes: Route[] = [
-    ...audited([...operatedUserRoutes(deps), ...(deps.mailer === null ? [] : invitationRoutes(deps))], (call) =>
-      logger.info(call, 'back office'),
-    ),
+    ...audited(operated, (call) => logger.info(call, 'back office')),
     ...errorRoutes(site, () => CATALOG),
     ...openApiRoutes(() => routes, site, INTRODUCTION),
   ];

@@ -21,7 +21,7 @@ const calls = () =>
     .filter(({ auth }) => isScope(auth))
     .map(({ method, path, auth }) => ({
       ...{ method: method.toLowerCase() as Method, scope: auth },
-      path: path.replace(':id', UNKNOWN),
+      path: path.replaceAll(/:\w+/g, UNKNOWN),
     }));
 
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;

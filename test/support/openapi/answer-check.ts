@@ -75,7 +75,8 @@ const operationFinder = (document: Json) => {
     // Without a path, `http://host` is `http://host/` (RFC 9110 §4.2.3).
     const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
-    const found = patterns.find(({ item, pattern }) => wanted in item && pattern.test(path));
+    // A concrete path precedes a template (OpenAPI 3.1 §4.8.8.1).
+    const found = patterns.findLast(({ item, pattern }) => wanted in item && pattern.test(path));
     return found === undefined ? FALLBACK_OPERATION : [found.template, wanted];
   };
 };

@@ -48,7 +48,7 @@ export const EventJson = v.pipe(
   ]),
 );
 
-const Limit = v.pipe(
+export const Limit = v.pipe(
   v.string(),
   v.regex(/^\d{1,3}$/, 'must be a whole number'),
   // Before the transformation, after which the document of a request knows nothing.

@@ -26,24 +26,26 @@ export const StoredUserJson = v.object({
   locale: Text,
 });
 
+export const SessionsJson = v.array(
+  v.object({
+    id: v.string(),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp,
+    expiresAt: Timestamp,
+    authenticatedAt: Timestamp,
+    amr: v.array(v.picklist(AMR_VALUES)),
+    knownAt: NullableTimestamp,
+    heldAt: NullableTimestamp,
+    userAgent: Text,
+    address: Text,
+    binding: v.picklist(['none', 'device', 'browser']),
+  }),
+);
+
 const Export = v.object({
   exportedAt: Timestamp,
   user: StoredUserJson,
-  sessions: v.array(
-    v.object({
-      id: v.string(),
-      createdAt: Timestamp,
-      lastUsedAt: Timestamp,
-      expiresAt: Timestamp,
-      authenticatedAt: Timestamp,
-      amr: v.array(v.picklist(AMR_VALUES)),
-      knownAt: NullableTimestamp,
-      heldAt: NullableTimestamp,
-      userAgent: Text,
-      address: Text,
-      binding: v.picklist(['none', 'device', 'browser']),
-    }),
-  ),
+  sessions: SessionsJson,
   rememberedDevices: v.array(
     v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, userAgent: Text, address: Text }),
   ),

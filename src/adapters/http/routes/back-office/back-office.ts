@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { isNote, type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
+import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
 import { isScope } from '../../../../domain/operator.ts';
-import { textRule } from '../../../json/text-rule.ts';
 import type { Route } from '../../routing/define-route.ts';
 
 /** A call of a program, for the audit log. */
@@ -35,16 +34,3 @@ export const originOfOperator = (ctx: Context): Origin => ({
   requestId: ctx.request.id,
   actor: actorOf(ctx),
 });
-
-/** Why, in words for the user. */
-const Reason = v.pipe(
-  v.string(),
-  v.trim(),
-  textRule((text) =>
-    isNote(text) ? null : { code: 'invalid_format', message: 'must have 1 to 200 visible characters on one line' },
-  ),
-  v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: 200, description: 'Users can read it.' } }),
-  v.examples(['Your password was in a leak of another service.']),
-);
-
-export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));

@@ -7,7 +7,7 @@ import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AddressBody, Email, Locale } from '../../routing/fields.ts';
 import { originOfOperator } from './back-office.ts';
-import { Attributes, type BackOfficeDeps, READS, WRITES } from './users.ts';
+import { Attributes, type BackOfficeDeps, READS, WRITES } from './fields.ts';
 
 const InvitationJson = v.pipe(
   v.object({

@@ -9,65 +9,30 @@ import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
-  endSessionsAsOperator,
   makeResetLink,
   removeFactorsAsOperator,
   setAttributes,
+  unlinkIdentityAsOperator,
+  unlockAccount,
 } from '../../../../application/accounts/operate-accounts.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
-import { readAttributes } from '../../../../domain/attributes.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
+import { Timestamp } from '../../../json/public-user.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { IdParams } from '../../routing/fields.ts';
-import { DEFAULT_LIMIT, EventsQuery, StoredEventJson } from '../accounts/events.ts';
-import { ExportJson, exportOneAtATime, StoredUserJson, shownUser } from '../accounts/export.ts';
-import { originOfOperator, ReasonBody } from './back-office.ts';
-
-export type BackOfficeDeps = AccountsDeps & {
-  /** Below it, links find their pages. */
-  readonly accountPagesUrl: string;
-};
-
-const UserOfOperatorsJson = v.pipe(
-  StoredUserJson,
-  v.title('StoredUser'),
-  v.examples([
-    {
-      ...{ id: '01M805M084GXA5E2JTR4FKH6WN', username: 'ada', email: 'ada@example.org', locale: 'en-GB' },
-      ...{ createdAt: '2026-11-21T23:03:48.228Z', updatedAt: '2026-11-21T23:03:48.228Z', passwordChangedAt: null },
-      ...{ emailVerifiedAt: null, disabledAt: null, secondFactorAt: null, attributes: { roles: ['admin'] } },
-    },
-  ]),
-);
-
-/** With the name of the operator, which users do not see. */
-const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
-
-export const Attributes = v.pipe(
-  AttributesJson,
-  v.rawCheck(({ dataset, addIssue }) => {
-    const problem = dataset.typed ? problemOf(dataset.value) : null;
-    if (problem !== null) addIssue({ received: 'invalid_value', message: problem });
-  }),
-  v.metadata({ jsonSchema: { type: 'object', description: 'At most 1,024 bytes as JSON. {} removes them.' } }),
-  v.examples([{ roles: ['admin'] }]),
-);
-
-const problemOf = (attributes: object): string | null => {
-  try {
-    readAttributes(JSON.stringify(attributes));
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'cannot be read';
-  }
-};
-
-const Changed = v.object({ changed: v.boolean() });
-const EndedSessions = v.object({ endedSessions: v.number() });
-
-export const READS = { tag: 'back-office', auth: 'users:read' } as const;
-export const WRITES = { tag: 'back-office', auth: 'users:write' } as const;
+import { Id, IdParams } from '../../routing/fields.ts';
+import { DEFAULT_LIMIT, EventsQuery } from '../accounts/events.ts';
+import { ExportJson, exportOneAtATime, shownUser } from '../accounts/export.ts';
+import { originOfOperator } from './back-office.ts';
+import {
+  Attributes,
+  type BackOfficeDeps,
+  Changed,
+  EndedSessions,
+  EventOfOperatorsJson,
+  READS,
+  ReasonBody,
+  UserOfOperatorsJson,
+  WRITES,
+} from './fields.ts';
 
 /** One user: read, changed, handed over and deleted. ADR 0031. */
 export const operatedUserRoutes = (deps: BackOfficeDeps): Route[] => {
@@ -136,18 +101,6 @@ export const operatedUserRoutes = (deps: BackOfficeDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...WRITES, name: 'operators-end-sessions', method: 'DELETE', path: '/users/:id/sessions' },
-        summary: 'End all sessions of a user',
-        request: { params: IdParams, body: ReasonBody },
-        response: { data: EndedSessions },
-      },
-      async ({ params, body }, ctx) => {
-        const { id } = await existingUser(deps, params.id);
-        return { endedSessions: await endSessionsAsOperator(deps)(id, originOfOperator(ctx), body?.reason ?? null) };
-      },
-    ),
-    route(
-      {
         ...{ ...WRITES, name: 'operators-reset-link', method: 'POST', path: '/users/:id/reset-link' },
         summary: 'Make a link that sets a new password once, to hand over to the user',
         request: { params: IdParams },
@@ -183,6 +136,35 @@ export const operatedUserRoutes = (deps: BackOfficeDeps): Route[] => {
         response: { data: v.object({ apps: v.number(), recoveryCodes: v.number(), passkeys: v.number() }) },
       },
       ({ params }, ctx) => removeFactorsAsOperator(deps)(params.id, originOfOperator(ctx)),
+    ),
+    route(
+      {
+        ...{
+          ...WRITES,
+          name: 'operators-unlink-identity',
+          method: 'DELETE',
+          path: '/users/:id/identities/:identityId',
+        },
+        summary: 'Remove an identity of a user at a provider, also the last way in',
+        request: { params: v.object({ id: Id, identityId: Id }) },
+        response: { data: v.null() },
+      },
+      async ({ params: { id, identityId } }, ctx) => {
+        await unlinkIdentityAsOperator(deps)(id, identityId, originOfOperator(ctx));
+        return null;
+      },
+    ),
+    route(
+      {
+        ...{ ...WRITES, name: 'operators-unlock-user', method: 'POST', path: '/users/:id/unlock' },
+        summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
+        request: { params: IdParams },
+        response: { data: v.null() },
+      },
+      async ({ params }, ctx) => {
+        await unlockAccount(deps)(params.id, originOfOperator(ctx));
+        return null;
+      },
     ),
   ];
 };

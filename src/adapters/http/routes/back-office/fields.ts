@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+import type { OperateAddressesDeps } from '../../../../application/accounts/operate-addresses.ts';
+import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
+import { readAttributes } from '../../../../domain/attributes.ts';
+import { isNote } from '../../../../domain/event.ts';
+import { AttributesJson } from '../../../json/public-user.ts';
+import { fieldRule, textRule } from '../../../json/text-rule.ts';
+import { StoredEventJson } from '../accounts/events.ts';
+import { StoredUserJson } from '../accounts/export.ts';
+
+/** What routes of the back office share. */
+
+export type BackOfficeDeps = AccountsDeps &
+  OperateAddressesDeps & {
+    readonly attempts: LoginAttempts;
+    /** Below it, links find their pages. */
+    readonly accountPagesUrl: string;
+  };
+
+export const UserOfOperatorsJson = v.pipe(
+  StoredUserJson,
+  v.title('StoredUser'),
+  v.examples([
+    {
+      ...{ id: '01M805M084GXA5E2JTR4FKH6WN', username: 'ada', email: 'ada@example.org', locale: 'en-GB' },
+      ...{ createdAt: '2026-11-21T23:03:48.228Z', updatedAt: '2026-11-21T23:03:48.228Z', passwordChangedAt: null },
+      ...{ emailVerifiedAt: null, disabledAt: null, secondFactorAt: null, attributes: { roles: ['admin'] } },
+    },
+  ]),
+);
+
+/** With the name of the operator, which users do not see. */
+export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
+
+export const Attributes = v.pipe(
+  AttributesJson,
+  fieldRule((attributes: Record<string, unknown>) => {
+    const message = problemOf(attributes);
+    return message === null ? null : { code: 'invalid_value', message };
+  }),
+  v.metadata({ jsonSchema: { type: 'object', description: 'At most 1,024 bytes as JSON. {} removes them.' } }),
+  v.examples([{ roles: ['admin'] }]),
+);
+
+const problemOf = (attributes: object): string | null => {
+  try {
+    readAttributes(JSON.stringify(attributes));
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'cannot be read';
+  }
+};
+
+export const Changed = v.object({ changed: v.boolean() });
+export const EndedSessions = v.object({ endedSessions: v.number() });
+
+export const READS = { tag: 'back-office', auth: 'users:read' } as const;
+export const WRITES = { tag: 'back-office', auth: 'users:write' } as const;
+
+/** Why, in words for the user. */
+const Reason = v.pipe(
+  v.string(),
+  v.trim(),
+  textRule((text) =>
+    isNote(text) ? null : { code: 'invalid_format', message: 'must have 1 to 200 visible characters on one line' },
+  ),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: 200, description: 'Users can read it.' } }),
+  v.examples(['Your password was in a leak of another service.']),
+);
+
+export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));

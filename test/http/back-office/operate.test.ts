@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
+import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
+import { refreshWith, signUp } from '../../support/http/auth-http.ts';
+import { asked, READER, SUPPORT, WITH_OFFICE } from '../../support/http/back-office.ts';
+import { aPerson, type TestService } from '../../support/http/service.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
+
+const start = closedServices();
+const UNKNOWN = '01J0000000000000000000000A';
+let service: TestService;
+beforeAll(async () => {
+  service = await start(WITH_OFFICE, { mailer: memoryMailer() });
+});
+
+const latest = async (userId: string) => (await eventsOf(service, userId))[0];
+
+/** What a call that changes something leaves: the event, by the name of the key, and without a device. */
+const BY_SUPPORT = { actor: SUPPORT.name, userAgent: null, address: null, requestId: expect.any(String) };
+
+describe('a program of an operator', () => {
+  it.each<[string, 'post' | 'put' | 'delete', string, object | undefined, string, object]>([
+    ['disables', 'post', 'disable', { reason: ' A leak. ' }, 'disabled', { changed: true, endedSessions: 1 }],
+    ['ends the sessions of', 'delete', 'sessions', { reason: 'A leak.' }, 'session-ended', { endedSessions: 1 }],
+    ['states attributes about', 'put', 'attributes', { attributes: { a: 1 } }, 'attributes-changed', { changed: true }],
+    ['makes a link for', 'post', 'reset-link', undefined, 'password-reset-requested', { url: expect.any(String) }],
+    ['unlocks', 'post', 'unlock', undefined, 'unlocked', {}],
+    ['proves the address of', 'post', 'email/verify', undefined, 'email-verified', { changed: true }],
+    ['sends a link again to', 'post', 'email/resend', undefined, 'email-verification-requested', { sent: true }],
+    ['changes the address of', 'put', 'email', { email: 'New.1@example.org' }, 'email-changed', {}],
+  ])('%s a user, which is an event with its name', async (_does, method, path, body, kind, data) => {
+    const { user } = await signUp(service);
+    const answer = await asked(service, method, `/users/${user.id}/${path}`, body);
+    expect({ status: answer.status, data: answer.body.data ?? {} }).toMatchObject({ status: 200, data });
+    const events = await eventsOf(service, user.id);
+    expect(events.find((event) => event.kind === kind)).toMatchObject(BY_SUPPORT);
+    const of = { actor: SUPPORT.name, userId: user.id, msg: 'back office' };
+    expect(service.logs).toContainEqual(expect.objectContaining(of));
+    const { body: shown } = await asked(service, 'get', `/users/${user.id}/events`, undefined, READER);
+    expect(shown.data.events).toContainEqual(expect.objectContaining({ kind, actor: SUPPORT.name }));
+  });
+
+  it('enables a user again, removes factors and an identity, ends one session, and deletes', async () => {
+    const { user, cookie } = await signUp(service);
+    const { id } = await linked(service, user);
+    const call = async (method: 'get' | 'post' | 'delete', path: string) => {
+      const { status, body } = await asked(service, method, `/users/${user.id}${path}`);
+      expect({ path, status }).toEqual({ path, status: 200 });
+      return body.data;
+    };
+    const [session] = (await call('get', '/sessions')).sessions;
+    await call('delete', `/sessions/${session.id}`);
+    await refreshWith(service, cookie).expect(401);
+    await call('delete', `/identities/${id}`);
+    expect(await call('delete', '/factors')).toEqual({ apps: 0, recoveryCodes: 0, passkeys: 0 });
+    await call('post', '/disable');
+    expect(await call('post', '/enable')).toEqual({ changed: true });
+    expect(await latest(user.id)).toMatchObject({ kind: 'enabled', ...BY_SUPPORT });
+    expect((await call('get', '/export')).user).toMatchObject({ id: user.id, disabledAt: null });
+    await call('delete', '');
+    expect((await asked(service, 'get', `/users/${user.id}`)).status).toBe(404);
+  });
+
+  it('creates a user, whose address cannot be taken twice', async () => {
+    const body = { email: 'Created@Example.org', username: 'Created', emailVerified: true, attributes: { a: 1 } };
+    const created = await asked(service, 'post', '/users', body);
+    expect(created.status).toBe(201);
+    const { id } = created.body.data;
+    expect(created.body.data).toMatchObject({
+      email: 'created@example.org',
+      username: 'Created',
+      attributes: { a: 1 },
+    });
+    expect(created.body.data).not.toHaveProperty('passwordHash');
+    expect(await service.ports.users.findById(id)).toMatchObject({ passwordHash: UNKNOWN_PASSWORD });
+    expect(await latest(id)).toMatchObject({ kind: 'registered', ...BY_SUPPORT });
+    const { user } = await signUp(service);
+    for (const [method, path, given] of [
+      ['post', '/users', { email: 'created@example.org' }],
+      ['post', '/users', { email: 'other@example.org', username: 'CREATED' }],
+      ['put', `/users/${user.id}/email`, { email: 'created@example.org' }],
+      ['post', '/invitations', { email: 'created@example.org' }],
+    ] as const) {
+      const { status, body: refused } = await asked(service, method, path, given);
+      expect({ path, status, code: refused.code }).toEqual({ path, status: 409, code: 'AUTH_USER_DUPLICATE' });
+    }
+  });
+
+  it('lists users, the newest first and in pages, finds them by a part of a name or an address, and counts them', async () => {
+    const people = [await signUp(service), await signUp(service), await signUp(service)];
+    const newest = people.toReversed().map(({ user }) => user.id);
+    const ids = async (query: string) => {
+      const { body } = await asked(service, 'get', `/users?${query}`, undefined, READER);
+      return { ids: body.data.users.map(({ id }: { id: string }) => id), next: body.data.next };
+    };
+    const first = await ids('limit=2');
+    expect(first.ids).toEqual(newest.slice(0, 2));
+    expect((await ids(`limit=1&cursor=${first.next}`)).ids).toEqual([newest[2]]);
+    const name = people[1]?.user.username.toUpperCase();
+    expect((await ids(`contains=${name}`)).ids).toEqual([newest[1]]);
+    const { count } = (await asked(service, 'get', '/users/count')).body.data;
+    const oldest = await ids('newest=false&limit=100');
+    expect(oldest.ids).toHaveLength(count);
+    expect(oldest.ids.slice(-3)).toEqual(newest.toReversed());
+  });
+
+  it('lists the events of all users in pages', async () => {
+    const { user } = await signUp(service);
+    const first = (await asked(service, 'get', '/events?limit=1')).body.data;
+    expect(first.events).toMatchObject([{ userId: user.id }]);
+    const second = (await asked(service, 'get', `/events?limit=50&before=${first.next}`)).body.data;
+    expect(second.events[0].id).not.toBe(first.events[0].id);
+    expect(second.events).toContainEqual(expect.objectContaining({ actor: SUPPORT.name }));
+  });
+
+  it('invites an address, and takes that back', async () => {
+    const { email } = aPerson();
+    const { status, body } = await asked(service, 'post', '/invitations', { email, locale: 'de' });
+    expect({ status, data: body.data }).toMatchObject({ status: 201, data: { email } });
+    expect(body.data).not.toHaveProperty('tokenHash');
+    const listed = async () => (await asked(service, 'get', '/invitations')).body.data.invitations;
+    expect(await listed()).toContainEqual(expect.objectContaining({ email }));
+    expect((await asked(service, 'delete', '/invitations', { email })).status).toBe(200);
+    expect((await asked(service, 'delete', '/invitations', { email })).status).toBe(404);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('ends the sessions of all users, who can read why', async () => {
+    const people = [await signUp(service), await signUp(service)];
+    const { status, body } = await asked(service, 'delete', '/sessions', { reason: 'An incident.' });
+    expect({ status, data: body.data }).toMatchObject({ status: 200, data: { isDone: true } });
+    expect(body.data.endedSessions).toBeGreaterThanOrEqual(2);
+    for (const { cookie, person, user } of people) {
+      await refreshWith(service, cookie).expect(401);
+      const ended = (await eventsOf(service, user.id)).find(({ kind }) => kind === 'session-ended');
+      expect(ended).toMatchObject({ reason: 'operator', note: 'An incident.', actor: SUPPORT.name });
+      await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
+    }
+  });
+
+  it('does what commands refuse neither: a link for a disabled account is none', async () => {
+    const { user } = await signUp(service);
+    await asked(service, 'post', `/users/${user.id}/disable`);
+    const { status, body } = await asked(service, 'post', `/users/${user.id}/reset-link`);
+    expect({ status, code: body.code }).toEqual({ status: 403, code: 'AUTH_ACCOUNT_DISABLED' });
+  });
+
+  it.each<[string, 'get' | 'post' | 'put' | 'delete', string, object | undefined, string]>([
+    ['an id of another form', 'get', '/users/me', undefined, 'id'],
+    ['an unknown parameter', 'get', '/users?sort=name', undefined, 'sort'],
+    ['a limit that is too large', 'get', '/users?limit=101', undefined, 'limit'],
+    ['an empty text', 'get', '/users?contains=', undefined, 'contains'],
+    ['another cursor', 'get', '/events?before=1', undefined, 'before'],
+    ['no address', 'post', '/users', {}, 'email'],
+    ['no address at all', 'put', `/users/${UNKNOWN}/email`, { email: 'none' }, 'email'],
+    ['a hidden character', 'post', `/users/${UNKNOWN}/disable`, { reason: 'a\u202Eb' }, 'reason'],
+    ['a long reason', 'delete', '/sessions', { reason: 'a'.repeat(201) }, 'reason'],
+    ['a reserved name', 'put', `/users/${UNKNOWN}/attributes`, { attributes: { sub: 1 } }, 'attributes'],
+  ])('is told which field is not valid: %s', async (_what, method, path, body, field) => {
+    const answer = await asked(service, method, path, body);
+    expect({ status: answer.status, code: answer.body.code }).toEqual({
+      status: 400,
+      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+    });
+    expect(answer.body.details).toContainEqual(expect.objectContaining({ field }));
+  });
+
+  it('gets 404 for an unknown user', async () => {
+    const bodies: Record<string, object> = { email: { email: 'a@example.org' }, attributes: { attributes: {} } };
+    const ofUser = service.backOffice?.routes.filter(({ path }) => path.startsWith('/users/:id')) ?? [];
+    expect(ofUser.length).toBeGreaterThan(12);
+    for (const { method, path } of ofUser) {
+      const verb = method.toLowerCase() as 'get' | 'post' | 'put' | 'delete';
+      const answer = await asked(service, verb, path.replaceAll(/:\w+/g, UNKNOWN), bodies[path.split('/')[3] ?? '']);
+      expect({ method, path, status: answer.status }).toEqual({ method, path, status: 404 });
+    }
+  });
+});
+
+it('what operators did is logged once', async () => {
+  // As a round of the purge does, for what no request has done.
+  await service.ports.transactions.run(({ events }) => events.takeOperated(1_000));
+  const lines = service.logs.filter(({ msg, actor }) => msg === 'account event' && actor === SUPPORT.name);
+  const events = (await asked(service, 'get', '/events?limit=100')).body.data.events as { actor: string | null }[];
+  const ofDeleted = lines.filter(({ kind }) => `${kind}`.match(/^(deleted|invit)/));
+  const stored = events.filter(({ actor }) => actor === SUPPORT.name).length;
+  expect(lines.length - ofDeleted.length).toBeGreaterThanOrEqual(stored);
+  const keys = lines.map(({ at, kind, userId, sessionId }) => [at, kind, userId, sessionId].join());
+  expect(new Set(keys).size).toBe(keys.length);
+});

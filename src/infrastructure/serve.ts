@@ -83,6 +83,8 @@ const serveRequests = async (
     const { requestTimeout } = config;
     const admin = await listenForOperators(service.backOffice.http, { ...config.admin, requestTimeout });
     opened.add(admin.close);
+    const { address, port } = admin.address;
+    logger.info({ url: config.admin.url }, `The back office is listening on ${addressText(address, port)}`);
   }
   const server = await listen(service.http, config);
   const background = new AbortController();

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import { isJson, type Json } from '../../src/adapters/http/openapi/components.ts';
 import { readText } from '../support/checkout/repository.ts';
-import { asText, currentDocument, DOCUMENT } from '../support/openapi/current-document.ts';
+import { asText, currentDocument, DOCUMENT, documentOfOffice } from '../support/openapi/current-document.ts';
 
 const document = await currentDocument();
 
@@ -31,6 +31,12 @@ describe('the OpenAPI document', () => {
 
   it('satisfies the linter', async () => {
     expect(await problemsOf(asText(document))).toEqual([]);
+  });
+
+  it('of the back office does so as well', async () => {
+    const office = await documentOfOffice();
+    expect(Object.keys(office.paths as object).length).toBeGreaterThan(20);
+    expect(await problemsOf(asText(office))).toEqual([]);
   });
 
   it.each([

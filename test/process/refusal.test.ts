@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -107,14 +108,18 @@ describe('the service refuses to start', () => {
     });
   });
 
-  it.each(['PORT', 'METRICS'])('on a %s that is taken, before it creates a database', async (name) => {
+  it.each([
+    ['PORT', {}],
+    ['METRICS', {}],
+    ['ADMIN_PORT', { ADMIN_KEYS: WITH_OFFICE.ADMIN_KEYS }],
+  ])('on a %s that is taken, before it creates a database', async (name, env) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     try {
       // A server that listens on a port has no other kind of address.
       const { port } = taken.address() as AddressInfo;
       const dataDir = join(directory.path, `untouched-${name}`);
-      const { code, stdout, stderr } = await refusalOf({ DATA_DIR: dataDir, [name]: String(port) });
+      const { code, stdout, stderr } = await refusalOf({ ...env, DATA_DIR: dataDir, [name]: String(port) });
       expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
       expect(stderr).toEqual([
         expect.stringMatching(new RegExp(`${name}: cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`)),

@@ -185,11 +185,14 @@ describe('serve with a storage of one’s own', () => {
   it('that fails to close keeps nothing else open, and the failure is reported', async () => {
     const port = await freePort();
     const metrics = await freePort();
-    const config = configOf({ PORT: String(port), METRICS: `127.0.0.1:${metrics}` });
+    const admin = await freePort();
+    const config = configOf({ PORT: `${port}`, METRICS: `127.0.0.1:${metrics}`, ADMIN_PORT: `${admin}` });
     const close = () => Promise.reject(new Error('does not close'));
     const stop = await serve(config, { storage: memoryStorage(), close });
     await fetch(`http://127.0.0.1:${metrics}/metrics`);
+    expect((await fetch(`http://127.0.0.1:${admin}/users`)).status).toBe(401);
     await expect(stop('test')).rejects.toThrow('does not close');
-    for (const each of [port, metrics]) await expect(fetch(`http://127.0.0.1:${each}/metrics`)).rejects.toThrow();
+    for (const each of [port, metrics, admin])
+      await expect(fetch(`http://127.0.0.1:${each}/metrics`)).rejects.toThrow();
   });
 });

@@ -2,10 +2,12 @@ import type { Json } from '../../../src/adapters/http/openapi/components.ts';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
 import { isDescribed, type Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { compose } from '../../../src/infrastructure/compose.ts';
+import { compose, type Service } from '../../../src/infrastructure/compose.ts';
+import type { Env } from '../../../src/infrastructure/config/variables.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 import { ALL_ROUTES } from '../http/all-routes.ts';
+import { OFFICE, WITH_OFFICE } from '../http/back-office.ts';
 import { testKeys } from '../keys.ts';
 import { silentLogger } from '../silent-logger.ts';
 
@@ -13,12 +15,21 @@ export const DOCUMENT = 'docs/openapi.json';
 
 const BASE_URL = 'https://auth.example.org';
 
-/** Every route for programs that the service can have. */
-export const currentRoutes = async (): Promise<readonly Route[]> => {
-  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...ALL_ROUTES });
+const composed = async (env: Env): Promise<Service> => {
+  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...env });
   const service = await compose({ ...config, keys: testKeys() }, silentLogger, { storage: memoryStorage() });
   await service.close();
-  return service.routes.filter(isDescribed);
+  return service;
+};
+
+/** Every route for programs that the service can have. */
+export const currentRoutes = async (): Promise<readonly Route[]> =>
+  (await composed(ALL_ROUTES)).routes.filter(isDescribed);
+
+/** The document of the back office. */
+export const documentOfOffice = async (): Promise<Json> => {
+  const { backOffice } = await composed(WITH_OFFICE);
+  return openApiDocument(backOffice?.routes ?? [], { baseUrl: OFFICE, version: VERSION });
 };
 
 /** The document of the service as the code declares it now. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery } from 'kysely';
 import { type Failure, field } from './failures.ts';
+import type { SearchIndex } from './search.ts';
 import type { Booleans, RowLock, Sql } from './statements.ts';
 
 /** What differs between the databases. */
@@ -16,6 +17,7 @@ export type SqlDialect = {
   /** Whether `delete` can return what it has deleted. */
   readonly returnsDeleted: boolean;
   readonly booleans: Booleans;
+  readonly search: SearchIndex;
   readonly failureOf: (error: unknown) => Failure;
 };
 
@@ -75,6 +77,7 @@ export const POSTGRESQL: SqlDialect = {
   rowLock: 'no key update',
   returnsDeleted: true,
   booleans: (value) => value,
+  search: 'pg_trgm',
   failureOf: postgresqlFailure,
 };
 
@@ -112,6 +115,7 @@ export const SQLITE: SqlDialect = {
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
+  search: 'fts5',
   failureOf: sqliteFailure,
 };
 
@@ -134,6 +138,7 @@ export const MARIADB: SqlDialect = {
   rowLock: 'update',
   returnsDeleted: true,
   booleans: Number,
+  search: null,
   failureOf: mysqlFailure,
 };
 export const MYSQL: SqlDialect = { ...MARIADB, system: 'mysql', returnsDeleted: false };

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Types } from './entities.ts';
 import type { Sql } from './statements.ts';
 
@@ -10,7 +10,10 @@ export type Migration = {
   /** The version that brings it, and what it does: `1.1.0-devices`. It never changes. */
   readonly name: string;
   /** Written with Kysely's schema builder, for every kind of database. @param prefix of the names of tables and indexes. */
-  readonly up: (transaction: Sql, context: { readonly parts: Parts; readonly prefix: string }) => Promise<void>;
+  readonly up: (
+    transaction: Sql,
+    context: { readonly parts: Parts; readonly prefix: string; readonly search: readonly string[] },
+  ) => Promise<void>;
 };
 
 /** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
@@ -98,6 +101,12 @@ export const MIGRATIONS: readonly Migration[] = [
         .addPrimaryKeyConstraint(`${table}_pkey`, ['id'])
         .modifyEnd(tableOptions)
         .execute();
+    },
+  },
+  {
+    name: '1.1.0-search',
+    async up(transaction, { search }) {
+      for (const statement of search) await transaction.executeQuery(CompiledQuery.raw(statement));
     },
   },
 ];

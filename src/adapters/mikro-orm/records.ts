@@ -6,6 +6,7 @@ import { innerSpan } from '../tracing/spans.ts';
 import { builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
+import { searchRows } from './search.ts';
 import {
   deleteRows,
   fromSql,
@@ -50,7 +51,7 @@ type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<
 const callsOver = (
   send: Send,
   tables: (name: TableName) => SqlTable,
-  { booleans, rowLock, returnsDeleted }: SqlDialect,
+  { booleans, rowLock, returnsDeleted, search }: SqlDialect,
 ): Calls => {
   /** The rows of a query, which are of the table that was asked for. */
   const select = async <Name extends TableName>(
@@ -58,10 +59,20 @@ const callsOver = (
     query: Query<Name>,
     lock: RowLock = null,
   ): Promise<Stored<Name>[]> => {
-    if (![...Object.values(query.equal ?? {}), query.range?.[2]].every(isStorable)) return [];
+    if (![...Object.values(query.equal ?? {}), query.range?.[2], query.contains].every(isStorable)) return [];
     const table = tables(name);
+    if (query.contains !== undefined && query.equal === undefined && table.search.length > 0)
+      return searched(table, query);
     const { rows } = await send(selectRows(table, query, booleans, lock));
     return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
+  };
+  const searched = async <Name extends TableName>(table: SqlTable, query: Query<Name>): Promise<Stored<Name>[]> => {
+    let found: readonly Record<string, unknown>[] = [];
+    for (const statement of searchRows(table, query, search)) {
+      found = (await send(statement)).rows;
+      if (found.length >= (query.limit ?? Number.POSITIVE_INFINITY)) break;
+    }
+    return found.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
   /** One after the other, since only the number of the deleted rows is known. */
   const removeEach = async <Row extends object>(table: SqlTable, rows: readonly Row[]): Promise<Row[]> => {

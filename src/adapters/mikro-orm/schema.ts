@@ -4,6 +4,7 @@ import { OWN_PREFIX } from '../records/own-tables.ts';
 import { TABLES } from '../records/tables.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
+import { searchIndex } from './search.ts';
 import type { Sql } from './statements.ts';
 
 /** Says what the operator has to change. */
@@ -77,6 +78,7 @@ export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<re
 
 const inTransaction = async (opened: Opened): Promise<void> => {
   const { orm, db, kind, prefix, migrations = MIGRATIONS } = opened;
+  const search = searchIndex(kind.dialect.search, prefix);
   const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).split(/;\n+/);
   await kind.dialect.transact(db, async (transaction) => {
     const send = sendTo(transaction);
@@ -95,7 +97,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
         .ifNotExists()
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
-      for (const statement of schema) if (statement.trim() !== '') await send(statement);
+      for (const statement of [...schema, ...search]) if (statement.trim() !== '') await send(statement);
       await note(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
@@ -105,7 +107,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
       if (!pending.includes(migration.name)) continue;
-      await migration.up(transaction, { parts: partsOf(kind.types), prefix });
+      await migration.up(transaction, { parts: partsOf(kind.types), prefix, search });
       await note(migration.name);
     }
     // Its names are quoted, and no other statement has that of a table of the application.

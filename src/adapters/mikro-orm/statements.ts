@@ -52,6 +52,7 @@ export type SqlTable = {
   readonly name: string;
   readonly key: readonly SqlColumn[];
   readonly columns: readonly SqlColumn[];
+  readonly search: readonly SqlColumn[];
   readonly column: (member: string) => SqlColumn;
   /** The unique indexes in `TABLES` by what errors of databases call them: by their names, or by their columns. */
   readonly uniques: ReadonlyMap<string, string>;
@@ -69,7 +70,14 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
     // MariaDB and MySQL give keys no name of their own.
     ...(index === keyName(table) ? [['PRIMARY', index] as const] : []),
   ]);
-  return { name, key: table.key.map(column), columns, column, uniques: new Map(uniques) };
+  return {
+    name,
+    key: table.key.map(column),
+    columns,
+    search: (table.search ?? []).map(column),
+    column,
+    uniques: new Map(uniques),
+  };
 };
 
 /** @param prefix the names of the tables, and of their indexes, begin with it. */

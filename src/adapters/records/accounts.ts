@@ -42,15 +42,16 @@ const listUsers = async (
   records: Records,
   { contains, after, newestFirst, skip, limit }: UsersQuery,
 ): Promise<User[]> => {
+  const text = contains?.toLowerCase() ?? '';
   const page = (from: string | null, most: number) =>
     records.list('users', {
+      ...(text !== '' && { contains: text }),
       ...(from !== null && { range: ['id', newestFirst ? '<' : '>', from] }),
       ...(skip !== undefined && { skip }),
       order: ['id'],
       descending: newestFirst,
       limit: most,
     });
-  const text = contains?.toLowerCase() ?? '';
   const found: User[] = [];
   for (let [from, most] = [after, limit]; ; most = ROWS_AT_ONCE) {
     const rows = await page(from, most);

@@ -17,6 +17,7 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * - lists the rows in a range of a column, and none that has null there
  * - lists in the order of columns, either way, and orders texts by their bytes
  * - leaves out the first rows, and lists at most as many as it is asked to
+ * - lists every row that contains a text where its table is searched, and may list others
  * - rejects a second row with the same key, or the same values of a unique index, and names the index
  * - takes rows with null in a unique index for different
  * - rejects a row whose user is not stored, and stores nothing of it

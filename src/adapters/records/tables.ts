@@ -83,6 +83,8 @@ type Table<Name extends TableName> = {
   /** Unique indexes by their names. A row that has `null` in one of the columns equals no other. */
   readonly unique?: Readonly<Record<string, readonly Column<Name>[]>>;
   readonly indexes?: Readonly<Record<string, readonly Column<Name>[]>>;
+  /** Columns that are searched for parts of their texts, in lower case: what a store may have an index for. */
+  readonly search?: readonly Column<Name>[];
   /** The name of the table in SQL. */
   readonly name: string;
   /** Whether rows go with the user whose id is their `userId`, and cannot be added without one. */
@@ -96,6 +98,7 @@ export type AnyTable = {
   readonly key: readonly string[];
   readonly unique?: Readonly<Record<string, readonly string[]>>;
   readonly indexes?: Readonly<Record<string, readonly string[]>>;
+  readonly search?: readonly string[];
   readonly ofUser?: true;
 };
 
@@ -121,6 +124,7 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     },
     key: ['id'],
     unique: { users_username: ['usernameKey'], users_email: ['email'] },
+    search: ['usernameKey', 'email'],
   },
   sessions: {
     name: 'sessions',

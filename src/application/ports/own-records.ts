@@ -13,6 +13,11 @@ export type RowQuery<Row> = {
   readonly equal?: EqualRow<Row>;
   /** Rows in which the column is `null` are in no range. */
   readonly range?: readonly [column: ColumnOf<Row>, is: '<' | '<=' | '>' | '>=', value: string | number];
+  /**
+   * A hint: only rows are needed in which one of the columns of `search` of the table contains this text, which is in lower case. A store may
+   * ignore it, and is slower then.
+   */
+  readonly contains?: string;
   /** By these columns, the lowest value first; without it, in any order. */
   readonly order?: readonly ColumnOf<Row>[];
   /** Turns the order round. */

@@ -92,7 +92,7 @@ export const extractParts = (copy: string): Parts => {
       const rows = database.prepare(`select name, content from ${PARTS}`).all();
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
       // Nothing of the keys stays in unused pages, or in a file beside it.
-      database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${PARTS}`);
+      database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${PARTS}; vacuum`);
       const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.includes(name)));
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
     });

@@ -4,7 +4,7 @@ import type { Column, TableName } from '../../../src/adapters/records/tables.ts'
 import { anId, aPasskey, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { aMessageRow, anEventRow, aSessionRow, type GivenDatabase, stored } from './database.ts';
+import { aMessageRow, anEventRow, aSessionRow, aUserRow, type GivenDatabase, stored } from './database.ts';
 
 type Given = Pick<GivenDatabase, 'records'>;
 
@@ -81,6 +81,29 @@ export const listing = ({ it }: Tests<GivenDatabase>): void => {
     const isMore = async (skip: number) =>
       (await records.list('usedValues', { range: ['expiresAt', '<=', NOW], skip, limit: 1 })).length;
     expect([await isMore(3), await isMore(4)]).toEqual([1, 0]);
+  });
+
+  it('lists every row that contains a text where its table is searched, and may list others', async (given) => {
+    const { records } = given;
+    const names = ['ada.l', 'b_da', 'c%da!', 'someone'];
+    const rows = names.map((name, at) => aUserRow({ username: name, email: `${at}@lo've.example` }));
+    for (const row of rows) await records.insert('users', row);
+    const found = (contains: string, more: Query<'users'> = {}) =>
+      idsOf(given, 'users', { contains, order: ['id'], limit: 100, ...more });
+    for (const [text, places] of [
+      ['da', [0, 1, 2]],
+      ['_da', [1]],
+      ['c%da!', [2]],
+      ["lo've", [0, 1, 2, 3]],
+      ['3@lo', [3]],
+    ] as const) {
+      const expected = places.map((at) => rows[at]?.id);
+      expect((await found(text)).filter((id) => expected.includes(id))).toEqual(expected);
+      const after = { range: ['id', '<', rows[3]?.id ?? ''], descending: true } as const;
+      expect((await found(text, after)).filter((id) => expected.includes(id))).toEqual(
+        expected.filter((id) => id !== rows[3]?.id).toReversed(),
+      );
+    }
   });
 
   it('is not affected by changes to a row that it was given or has returned', async ({ records, user }) => {

@@ -12,6 +12,7 @@ const GIVEN = 'lists the rows with given values, and only those';
 const RANGE = 'lists the rows in a range of a column, and none that has null there';
 const ORDER = 'lists in the order of columns, either way, and orders texts by their bytes';
 const PAGE = 'leaves out the first rows, and lists at most as many as it is asked to';
+const SEARCHED = 'lists every row that contains a text where its table is searched, and may list others';
 const OWN = 'is not affected by changes to a row that it was given or has returned';
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
 
@@ -129,6 +130,15 @@ export const READING: Faults = {
   'lists all': {
     wrong: calling(({ list }) => ({ list: (table, { limit: _, ...query }) => list(table, query) })),
     caughtBy: PAGE,
+  },
+  'searches one column alone': {
+    wrong: calling(({ list }) => ({
+      list: async (table, { contains = '', ...query }) =>
+        (await list(table, query)).filter(
+          (row) => contains === '' || String(Reflect.get(row, 'email')).includes(contains),
+        ),
+    })),
+    caughtBy: SEARCHED,
   },
   'keeps the objects that it is given': {
     wrong: calling((calls, rows) => ({

@@ -28,7 +28,8 @@ const filled = async () => {
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
   await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
-  for (const at of [NOW - HOUR - MINUTE, NOW - HOUR - MINUTE + 1]) await stores.endings.add(anEnded({ at }));
+  for (const at of [NOW - HOUR - MINUTE, NOW - HOUR - MINUTE + 1])
+    await stores.endings.add(anEnded({ id: `ended ${at}`, at }));
   return {
     ...stores,
     transactions,

@@ -1,0 +1,88 @@
+import { type Compilable, sql } from 'kysely';
+import type { Query } from '../records/records.ts';
+import type { TableName } from '../records/tables.ts';
+import { type Sql, type SqlTable, type Statement, VERSION } from './statements.ts';
+
+/** What finds parts of texts without reading all rows: trigrams of PostgreSQL or of SQLite; `null`: nothing. */
+export type SearchIndex = 'pg_trgm' | 'fts5' | null;
+
+/** The statements that make the index over users. PostgreSQL has none where its extension cannot be made: rows are read then. */
+export const searchIndex = (index: SearchIndex, prefix: string): readonly string[] => {
+  const [users, names, search] = ['users', 'users_names', 'users_search'].map((name) => `"${prefix}${name}"`);
+  if (index === 'pg_trgm')
+    return [
+      `do $$ begin
+        create extension if not exists pg_trgm;
+        create index ${search} on ${users} using gin (username_key gin_trgm_ops, email gin_trgm_ops);
+      exception when insufficient_privilege or undefined_file or undefined_object or feature_not_supported then null; end $$`,
+    ];
+  if (index !== 'fts5') return [];
+  const columns = 'id, username_key, email';
+  const add = `insert into ${names} (${columns}) values (new.id, new.username_key, new.email); insert into ${search} (rowid, ${columns}) values (last_insert_rowid(), new.id, new.username_key, new.email);`;
+  const remove = `insert into ${search} (${search}, rowid, ${columns}) select 'delete', place, ${columns} from ${names} where id = old.id; delete from ${names} where id = old.id;`;
+  const trigger = (name: string, when: string, what: string) =>
+    `create trigger "${prefix}users_search_${name}" after ${when} on ${users} begin ${what} end`;
+  return [
+    // Its rowids stay, also in a backup. Those of users may not.
+    `create table ${names} (place integer primary key, id text not null unique, username_key text not null, email text not null) strict`,
+    `create virtual table ${search} using fts5(id unindexed, username_key, email, content=${names}, content_rowid=place, tokenize='trigram', detail=none)`,
+    `insert into ${names} (${columns}) select ${columns} from ${users} order by id`,
+    `insert into ${search} (${search}) values ('rebuild')`,
+    trigger('insert', 'insert', add),
+    trigger('delete', 'delete', remove),
+    trigger('update', 'update of username_key, email', `${remove} ${add}`),
+  ];
+};
+
+/** The first rows of an order that are read before the index is asked: a frequent text is among them. */
+const FIRST_ROWS = 5_000;
+/** The length of what is indexed. */
+const GRAM = 3;
+const MOST_GRAMS = 20;
+
+/** Texts that contain the text have all of these parts. */
+const gramsOf = (text: string): string => {
+  const letters = [...text];
+  const grams = letters.slice(GRAM - 1).map((_, at) => letters.slice(at, at + GRAM).join(''));
+  return [...new Set(grams)]
+    .slice(0, MOST_GRAMS)
+    .map((gram) => `"${gram.replaceAll('"', '""')}"`)
+    .join(' AND ');
+};
+
+/** The statements that find the rows of a query with a text, each of them fewer or all: the next one is sent if there were fewer than asked for. */
+export const searchRows = <Name extends TableName>(
+  table: SqlTable,
+  { contains = '', range, order = [], descending = false, limit }: Query<Name>,
+  index: SearchIndex,
+): readonly Statement<Compilable<Record<string, unknown>>>[] => {
+  const columns = sql.join([...table.columns.map(({ name }) => name), VERSION].map((name) => sql.ref(name)));
+  const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
+  const isIndexed = index !== null && [...contains].length >= GRAM;
+  const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
+  const statement = (way: 'first' | 'all' | SearchIndex): Statement<Compilable<Record<string, unknown>>> => ({
+    table,
+    shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
+    values: [pattern, gramsOf(contains), range?.[2], limit],
+    build: (db: Sql, [like, grams, bound, most]: readonly unknown[]) => {
+      const has = sql.join(
+        table.search.map(({ name }) => sql`${sql.ref(name)} like ${like} escape '!'`),
+        sql` or `,
+      );
+      const inRange =
+        range === undefined ? sql`1 = 1` : sql`${sql.ref(table.column(range[0]).name)} ${sql.raw(range[1])} ${bound}`;
+      const rows = sql`${sql.table(table.name)}`;
+      const ordered = sql`order by ${sql.join(by)}`;
+      const from = {
+        first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${has})`,
+        all: sql`${rows} where ${inRange} and (${has})`,
+        // What is within `offset` is done first, by the index.
+        pg_trgm: sql`(select ${columns} from ${rows} where ${has} offset 0) as part where ${inRange}`,
+        fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${has})`,
+      }[way ?? 'all'];
+      const found = sql<Record<string, unknown>>`select ${columns} from ${from} ${ordered} limit ${most}`;
+      return { compile: () => found.compile(db) } as Compilable<Record<string, unknown>>;
+    },
+  });
+  return isIndexed ? [statement('first'), statement(index)] : [statement('all')];
+};

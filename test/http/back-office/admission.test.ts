@@ -4,8 +4,10 @@ import { isScope } from '../../../src/domain/operator.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { asked, assertionOf, OFFICE, READER, SUPPORT, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
 import type { TestService } from '../../support/http/service.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const { start } = servicesOverOneDatabase();
+const BEARER = { type: 'bearer' } as const;
 const UNKNOWN = '01J0000000000000000000000A';
 let service: TestService;
 let other: TestService;
@@ -35,8 +37,7 @@ const malleated = (assertion: string): string => {
   return assertion.slice(0, at) + changed.toString('base64url');
 };
 
-const list = (assertion: string, at = service) =>
-  at.office.get(`/users/${UNKNOWN}`).auth(assertion, { type: 'bearer' });
+const list = (assertion: string, at = service) => at.office.get(`/users/${UNKNOWN}`).auth(assertion, BEARER);
 
 const now = () => Math.floor(Date.now() / 1_000);
 
@@ -95,7 +96,7 @@ describe('a program is refused', () => {
     await list(body.data.accessToken).expect(401);
     await service.http
       .get('/users/me')
-      .auth(await assertionOf(SUPPORT), { type: 'bearer' })
+      .auth(await assertionOf(SUPPORT), BEARER)
       .expect(401);
   });
 
@@ -129,7 +130,7 @@ const hmacOf = async (assertion: string): Promise<string> => {
 describe('the two listeners', () => {
   it('have nothing in common but the catalog, and documents of their own', async () => {
     for (const { method, path } of calls()) {
-      const found = await service.http[method](path).auth(await assertionOf(SUPPORT), { type: 'bearer' });
+      const found = await service.http[method](path).auth(await assertionOf(SUPPORT), BEARER);
       expect({ method, path, status: found.status }).toEqual({ method, path, status: 404 });
     }
     for (const path of ['/users/me', '/.well-known/jwks.json', '/health/live', '/auth/log-in', '/console'])
@@ -163,4 +164,15 @@ describe('the two listeners', () => {
     const answer = await service.office.get('/openapi.json').set('Origin', 'https://app.example.org').expect(403);
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
   });
+});
+
+it('the requests of each program are counted by its name', async () => {
+  const limited = { ...probe(() => null, { auth: 'users:read' }), requestsPerUser: 2 };
+  const { http } = await stageApp([limited], {
+    admitOperator: async (name) => ({ ok: true, operator: { name, scopes: ['users:read'] } }),
+  });
+  const statuses = (name: string, times: number) =>
+    Promise.all(Array.from({ length: times }, async () => (await http.get('/probe').auth(name, BEARER)).status));
+  expect((await statuses('one', 3)).toSorted()).toEqual([200, 200, 429]);
+  expect(await statuses('two', 2)).toEqual([200, 200]);
 });

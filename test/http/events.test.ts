@@ -141,6 +141,8 @@ describe('GET /users/me/events', () => {
     await end(ada, phone);
     const ended = ending(phone, reason, origin);
     expect(await endingsOf(phone, await logIn(ada.person))).toStrictEqual([ended]);
+    // As the background does: what operators did is logged once it is taken.
+    await service.ports.transactions.run(({ events }) => events.takeOperated(100));
     const logged = service.logs.filter(
       ({ sessionId, kind }) => kind === 'session-ended' && sessionId === sessionOf(phone),
     );

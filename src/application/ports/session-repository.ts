@@ -6,6 +6,8 @@ import type { User } from '../../domain/user.ts';
 export type UserInSession = {
   readonly user: User;
   readonly session: PartWithUser | null;
+  /** How many passkeys the user has, from a store that reads it in the same statement. */
+  readonly passkeys?: number;
 };
 
 /**

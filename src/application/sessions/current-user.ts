@@ -18,7 +18,7 @@ export type CallerWithToken = Caller & {
   readonly tokenIssuedAt: number;
 };
 
-type LiveSession = { readonly user: User; readonly session: NonNullable<UserInSession['session']> };
+type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession['session']> };
 
 /**
  * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account
@@ -34,7 +34,7 @@ export const liveSession = async (
   const { user, session } = found;
   if (session === null || !isLive(session, clock.now())) throw refused('the session has ended');
   if (user.disabledAt !== null) throw refused('the account is disabled');
-  return { user, session };
+  return { ...found, session };
 };
 
 /**
@@ -110,13 +110,14 @@ type PasskeyDeps = { readonly passkeys: Pick<PasskeyRepository, 'listByUser'> };
 
 export type CurrentUserDeps = LiveUserDeps & PasskeyDeps;
 
-export const currentUser = async ({ passkeys }: PasskeyDeps, user: User): Promise<CurrentUser> => ({
+/** @param count of the user's passkeys, if it is known. */
+export const currentUser = async ({ passkeys }: PasskeyDeps, user: User, count?: number): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
   attributes: user.attributes,
   locale: user.locale,
   secondFactor: user.secondFactorAt !== null,
-  passkeys: (await passkeys.listByUser(user.id)).length,
+  passkeys: count ?? (await passkeys.listByUser(user.id)).length,
 });
 
 /**
@@ -125,5 +126,7 @@ export const currentUser = async ({ passkeys }: PasskeyDeps, user: User): Promis
  */
 export const getCurrentUser =
   (deps: CurrentUserDeps) =>
-  async (caller: Caller): Promise<CurrentUser> =>
-    currentUser(deps, await liveUser(deps, caller));
+  async (caller: Caller): Promise<CurrentUser> => {
+    const { user, passkeys } = await liveSession(deps, caller);
+    return currentUser(deps, user, passkeys);
+  };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { type OwnTables, withOwnTables } from '../../adapters/records/own-tables.ts';
 import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
-import { type Listeners, tellingStorage } from '../../adapters/records/storage.ts';
+import { type Listeners, tellingStorage, withMethods } from '../../adapters/records/storage.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
@@ -52,12 +52,26 @@ const openDatabase = async (
     tables: withOwnTables(tables, config.database.tablePrefix),
   });
   try {
-    return { ...over(defaults), checks, clock, connections, close };
+    return { ...withOwnCount(over(defaults), defaults), checks, clock, connections, close };
   } catch (error) {
     await close();
     throw error;
   }
 };
+
+/** A caller's repository of passkeys is asked itself: the count that the database reads with a session is that of its own table. */
+const withOwnCount = ({ sessions, ...storage }: Storage, defaults: Storage): Storage => ({
+  ...storage,
+  sessions:
+    storage.passkeys === defaults.passkeys
+      ? sessions
+      : withMethods(sessions, {
+          async findWithUser(key) {
+            const found = await sessions.findWithUser(key);
+            return found && { user: found.user, session: found.session };
+          },
+        }),
+});
 
 /** @throws Error when a table of the application is missing, or has not all of its columns. */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {

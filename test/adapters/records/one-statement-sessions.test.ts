@@ -5,13 +5,14 @@ import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statemen
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
+import { passkeyRepositoryOver } from '../../../src/adapters/records/factors.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { absent } from '../../contracts/hooks.ts';
 import type { HeldStore } from '../../contracts/storage/given.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
-import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { aPasskey, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
@@ -106,7 +107,9 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       const repository = sessionsOver(() => db);
       expect(await repository.rotate(aRotation(session))).toHaveProperty('user.id', owner.id);
       expect(sent).toHaveLength(1);
-      expect(await repository.findWithUser(session)).toHaveProperty('session.expiresAt');
+      await passkeyRepositoryOver(opened(database).records).add(aPasskey({ userId: owner.id }));
+      const found = await repository.findWithUser(session);
+      expect(found).toMatchObject({ user: { id: owner.id }, session: { amr: session.amr }, passkeys: 1 });
       expect(sent).toHaveLength(2);
     });
 

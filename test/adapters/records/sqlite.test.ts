@@ -5,6 +5,7 @@ import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
+import { passkeyRepositoryOver } from '../../../src/adapters/records/factors.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
@@ -12,7 +13,7 @@ import type { SessionRepository } from '../../../src/application/ports/session-r
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
-import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { aPasskey, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
@@ -88,6 +89,7 @@ describe('in a file of SQLite', () => {
     await userRepositoryOver(records).add(user);
     const session = aSession({ userId: user.id });
     await sessionRepositoryOver(records).add(session);
+    await passkeyRepositoryOver(records).add(aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
     const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
     const repository = { ...plain, ...sqliteSessions(() => db, plain, 'of_auth_') };
@@ -96,6 +98,7 @@ describe('in a file of SQLite', () => {
     expect(await repository.findWithUser(session)).toMatchObject({
       user,
       session: { authenticatedAt: session.authenticatedAt },
+      passkeys: 1,
     });
     expect(sent).toHaveLength(2);
   });

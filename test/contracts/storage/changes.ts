@@ -2,6 +2,7 @@ import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
+import { foundWithUser } from './given-sessions.ts';
 
 export const REFUSAL = new Error('the work failed');
 export const eventsOf = ({ events }: Stores, { id }: User) => events.list({ userId: id, before: null, limit: 1_000 });
@@ -34,7 +35,7 @@ export const changeAll = (user: User) => {
     user: await stores.users.findById(user.id),
     session: await stores.sessions.find(session),
     ended: await stores.sessions.find(ended),
-    withUser: await stores.sessions.findWithUser(ended),
+    withUser: await foundWithUser(stores.sessions, ended),
     events: await eventsOf(stores, user),
     link: await stores.links.find(link.purpose, link.tokenHash, NOW),
     messages: await stores.outbox.listByUser(user.id),

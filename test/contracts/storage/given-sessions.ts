@@ -1,10 +1,12 @@
 import { expect } from 'vitest';
+import type { SessionRepository, UserInSession } from '../../../src/application/ports/session-repository.ts';
 import {
   partWithUser,
   type Rotation,
   type RotationOutcome,
   rotated,
   type Session,
+  type SessionKey,
 } from '../../../src/domain/session.ts';
 import type { User, UserInTokens } from '../../../src/domain/user.ts';
 import { aRotation, aSession, NOW } from '../../support/builders.ts';
@@ -25,6 +27,15 @@ export const inTokens = (user: UserInTokens): UserInTokens => {
 /** The outcome of a rotation, without what a store may add. */
 export const outcomeInTokens = (outcome: RotationOutcome): RotationOutcome =>
   typeof outcome === 'string' ? outcome : { ...outcome, user: inTokens(outcome.user) };
+
+/** A user with a session, without what a store may add. */
+export const foundWithUser = async (
+  sessions: Pick<SessionRepository, 'findWithUser'>,
+  key: SessionKey,
+): Promise<UserInSession | null> => {
+  const found = await sessions.findWithUser(key);
+  return found && { user: found.user, session: found.session };
+};
 
 export const givenSessions = async (open: () => Promise<OpenedStorage>, run: Run) => {
   const given = await givenStorage(open, run);

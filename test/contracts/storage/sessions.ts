@@ -5,7 +5,7 @@ import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { DEVICE, type GivenStorage, idsOf, raced } from './given.ts';
-import { aSeries, type GivenSessions } from './given-sessions.ts';
+import { aSeries, foundWithUser, type GivenSessions } from './given-sessions.ts';
 
 export const massEndings = ({ it }: Tests<GivenStorage>): void => {
   it('has the earliest one, where its last step has left it, until it is done', async ({
@@ -61,18 +61,18 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
   it('finds a user with a session, and without one when the user has no such session', async (given) => {
     const { user, other, sessions, stored } = given;
     const session = await stored();
-    expect(await sessions.findWithUser(session)).toStrictEqual({ user, session: partWithUser(session) });
+    expect(await foundWithUser(sessions, session)).toStrictEqual({ user, session: partWithUser(session) });
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
-    expect(await sessions.findWithUser(session)).toStrictEqual({
+    expect(await foundWithUser(sessions, session)).toStrictEqual({
       user,
       session: { ...partWithUser(session), expiresAt: rotation.expiresAt },
     });
     const ofOther = { id: session.id, userId: other.id };
-    expect(await sessions.findWithUser(ofOther)).toStrictEqual({ user: other, session: null });
+    expect(await foundWithUser(sessions, ofOther)).toStrictEqual({ user: other, session: null });
     await sessions.end(session);
     for (const id of [session.id, anId(), '', 'no id', '\0', '\ud800']) {
-      expect(await sessions.findWithUser({ id, userId: user.id })).toStrictEqual({ user, session: null });
+      expect(await foundWithUser(sessions, { id, userId: user.id })).toStrictEqual({ user, session: null });
     }
   });
 

@@ -1,10 +1,12 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage, Stores, Transactions } from '../../../src/application/ports/transactions.ts';
-import { heldFrom } from '../../support/http/auth-http.ts';
+import { aPasskey } from '../../support/builders.ts';
+import { heldFrom, signUp } from '../../support/http/auth-http.ts';
 import { aPerson, hasher, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const TOKEN = /password-reset#token=([\w-]{43})/;
 
@@ -64,5 +66,19 @@ it.each([
 ])('a storage of one’s own serves everything, as %s', async (_form, stores) => {
   const service = await start(stores());
   await walk(service);
+  await service.close();
+});
+
+it('a repository of passkeys in place of that of the database is asked how many there are', async () => {
+  const directory = temporaryDirectory();
+  onTestFinished(directory.remove);
+  const listByUser = async (userId: string) => [aPasskey({ userId }), aPasskey({ userId })];
+  const service = await startService(
+    { DATA_DIR: directory.path },
+    { hasher, storage: (defaults) => ({ ...defaults, passkeys: { ...defaults.passkeys, listByUser } }) },
+  );
+  const { accessToken } = await signUp(service);
+  const { body } = await service.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`).expect(200);
+  expect(body.data.passkeys).toBe(2);
   await service.close();
 });

@@ -22,3 +22,67 @@ export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
     if (kind === 'deleted') return [{ id, at, userId, sessionId: null, reason: reason ?? 'account-deleted' }];
     return [];
   });
+
+/** What is listed one by one. With more, all tokens that were issued until the next one are refused: so the list is bounded. */
+export const MOST_LISTED = 10_000;
+
+const MINUTE = 60_000;
+
+/**
+ * Since when the list goes back: a minute more than a token lives, since clocks differ. In whole minutes, so that the lists of all instances agree,
+ * and what leaves the list changes it once a minute.
+ */
+export const listedSince = (now: number, lifetime: number): number => {
+  const since = now - lifetime - MINUTE;
+  return since - (since % MINUTE);
+};
+
+/** Who has caused it: `initiating_entity` of OpenID CAEP 1.0 §2. */
+type Initiator = 'user' | 'admin' | 'policy' | 'system';
+
+const INITIATORS: Partial<Record<SessionEnding, Initiator>> = {
+  operator: 'admin',
+  evicted: 'policy',
+  'token-replayed': 'policy',
+};
+
+/** Times in seconds since the epoch. */
+type Entry = {
+  readonly event_timestamp: number;
+  readonly initiating_entity: Initiator;
+  readonly reason: SessionEnding;
+};
+
+/** The claims of the list. */
+export type EndedList = {
+  /** Seconds that an access token lives at most. */
+  readonly lifetime: number;
+  /** Every token with an `iat` of this second or earlier is refused. */
+  readonly before?: number;
+  /** Every token of these sessions is refused. */
+  readonly sessions: readonly (Entry & { readonly sid: string })[];
+  /** Every token of these users with an `iat` of `event_timestamp` or earlier is refused. */
+  readonly users: readonly (Entry & { readonly sub: string })[];
+};
+
+/** @param ended the latest first, and one more than `MOST_LISTED` if there are more. @param lifetime in milliseconds. */
+export const endedList = (ended: readonly Ended[], lifetime: number): EndedList => {
+  const before = ended.find(
+    ({ userId, sessionId }, place) => place === MOST_LISTED || (userId === null && sessionId === null),
+  );
+  const listed = ended.slice(0, MOST_LISTED);
+  return {
+    lifetime: Math.ceil(lifetime / 1_000),
+    ...(before !== undefined && { before: seconds(before.at) }),
+    sessions: listed.flatMap((each) => (each.sessionId === null ? [] : [{ sid: each.sessionId, ...entryOf(each) }])),
+    users: listed.flatMap((each) => (each.userId === null ? [] : [{ sub: each.userId, ...entryOf(each) }])),
+  };
+};
+
+const seconds = (at: number): number => Math.floor(at / 1_000);
+
+const entryOf = ({ at, reason }: Ended): Entry => ({
+  event_timestamp: seconds(at),
+  initiating_entity: INITIATORS[reason] ?? 'user',
+  reason,
+});

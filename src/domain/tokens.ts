@@ -18,6 +18,8 @@ export type AccessClaims = RegisteredClaims & {
   readonly user: PublicUser;
   /** For other services: those of the user when the token was issued, and of a hook. Only if there are some. This service does not read them. */
   readonly attributes?: Attributes;
+  /** The session. Only if it is configured. */
+  readonly sid?: string;
 } & Partial<AuthenticationClaims>;
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import type { EndedFeed } from '../adapters/http/ended-feed.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import { isReady, oneAtATime } from '../adapters/http/routes/service/health.ts';
@@ -12,9 +13,11 @@ import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
+import { endedBy } from '../domain/ended-session.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
 import type { BackOffice } from './compose/back-office.ts';
+import { openEndedFeed } from './compose/ended-feed.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -77,9 +80,11 @@ const build = async (
   const wakeUp = createWakeUpSignal();
   const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);
+  let endedFeed: EndedFeed | null = null;
   const onEvents: typeof audit = (events) => {
     audit(events);
     hooks.onEvents(events);
+    if (endedBy(events).length > 0) endedFeed?.tell();
   };
   const listeners = { onEvents, onOperated: onEvents, onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
@@ -93,6 +98,7 @@ const build = async (
     clock: database.clock,
     counts: limits.counts,
   });
+  endedFeed = openEndedFeed(ports, config);
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
   const report = openReports({ logger, metrics, countRefusal: refusals.count });
@@ -121,6 +127,7 @@ const build = async (
     checks,
     isStopping: () => isStopping,
     keySet,
+    endedFeed,
     hasAccountPages,
     pageFiles,
     own: overrides.routes?.(ports as ServiceWith<OwnTables>) ?? [],
@@ -148,6 +155,7 @@ const build = async (
     config.admin && (await (await loadBackOffice()).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
   metrics?.watch({
     passwordHashes: hashing,
+    endedSessions: () => endedFeed?.counts() ?? { listed: 0, waiting: 0 },
     databaseConnections: database.connections,
     maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
     rateLimits: limits.mode,
@@ -158,6 +166,7 @@ const build = async (
   });
   const announceStop = () => {
     isStopping = true;
+    endedFeed?.stop();
   };
   const http = createApp(routes, httpDeps);
   return { http, routes, backOffice, ports, deps, metrics, mail, announceStop, close: opened.closeAll };

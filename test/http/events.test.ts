@@ -140,6 +140,9 @@ describe('GET /users/me/events', () => {
     const phone = await logIn(ada.person);
     await end(ada, phone);
     const ended = ending(phone, reason, origin);
+    const others = await service.ports.endings.list(0, 1_000);
+    const ofPhone = others.filter(({ sessionId }) => sessionId === sessionOf(phone)).map((each) => each.reason);
+    expect(ofPhone).toEqual(reason === 'expired' ? [] : [reason]);
     expect(await endingsOf(phone, await logIn(ada.person))).toStrictEqual([ended]);
     // As the background does: what operators did is logged once it is taken.
     await service.ports.transactions.run(({ events }) => events.takeOperated(100));

@@ -31,6 +31,7 @@ describe('without any variable', () => {
       },
       sessionMaxLifetime: 30 * 86_400_000,
       authenticationClaims: false,
+      sessionClaim: false,
       trustProxy: 0,
       requestTimeout: 30_000,
       slowRequest: { warn: 1_000, error: 3_000 },

@@ -21,6 +21,7 @@ const accessClaims = {
   user: PublicUserFromJson,
   /** Of a user who has some: ADR 0004. */
   attributes: v.exactOptional(v.record(v.string(), v.unknown())),
+  sid: v.exactOptional(Ulid),
 };
 
 /** RFC 9068 §2.2.1. */
@@ -39,6 +40,7 @@ export const AccessTokenOfSession = v.pipe(
     ),
     protectedHeader: v.strictObject(header),
   }),
+  v.check(({ payload: { sid }, protectedHeader }) => sid === undefined || sid === protectedHeader.sid),
   v.transform(({ payload, protectedHeader: { sid } }) => ({ claims: payload, sessionId: sid })),
 );
 

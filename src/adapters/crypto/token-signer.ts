@@ -22,6 +22,9 @@ import {
 } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
 
+/** The type of the list of ended sessions (RFC 8725 §3.11). */
+const ENDED_SESSIONS = 'ended-sessions+jwt';
+
 const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
 
 /**
@@ -39,12 +42,17 @@ export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
   expected: IssuerAndAudience = NOT_CONFIGURED,
 ): Promise<TokenSigner> => {
-  const access = await jwt(keys.access, issAndAud(expected));
-  const refresh = await jwt(keys.refresh, issAndAud(expected));
+  const ours = issAndAud(expected);
+  const access = await jwt(keys.access, ours);
+  const refresh = await jwt(keys.refresh, ours);
   return {
     signAccess: async ({ claims, sessionId }) =>
-      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
-    signRefresh: async ({ claims, sessionId, rotation }) => refresh.sign(claims, { sid: sessionId, rot: rotation }),
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...ours }, { sid: sessionId }),
+    signRefresh: async ({ claims, sessionId, rotation }) =>
+      refresh.sign({ ...claims, ...ours }, { sid: sessionId, rot: rotation }),
+    // Neither `sub`, `exp` nor the audience of tokens, so that careless verifiers do not take it for one (RFC 8725 §3.12).
+    signEnded: async (list, now) =>
+      access.sign({ ...ours, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
@@ -66,8 +74,8 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
   };
 
   return {
-    sign: (claims: object, session: SessionHeader): string => {
-      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...session })}.${encoded({ ...claims, ...expected })}`;
+    sign: (claims: object, others: SessionHeader | { readonly typ: string }): string => {
+      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encoded(claims)}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },

@@ -6,6 +6,7 @@ import { DATABASE_FAILURES } from '../records/records.ts';
 /** Values that are read on each scrape. */
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
+  readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
   /** `null` without a pool: SQLite has one connection. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   /** `null` without a pool. */
@@ -239,6 +240,12 @@ const watch = (readings: Readings, registers: Registry[]): void => {
       async () => Number(await isRedisUp()),
       'min',
     );
+  gaugeBy(
+    'state',
+    'tandem_ended_sessions',
+    'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',
+    readings.endedSessions,
+  );
   if (waitingMail === null) return;
   gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count, 'max');
   gauge(

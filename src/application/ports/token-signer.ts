@@ -1,3 +1,4 @@
+import type { EndedList } from '../../domain/ended-session.ts';
 import type { AccessClaims, RefreshClaims } from '../../domain/tokens.ts';
 
 export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: string };
@@ -43,4 +44,6 @@ export interface TokenSigner {
   /** @param now epoch milliseconds; `exp` is compared with it without tolerance. */
   verifyAccess(token: string, now: number): Promise<Verified<AccessToken>>;
   verifyRefresh(token: string, now: number): Promise<Verified<RefreshToken>>;
+  /** Signs a list with the key of access tokens. Without it, the list is not published (ADR 0029). */
+  signEnded?(list: EndedList, now: number): Promise<string>;
 }

@@ -95,6 +95,8 @@ export type IssueTokensDeps = {
   readonly accessLifetime: number;
   /** Whether access tokens say how and when the user has authenticated. */
   readonly authenticationClaims: boolean;
+  /** Whether access tokens name their session in a claim, too. Default: they do not. */
+  readonly sessionClaim?: boolean;
   /** What access tokens state about their users; by default, the attributes of the user. */
   readonly claims?: AskClaims | undefined;
 };
@@ -146,7 +148,7 @@ export const issueTokenPair = async (
 
 /** The access token alone. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
-  { tokens, ids, accessLifetime: lifetime, authenticationClaims }: IssueTokensDeps,
+  { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: IssueTokensDeps,
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
@@ -156,5 +158,8 @@ export const issueAccessToken = async (
   const claimed = stated === undefined ? user : { ...user, attributes: stated };
   const authenticated = authenticationClaims ? session : null;
   const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
-  return tokens.signAccess({ claims, sessionId: session.id });
+  return tokens.signAccess({
+    claims: sessionClaim ? { ...claims, sid: session.id } : claims,
+    sessionId: session.id,
+  });
 };

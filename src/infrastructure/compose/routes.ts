@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { assertionVerifier } from '../../adapters/crypto/assertions.ts';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import type { EndedFeed } from '../../adapters/http/ended-feed.ts';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
@@ -30,6 +31,7 @@ import {
   consoleRoutes,
   openApiRoutes,
 } from '../../adapters/http/routes/service/documents.ts';
+import { endedSessionsRoute } from '../../adapters/http/routes/service/ended-sessions.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
@@ -62,6 +64,8 @@ type Parts = {
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
+  /** `null`: nobody signs it. */
+  readonly endedFeed: EndedFeed | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
@@ -73,7 +77,7 @@ type Parts = {
 export const declareRoutes = (
   deps: UseCaseDeps,
   config: Config,
-  { checks, isStopping, keySet, hasAccountPages, pageFiles, own }: Parts,
+  { checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: Parts,
 ) => {
   const { brand, navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
@@ -139,6 +143,7 @@ export const declareRoutes = (
     ...errorRoutes(settings, () => catalog),
     ...keySetRoutes(keySet),
     ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl)]),
+    ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...wellKnownRoutes({
       passwordPage: deps.mailer === null ? null : passwordPageOf(config),
       passkeysPage: config.passkeysPageUrl,

@@ -76,6 +76,12 @@ export const SESSION_VARIABLES = {
     meaning:
       'Whether access tokens say when and how the user has authenticated: the claims auth_time, amr and acr (RFC 9068).',
   },
+  JWT_SESSION_CLAIM: {
+    form: form.flag,
+    default: 'false',
+    meaning:
+      'Whether access tokens name their session in the claim sid as well as in their header, for gateways that cannot see headers.',
+  },
   JWT_REFRESH_RACE_WINDOW: {
     form: form.durationFromZero('5m'),
     unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',

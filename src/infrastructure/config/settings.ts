@@ -93,6 +93,7 @@ export const settingsOf = (of: Values) => {
     /** `null`: sessions may be renewed for ever. */
     sessionMaxLifetime: of.SESSION_MAX_LIFETIME,
     authenticationClaims: of.JWT_AUTHENTICATION_CLAIMS,
+    sessionClaim: of.JWT_SESSION_CLAIM,
     raceWindow: raceWindowOf(of),
     replayWindow: of.JWT_REFRESH_REPLAY_WINDOW,
     deviceBinding: of.DEVICE_BINDING,

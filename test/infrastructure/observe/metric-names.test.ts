@@ -12,6 +12,7 @@ const scraped = async (): Promise<string> => {
   const metrics = prometheusMetrics({ version: '1.2.3', revision: null });
   metrics.watch({
     passwordHashes: () => ({ running: 0, waiting: 0 }),
+    endedSessions: () => ({ listed: 0, waiting: 0 }),
     databaseConnections: () => ({ used: 0, idle: 0, waiting: 0 }),
     maxDatabaseConnections: 10,
     clockOffset: () => 0,

@@ -1,0 +1,121 @@
+import type { Ended } from '../../domain/ended-session.ts';
+import { etagOf } from './documents.ts';
+
+type Source = {
+  /** What is on the list, the latest first. Its rows never change. */
+  readonly read: () => Promise<readonly Ended[]>;
+  readonly sign: (ended: readonly Ended[]) => Promise<string>;
+};
+
+/** A list as it is sent. Its weak entity tag is that of the same list at every instance, whenever it was signed. */
+type Signed = { readonly text: string; readonly etag: string };
+
+type Waiting = {
+  /** Whether the caller has this list: it waits for another one. */
+  readonly has: (etag: string) => boolean;
+  /** Milliseconds; 0: it does not wait. */
+  readonly wait: number;
+  /** The address that it comes from. */
+  readonly client: string;
+  /** Aborted when nobody waits any more. */
+  readonly gone: AbortSignal;
+};
+
+/** Milliseconds from one read to the next while somebody asks: what other instances commit is seen then. */
+const READ_EVERY = 500;
+/** Milliseconds from one signature to the next, however often the list changes. */
+const SIGN_EVERY = 1_000;
+/** Milliseconds. A list is signed anew then, so that its readers can refuse one that somebody withholds. */
+const SIGNED_FOR = 60_000;
+/** Others are answered at once. */
+const MOST_WAITING = 1_000;
+const MOST_OF_CLIENT = 100;
+
+/** The list of what has ended: read once for all who ask at an instance, and signed once for each change. ADR 0029. */
+export const endedFeed = ({ read, sign }: Source) => {
+  let current: Signed | undefined;
+  let [readAt, signedAt, hasNews, isStopped, listed] = [0, 0, false, false, 0];
+  let reading: Promise<Signed> | undefined;
+  const sleeping = new Set<() => void>();
+  const waiting = new Map<string, number>();
+  const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
+
+  const refresh = async (): Promise<Signed> => {
+    hasNews = false;
+    const ended = await read();
+    readAt = performance.now();
+    listed = ended.length;
+    const etag = `W/"${etagOf(ended.map(({ id }) => id).join())}"`;
+    if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
+      current = { etag, text: await sign(ended) };
+      signedAt = performance.now();
+    }
+    return current;
+  };
+  const dueAt = () => Math.max(signedAt + SIGN_EVERY, hasNews ? 0 : readAt + READ_EVERY);
+  const get = async (): Promise<Signed> => {
+    if (current !== undefined && performance.now() < dueAt()) return current;
+    reading ??= refresh().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+
+  const sleep = (duration: number, gone: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        gone.removeEventListener('abort', wake);
+        sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, duration);
+      gone.addEventListener('abort', wake);
+      sleeping.add(wake);
+    });
+  const wakeAll = () => {
+    for (const wake of [...sleeping]) wake();
+  };
+  const untilChanged = async (first: Signed, { has, wait, gone }: Waiting): Promise<Signed> => {
+    const until = performance.now() + wait;
+    let list = first;
+    while (has(list.etag) && !isStopped && !gone.aborted) {
+      const now = performance.now();
+      if (now >= until) break;
+      await sleep(Math.max(0, Math.min(until, dueAt()) - now), gone);
+      list = await get();
+    }
+    return list;
+  };
+
+  return {
+    /** @throws AppError DB_QUERY_FAILED */
+    async list(caller: Waiting): Promise<Signed> {
+      const list = await get();
+      const { client, wait } = caller;
+      const ofClient = waiting.get(client) ?? 0;
+      if (wait === 0 || ofClient >= MOST_OF_CLIENT || allWaiting() >= MOST_WAITING) return list;
+      waiting.set(client, ofClient + 1);
+      try {
+        return await untilChanged(list, caller);
+      } finally {
+        const left = (waiting.get(client) ?? 1) - 1;
+        if (left === 0) waiting.delete(client);
+        else waiting.set(client, left);
+      }
+    },
+    /** Something that ended was committed here. */
+    tell() {
+      hasNews = true;
+      wakeAll();
+    },
+    /** Answers all who wait, from now on at once. */
+    stop() {
+      isStopped = true;
+      wakeAll();
+    },
+    counts: () => ({ listed, waiting: allWaiting() }),
+  };
+};
+
+export type EndedFeed = ReturnType<typeof endedFeed>;

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { endedFeed } from '../../src/adapters/http/ended-feed.ts';
+
+const NEVER = new AbortController().signal;
+const MINUTES = 600_000;
+const MOST_OF_CLIENT = 100;
+const MOST = 1_000;
+
+/** A list that does not change, whose callers have it. */
+const setUp = () => {
+  const feed = endedFeed({ read: async () => [], sign: async () => 'signed' });
+  const wait = (client: string, gone = NEVER) => feed.list({ has: () => true, wait: MINUTES, client, gone });
+  const waiting = (count: number) => expect.poll(() => feed.counts().waiting).toBe(count);
+  return { feed, wait, waiting };
+};
+
+describe('who waits for the list of ended sessions', () => {
+  it('is forgotten after hanging up', async () => {
+    const { wait, waiting } = setUp();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const left = wait('client', first.signal);
+    void wait('client', second.signal);
+    await waiting(2);
+    first.abort();
+    await left;
+    await waiting(1);
+    second.abort();
+    await waiting(0);
+  });
+
+  it('is answered when the service stops, and at once from then on', async () => {
+    const { feed, wait } = setUp();
+    const before = [wait('a'), wait('b')];
+    feed.stop();
+    expect(await Promise.all([...before, wait('c')])).toHaveLength(3);
+    expect(feed.counts().waiting).toBe(0);
+  });
+
+  it('is answered at once beyond a number for each address, and beyond one for all', async () => {
+    const { feed, wait, waiting } = setUp();
+    const fill = (client: string) => Array.from({ length: MOST_OF_CLIENT }, () => wait(client));
+    const held = fill('0');
+    await waiting(MOST_OF_CLIENT);
+    await wait('0');
+    for (let client = 1; client < MOST / MOST_OF_CLIENT; client += 1) held.push(...fill(`${client}`));
+    await waiting(MOST);
+    await wait('another');
+    feed.stop();
+    await Promise.all(held);
+  });
+});

@@ -1,0 +1,195 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EndedSessions } from '../../src/application/ports/ended-sessions.ts';
+import type { EndedList } from '../../src/domain/ended-session.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { sentLink, useLink } from '../support/http/account.ts';
+import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const PATH = '/.well-known/ended-sessions';
+const INSTANCES = 16;
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+/** What the store of the service does instead of listing. */
+let listing: (() => Promise<never>) | null = null;
+const failing = (endings: EndedSessions): EndedSessions => ({
+  ...endings,
+  list: (...given) => (listing === null ? endings.list(...given) : listing()),
+});
+beforeAll(async () => {
+  service = await start({ JWT_ISSUER: 'https://auth.example.org', JWT_AUDIENCE: 'the-api' }, ({ endings }) => ({
+    endings: failing(endings),
+  }));
+});
+beforeEach(() => {
+  listing = null;
+});
+
+type SignedUp = Awaited<ReturnType<typeof signUp>>;
+const sessionOf = ({ accessToken }: Pick<SignedUp, 'accessToken'>) => String(opened(accessToken).header.sid);
+const logOut = ({ cookie }: SignedUp, at = service) =>
+  at.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+const fetchList = ({ url }: TestService, etag = '', wait?: number, signal?: AbortSignal) =>
+  fetch(`${url}${PATH}${wait === undefined ? '' : `?wait=${wait}`}`, {
+    headers: { 'If-None-Match': etag },
+    ...(signal && { signal }),
+  });
+const listOf = async (at = service) => decodeJwt<EndedList>(await (await fetchList(at)).text());
+/** Until what was committed is on the list: at most a second later, since one is signed each second. */
+const listed = (sid: string, at = service) =>
+  expect.poll(async () => (await listOf(at)).sessions.find((each) => each.sid === sid)).toBeDefined();
+const etagOf = async (at = service) => (await fetchList(at)).headers.get('etag') ?? '';
+
+describe('GET /.well-known/ended-sessions', () => {
+  it('is a JWT of its own type by a key of the key set, which is no access token', async () => {
+    const ada = await signUp(service);
+    await logOut(ada);
+    await listed(sessionOf(ada));
+    const response = await fetchList(service);
+    expect(response.headers.get('content-type')).toBe('application/jwt');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=1');
+    const text = await response.text();
+    const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`));
+    const expected = { typ: 'ended-sessions+jwt', issuer: 'https://auth.example.org', audience: 'ended-sessions' };
+    const { payload } = await jwtVerify<EndedList>(text, keys, { ...expected, maxTokenAge: 300, clockTolerance: 5 });
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'iat', 'iss', 'lifetime', 'sessions', 'users']);
+    expect(payload.sessions[0]).toMatchObject({ sid: sessionOf(ada), initiating_entity: 'user', reason: 'logout' });
+    await service.http.get('/users/me').set('Authorization', `Bearer ${text}`).expect(401);
+  });
+
+  it.each(['wait=', 'wait=0', 'wait=26', 'wait=-1', 'wait=1.5', 'wait=1&wait=2', 'since=1'])(
+    'refuses %s',
+    async (query) => {
+      await service.http.get(`${PATH}?${query}`).expect(400);
+    },
+  );
+
+  const linked =
+    (purpose: 'password-reset' | 'email-change-undo' | 'factors-undo' | 'email-verification') =>
+    async ({ user }: SignedUp, path: string) => {
+      const token = await sentLink(service, { userId: user.id, purpose, email: user.email });
+      if (purpose === 'password-reset')
+        await service.http.post(path).send({ token, newPassword: 'battery staple' }).expect(200);
+      else await useLink(service, path, token).expect(200);
+    };
+  /** The others are in `events.test.ts`, which looks into the list as well. */
+  const ENDINGS: readonly (readonly [string, (ada: SignedUp) => Promise<unknown>])[] = [
+    ['password-reset', (ada) => linked('password-reset')(ada, '/auth/password-reset/confirm')],
+    ['email-change-undone', (ada) => linked('email-change-undo')(ada, '/auth/email-change/undo')],
+    ['factors-undone', (ada) => linked('factors-undo')(ada, '/auth/factors/undo')],
+    ['address-proven', (ada) => linked('email-verification')(ada, '/auth/email-verification/confirm')],
+    [
+      'account-deleted',
+      ({ accessToken, person: { password } }) =>
+        service.http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send({ password }).expect(200),
+    ],
+  ];
+  it.each(ENDINGS)('has a session that ended: %s', async (reason, end) => {
+    const ada = await signUp(service);
+    await end(ada);
+    await listed(sessionOf(ada));
+    const { sessions, users } = await listOf();
+    expect(sessions.find(({ sid }) => sid === sessionOf(ada))?.reason).toBe(reason);
+    expect(users.some(({ sub }) => sub === ada.user.id)).toBe(reason === 'account-deleted');
+  });
+
+  it('is not changed by a refresh', async () => {
+    const before = await service.ports.endings.list(0, 10_000);
+    await refreshWith(service, (await signUp(service)).cookie).expect(200);
+    expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
+  });
+
+  it('is the same at sixteen instances, under the same entity tag', async () => {
+    const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start({ JWT_ISSUER: 'of-sixteen' })));
+    const ended = await Promise.all(
+      instances.map(async (each) => {
+        const somebody = await signUp(each);
+        await logOut(somebody, each);
+        return sessionOf(somebody);
+      }),
+    );
+    for (const each of instances) for (const sid of ended) await listed(sid, each);
+    await vi.waitFor(async () => {
+      const tags = await Promise.all(instances.map((each) => etagOf(each)));
+      expect(new Set(tags).size).toBe(1);
+    }, 60_000);
+    const lists = await Promise.all(instances.map((each) => listOf(each)));
+    for (const { sessions } of lists) expect(sessions).toStrictEqual(lists[0]?.sessions);
+  });
+
+  it('is read once and signed once, however many ask', async () => {
+    let [read, signed] = [0, 0];
+    const sign = service.ports.tokens.signEnded ?? expect.unreachable();
+    const list: EndedSessions['list'] = (...given) => {
+      read += 1;
+      return service.ports.endings.list(...given);
+    };
+    const signEnded: typeof sign = (...given) => {
+      signed += 1;
+      return sign(...given);
+    };
+    const counting = await start({}, ({ endings }) => ({
+      endings: { ...endings, list },
+      tokens: { ...service.ports.tokens, signEnded },
+    }));
+    const texts = await Promise.all(Array.from({ length: 50 }, async () => (await fetchList(counting)).text()));
+    expect(new Set(texts).size).toBe(signed);
+    expect(signed).toBe(1);
+    expect(read).toBeLessThan(10);
+  });
+
+  it('is answered by 503 while the store fails, also to those who wait, and then as before', async () => {
+    const etag = await etagOf();
+    const waiting = fetchList(service, etag, 25);
+    listing = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
+    expect((await waiting).status).toBe(503);
+    const { body, headers } = await service.http.get(PATH).expect(503);
+    expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
+    expect(headers['retry-after']).toBe('1');
+    listing = null;
+    expect((await fetchList(service)).status).toBe(200);
+  });
+});
+
+describe('GET /.well-known/ended-sessions?wait=', () => {
+  it('answers at once without a matching entity tag, and with 304 when nothing has ended in time', async () => {
+    expect((await fetchList(service, '"another"', 25)).status).toBe(200);
+    // Again while what ended before is still added to the list.
+    await vi.waitFor(async () => {
+      const [etag, began] = [await etagOf(), performance.now()];
+      const unchanged = await fetchList(service, etag, 1);
+      expect([unchanged.status, unchanged.headers.get('etag')]).toEqual([304, etag]);
+      expect(performance.now() - began).toBeGreaterThan(950);
+    }, 60_000);
+  });
+
+  it.each([
+    ['here', 0],
+    ['at another instance', 1],
+  ])('answers when a session is ended %s, and is not taken for slow', async (_where, other) => {
+    const instances = [service, await start({ SLOW_REQUEST_THRESHOLDS: '{"warn":900,"error":900}' })] as const;
+    const [ending, asked] = other === 0 ? [instances[1], instances[1]] : instances;
+    const ada = await signUp(ending);
+    const waiting = fetchList(asked, await etagOf(asked), 25);
+    await pause(1_000);
+    await logOut(ada, ending);
+    const list = decodeJwt<EndedList>(await (await waiting).text());
+    expect(list.sessions.map(({ sid }) => sid)).toContain(sessionOf(ada));
+    const lines = asked.logs.filter(({ route, level }) => route === 'ended-sessions' && level !== 'debug');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('JWT_SESSION_CLAIM', () => {
+  it('names the session in a claim, too', async () => {
+    const { claims } = opened((await signUp(service)).accessToken);
+    expect(claims).not.toHaveProperty('sid');
+    const naming = await start({ JWT_SESSION_CLAIM: 'true' });
+    const ada = await signUp(naming);
+    expect(opened(ada.accessToken).claims.sid).toBe(sessionOf(ada));
+    await naming.http.get('/users/me').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
+  });
+});

@@ -19,7 +19,8 @@ export const CAN_PIN = COUNT > 1 && hasTaskset();
 
 export const ALL: Cores = `0-${COUNT - 1}`;
 export const FIRST: Cores = '0';
-export const SECOND: Cores = '1';
+const SECOND: Cores = '1';
+export const BOTH: Cores = '0-1';
 /** For whatever is not measured while the server has the first core. */
 export const OTHERS: Cores = COUNT > 2 ? `1-${COUNT - 1}` : SECOND;
 /** For whatever is not measured while two servers have a core each; of two cores none is left, so all are shared. */

@@ -22,18 +22,3 @@ export const readCounters = async (url: string): Promise<Counters> => {
     hotUpdates: Number(row?.hot),
   };
 };
-
-/** The statements that read or change rows, with the plans that PostgreSQL has for any parameters of theirs. */
-export const plans = async (url: string): Promise<string> => {
-  const statements = await query(
-    url,
-    `select query, calls from pg_stat_statements where ${OF_THE_SERVICE} and query ~* '^\\s*(select|update|delete|with)'
-     order by calls desc limit 8`,
-  );
-  const explained = statements.map(async ({ query: sql, calls }) => {
-    const lines = await query(url, `explain (generic_plan, costs off) ${sql}`).catch(() => []);
-    const plan = lines.map((line) => `  ${line['QUERY PLAN']}`).join('\n');
-    return `-- ${calls} times\n${String(sql).replace(/\s+/g, ' ').trim()}\n${plan}`;
-  });
-  return (await Promise.all(explained)).join('\n\n');
-};

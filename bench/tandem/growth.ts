@@ -10,8 +10,9 @@ import { figure, type Section, table } from '../report/table.ts';
 import type { Calls, Credentials } from '../systems/system.ts';
 import { TANDEM } from '../systems/systems.ts';
 import { loggingIn, newPeople, registerAll } from '../workloads/clients.ts';
-import { countStatements, forgetStatements, plans, readCounters } from './database-counters.ts';
-import { addUsersWithSessions, someOfThem } from './many-sessions.ts';
+import { countStatements, forgetStatements, readCounters } from './database-counters.ts';
+import { addUsers, EVENTS_EACH, SESSIONS_EACH, someOfThem } from './many-sessions.ts';
+import { tableOfSizes, tableOfStatements } from './statements.ts';
 
 const CLIENTS = 16;
 /** People whose sessions are refreshed in turn, spread over the whole table. */
@@ -28,7 +29,7 @@ type Cost = {
   /** Share of the updates of sessions. */
   readonly hot: number;
 };
-type Costs = { readonly refresh: Cost; readonly logIn: Cost; readonly plans: string };
+type Costs = { readonly refresh: Cost; readonly logIn: Cost; readonly sizes: string; readonly statements: string };
 
 /** A client that refreshes one session after the other. */
 const refreshingInTurn = (calls: Calls, sessions: Credentials[]): Actor => {
@@ -71,7 +72,7 @@ const costOf = async (
   };
 };
 
-/** What a refresh and a log-in cost beside so many users with a session each. */
+/** What a refresh and a log-in cost beside so many users, what the tables take, and how rows are found. */
 const costsAmong = async (size: number, parts: Parts, duration: number): Promise<Costs> => {
   const storage = await parts.fresh();
   const url = storage.DATABASE_URL;
@@ -79,8 +80,8 @@ const costsAmong = async (size: number, parts: Parts, duration: number): Promise
   const server = await startServer(TANDEM.program, { ...TANDEM.env, ...storage }, ALL);
   try {
     await registerAll(server.origin, TANDEM.calls, newPeople(1));
-    progress(`adding ${size} users and sessions`);
-    await addUsersWithSessions(url, size);
+    progress(`adding ${size} users with sessions and events`);
+    await addUsers(url, size);
     const sample = await someOfThem(url, Math.min(SAMPLE, size));
     const shares = Array.from({ length: CLIENTS }, (_, client) =>
       refreshingInTurn(
@@ -94,7 +95,10 @@ const costsAmong = async (size: number, parts: Parts, duration: number): Promise
     progress(`log-in among ${size}`);
     const people = sample.map(({ person }) => person);
     const logIn = await costOf(loggingIn(TANDEM.calls, people, CLIENTS), server, parts, url, duration);
-    return { refresh, logIn, plans: await plans(url) };
+    progress(`statements among ${size}`);
+    const [one] = sample;
+    if (one === undefined) throw new Error('there are no users');
+    return { refresh, logIn, sizes: await tableOfSizes(url), statements: await tableOfStatements(url, one) };
   } finally {
     await server.stop();
   }
@@ -121,7 +125,7 @@ export const measureGrowth = async (parts: Parts, { quick }: Options): Promise<S
   ]);
   return [
     {
-      title: `Costs among ${few} and among ${many} users with a session each`,
+      title: `Costs among ${few} and among ${many} users with ${SESSIONS_EACH} sessions and ${EVENTS_EACH} events each`,
       text: [
         `${CLIENTS} clients, in turn over ${SAMPLE} people at random. In parentheses: the ratio to the smaller table.`,
         table(
@@ -130,14 +134,7 @@ export const measureGrowth = async (parts: Parts, { quick }: Options): Promise<S
         ),
       ].join('\n\n'),
     },
-    ...(
-      [
-        [few, small],
-        [many, large],
-      ] as const
-    ).map(([size, costs]) => ({
-      title: `Plans among ${size}`,
-      text: `\`\`\`text\n${costs.plans}\n\`\`\``,
-    })),
+    { title: `Sizes among ${many} users`, text: large.sizes },
+    { title: `Statements among ${many} users`, text: large.statements },
   ];
 };

@@ -4,12 +4,12 @@ import { progress } from '../report/progress.ts';
 import type { Section } from '../report/table.ts';
 import type { Spans } from '../workloads/spans.ts';
 import { measureEmbeddedStart } from './embedded-start.ts';
-import { measureInstances } from './instances.ts';
 import { measureLogInTiming } from './log-in-timing.ts';
 import { measureMemory } from './memory.ts';
+import { measureWorkers } from './workers.ts';
 
 /** What has no counterpart in the peers, by its name in `--only`. */
-export const TANDEM_ALONE = ['embedded-start', 'timing', 'instances', 'memory'] as const;
+export const TANDEM_ALONE = ['embedded-start', 'timing', 'workers', 'memory'] as const;
 
 export const measureTandemAlone = async (
   parts: Parts,
@@ -20,7 +20,7 @@ export const measureTandemAlone = async (
   const measurements: Record<(typeof TANDEM_ALONE)[number], () => Promise<Section>> = {
     'embedded-start': () => measureEmbeddedStart(options.rounds),
     timing: () => measureLogInTiming(parts, options),
-    instances: () => measureInstances(parts, Math.min(options.rounds, 2), spans),
+    workers: () => measureWorkers(parts, Math.min(options.rounds, 2), spans),
     memory: () => measureMemory(parts, options),
   };
   const sections: Section[] = [];

@@ -1,11 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { loadWithCost } from '../load/cost.ts';
-import type { Group } from '../load/load.ts';
-import { BESIDE_TWO, FIRST, move, SECOND } from '../machine/cores.ts';
+import type { Actor } from '../load/load.ts';
+import { BESIDE_TWO, BOTH, FIRST, move } from '../machine/cores.ts';
+import { withChildren } from '../machine/processes.ts';
 import type { Parts } from '../parts/parts.ts';
 import { startServer } from '../parts/server.ts';
 import { median } from '../report/statistics.ts';
 import { figure, type Section, table } from '../report/table.ts';
-import type { Credentials } from '../systems/system.ts';
 import { TANDEM } from '../systems/systems.ts';
 import { CLIENTS, loggingIn, logInAll, refreshing } from '../workloads/clients.ts';
 import { type PreparedSystem, prepare } from '../workloads/prepared-system.ts';
@@ -15,42 +16,36 @@ type Figures = { readonly perSecond: number[]; readonly cpu: number[] };
 type Workload = 'refresh' | 'log-in';
 const WORKLOADS: readonly Workload[] = ['refresh', 'log-in'];
 
-/** As many instances as cores are given, over the same databases, with the clients shared out among them. */
+/** Milliseconds until all workers listen. */
+const STARTING = 3_000;
+
+/** A service with as many workers as cores. Limits are counted in its first process. */
 const measure = async (
-  { system, storage, people }: PreparedSystem,
-  cores: readonly string[],
+  { system: { program, env, calls }, storage: { DATABASE_URL }, people }: PreparedSystem,
+  workers: number,
   spans: Spans,
   record: (workload: Workload, perSecond: number, cpu: number) => void,
 ): Promise<void> => {
-  const servers = await Promise.all(
-    cores.map((core) => startServer(system.program, { ...system.env, ...storage }, core)),
-  );
+  const cores = workers === 1 ? FIRST : BOTH;
+  const { origin, pid, stop } = await startServer(program, { ...env, DATABASE_URL, WORKERS: String(workers) }, cores);
   try {
-    const loggedIn = await logInAll(servers[0]?.origin ?? '', system.calls, people);
-    const share = <T>(all: readonly T[], index: number) => all.filter((_, each) => each % servers.length === index);
-    const groups: Record<Workload, Group[]> = {
-      refresh: servers.map(({ origin }, index) => ({
-        origin,
-        actors: share<Credentials>(loggedIn, index).map(refreshing(system.calls)),
-      })),
-      'log-in': servers.map(({ origin }) => ({
-        origin,
-        actors: loggingIn(system.calls, people, CLIENTS / servers.length),
-      })),
+    await pause(STARTING);
+    const actors: Record<Workload, readonly Actor[]> = {
+      refresh: (await logInAll(origin, calls, people)).map(refreshing(calls)),
+      'log-in': loggingIn(calls, people, CLIENTS),
     };
     for (const workload of WORKLOADS) {
-      const pids = servers.map(({ pid }) => pid);
       const span = workload === 'refresh' ? spans.fast : spans.logIn;
-      const { perSecond, cpu } = await loadWithCost(groups[workload], pids, span);
+      const { perSecond, cpu } = await loadWithCost([{ origin, actors: actors[workload] }], withChildren(pid), span);
       record(workload, perSecond, cpu);
     }
   } finally {
-    await Promise.all(servers.map(({ stop }) => stop()));
+    await stop();
   }
 };
 
-/** What two instances on a core each carry, beside one on a core. */
-export const measureInstances = async (parts: Parts, rounds: number, spans: Spans): Promise<Section> => {
+/** What two workers on two cores carry, beside one process on a core. */
+export const measureWorkers = async (parts: Parts, rounds: number, spans: Spans): Promise<Section> => {
   const prepared = await prepare(TANDEM, parts);
   const figures = new Map<string, Figures>();
   const of = (workload: Workload, count: number): Figures => {
@@ -63,10 +58,10 @@ export const measureInstances = async (parts: Parts, rounds: number, spans: Span
   move([process.pid], BESIDE_TWO);
   parts.move(BESIDE_TWO);
   for (let round = 0; round < rounds; round += 1) {
-    for (const cores of [[FIRST], [FIRST, SECOND]]) {
-      await measure(prepared, cores, spans, (workload, perSecond, cpu) => {
-        of(workload, cores.length).perSecond.push(perSecond);
-        of(workload, cores.length).cpu.push(cpu);
+    for (const workers of [1, 2]) {
+      await measure(prepared, workers, spans, (workload, perSecond, cpu) => {
+        of(workload, workers).perSecond.push(perSecond);
+        of(workload, workers).cpu.push(cpu);
       });
     }
   }
@@ -78,9 +73,9 @@ export const measureInstances = async (parts: Parts, rounds: number, spans: Span
     return [workload, ...rates, figure(times, 2), ...cpu];
   });
   return {
-    title: 'Tandem: two instances on a core each, and one',
+    title: 'Tandem: WORKERS=2 on two cores, and one process on one',
     text: [
-      'On a machine with two cores the load client and the databases take their share of them; the time that the servers compute for a request shows whether a second instance makes the first one slower.',
+      'On a machine with two cores the load client and the databases take their share of them; the time that the servers compute for a request shows whether a second worker makes the first one slower. Without Redis: limits are counted in the first process.',
       table(['', 'one, /s', 'two, /s', 'times', 'CPU of one, ms a request', 'CPU of two, ms a request'], rows),
     ].join('\n\n'),
   };

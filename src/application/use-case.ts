@@ -2,6 +2,7 @@ import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
 import { type Message, type MessageDraft, newMessage } from '../domain/message.ts';
 import type { TokenStatus } from '../domain/token-status.ts';
 import { accountKind, type User } from '../domain/user.ts';
+import type { Delivery } from '../domain/webhook.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
 import type { Stores, Transactions } from './ports/transactions.ts';
 import type { UserRepository } from './ports/user-repository.ts';
@@ -13,6 +14,10 @@ export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined }
 
 /** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
 export type AttemptOutcome = 'sent' | 'failed' | 'refused' | 'given-up' | 'dropped';
+
+/** `disabled`: the receiver said that it is gone, or too much waits for it. */
+export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] as const;
+type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 /** What use cases report to the log and the metrics: names with their arguments. No response depends on it. */
 export type Reports = {
@@ -26,6 +31,12 @@ export type Reports = {
   /** A password hash could not be renewed with the present cost. */
   'rehash-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
+  webhook: [
+    outcome: WebhookOutcome,
+    of: Pick<Delivery, 'webhookId'> & Partial<Delivery>,
+    status?: number,
+    error?: unknown,
+  ];
 };
 
 /** Never throws, and returns at once: a report may depend on whether an account exists, which no response time may show. */

@@ -28,11 +28,12 @@ import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
 import { openTracing } from './compose/tracing.ts';
 import type { Config } from './config.ts';
-import { createWakeUpSignal } from './mail/deliver-mail.ts';
+import { createWakeUpSignal } from './delivery-loop.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
 import { openTemplates } from './mail/template-files.ts';
 import { openPageFiles } from './pages/page-files.ts';
 import { REVISION, VERSION } from './version.ts';
+import { type WebhookDelivery, webhookDelivery } from './webhooks/delivery.ts';
 
 export type Service = {
   readonly http: HttpHandlers;
@@ -46,6 +47,7 @@ export type Service = {
   readonly metrics: PrometheusMetrics | null;
   /** `null` without mail. */
   readonly mail: MailDelivery | null;
+  readonly webhooks: WebhookDelivery;
   /** From now on, the service is not ready. */
   readonly announceStop: () => void;
   /** Closes the connections to the database and to Redis. */
@@ -85,6 +87,7 @@ const build = async (
     audit(events);
     hooks.onEvents(events);
     if (endedBy(events).length > 0) endedFeed?.tell();
+    webhooks.onEvents(events);
   };
   const listeners = { onEvents, onOperated: onEvents, onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
@@ -106,6 +109,7 @@ const build = async (
   const mail =
     mailer &&
     mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, templates, isWatched: metrics !== null });
+  const webhooks = webhookDelivery(config, ports, { logger, report, isWatched: metrics !== null });
 
   let isStopping = false;
   const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
@@ -163,13 +167,14 @@ const build = async (
     clockOffset: () => ports.clock.now() - systemClock.now(),
     isReady: async () => !isStopping && (await isReady(checks)),
     waitingMail: mail?.waiting ?? null,
+    waitingWebhooks: webhooks.waiting,
   });
   const announceStop = () => {
     isStopping = true;
     endedFeed?.stop();
   };
   const http = createApp(routes, httpDeps);
-  return { http, routes, backOffice, ports, deps, metrics, mail, announceStop, close: opened.closeAll };
+  return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */

@@ -2,7 +2,7 @@ import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } fr
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
-import { publicHookKey } from '../adapters/hooks/over-http.ts';
+import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import { hookKeyOf, KEY_BYTES, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';

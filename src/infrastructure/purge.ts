@@ -11,7 +11,8 @@ const BATCH_SIZE = 100;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Ends all sessions if an operator has begun to; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used values and counts of mail, and logs what operators did, until
+ * Ends all sessions if an operator has begun to; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used
+ * values, counts of mail and events of webhooks, and logs what operators did, until
  * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
@@ -42,7 +43,7 @@ export const purge = async (
   const endNext = continueEndingAll(deps);
   // As long as there is something to end, a batch counts as a full one.
   const endingAll = async (limit: number) => ((await endNext(limit)) === null ? 0 : limit);
-  const { sessions, devices, events, endedSessions, links, usedValues, mailboxes } = purges(deps);
+  const { sessions, devices, events, endedSessions, links, usedValues, mailboxes, webhooks } = purges(deps);
   await Promise.all([
     repeat('sessions', sessions, 'expired sessions could not be purged'),
     repeat('remembered-devices', devices, 'expired remembered devices could not be purged'),
@@ -52,6 +53,7 @@ export const purge = async (
     repeat('used-values', usedValues, 'expired values that were used could not be purged'),
     repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
     repeat('mass-endings', endingAll, 'sessions that an operator ends could not be ended'),
+    repeat('webhooks', webhooks, 'old events of webhooks could not be purged'),
     repeat('operations', logOperated(deps), 'what operators did could not be logged'),
   ]);
 };

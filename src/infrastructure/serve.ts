@@ -95,7 +95,10 @@ const serveRequests = async (
     background.signal,
     service.metrics?.observePurged,
   );
-  const delivering = service.mail?.deliver(background.signal);
+  const delivering = Promise.all([
+    service.mail?.deliver(background.signal),
+    service.webhooks.deliver(background.signal),
+  ]);
   opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);

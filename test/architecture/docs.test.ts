@@ -5,6 +5,7 @@ import { ADVICE, STATUS_ADVICE } from '../../src/adapters/http/pages/advice.ts';
 import { FALLBACK } from '../../src/adapters/http/stages/dispatch.ts';
 import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { WEBHOOK_TYPES } from '../../src/domain/webhook.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { alertRules } from '../support/checkout/observed.ts';
 import { flowDrawing } from '../support/checkout/page-flow.ts';
@@ -70,6 +71,11 @@ it('docs/configuration.md lists the variables', () => {
     plain(meaning),
   ]);
   expect(tableBelow(readText('docs/configuration.md'), 'All variables')).toEqual(rows);
+});
+
+it('docs/webhooks.md lists the types, with the kinds of their events', () => {
+  const listed = tableBelow(readText('docs/webhooks.md'), 'Types').map(([type, kinds]) => [type, kinds]);
+  expect(listed).toEqual([...WEBHOOK_TYPES].map(([type, kinds]) => [type, kinds.join(', ')]));
 });
 
 it('docs/mail-and-pages.md draws the flow of the pages', () => {

@@ -147,6 +147,7 @@ describe('the subjects of the application', () => {
     login: ['sessions', 'ports'],
     mail: ['sessions', 'ports'],
     sessions: ['ports'],
+    webhooks: ['ports'],
     ports: [],
     '.': ['ports'],
   } as const satisfies Readonly<Record<string, readonly string[]>>;

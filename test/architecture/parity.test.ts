@@ -31,6 +31,7 @@ const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactio
   factors: 'factor-repository',
   devices: 'remembered-device-repository',
   massEndings: 'mass-endings',
+  webhooks: 'webhook-repository',
   transactions: 'transactions',
 };
 

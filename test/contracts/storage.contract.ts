@@ -15,6 +15,7 @@ import { keeping, massEndings } from './storage/sessions.ts';
 import { transactions } from './storage/transactions.ts';
 import { changingUsers } from './storage/user-changes.ts';
 import { addingUsers } from './storage/users.ts';
+import { webhooks } from './storage/webhooks.ts';
 import { prepared, type Tests, vitestSuite } from './suite.ts';
 
 const OTHERS: Readonly<
@@ -31,6 +32,7 @@ const OTHERS: Readonly<
   factors,
   devices,
   massEndings,
+  webhooks,
   transactions,
 };
 

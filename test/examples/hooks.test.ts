@@ -9,7 +9,7 @@ import { captcha } from '../../examples/hooks/captcha.ts';
 import { company } from '../../examples/hooks/company.ts';
 import { crm } from '../../examples/hooks/crm.ts';
 import { createReceiver } from '../../examples/hooks/receiver.ts';
-import { publicHookKey } from '../../src/adapters/hooks/over-http.ts';
+import { publicHookKey } from '../../src/adapters/hooks/signing.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';

@@ -73,6 +73,7 @@ describe('without any variable', () => {
       hookBeforeRegister: null,
       hookPrivateKey: null,
       admin: null,
+      webhookAllowedNetworks: [],
       adoption: null,
       verifyPasswords: null,
       emailVerification: 'optional',

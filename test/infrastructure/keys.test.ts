@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
-import { publicHookKey } from '../../src/adapters/hooks/over-http.ts';
+import { publicHookKey } from '../../src/adapters/hooks/signing.ts';
 import { loadOrCreateFactorKey, loadOrCreateHookKey, loadOrCreateKeys } from '../../src/infrastructure/keys.ts';
 
 let parent: string;

@@ -10,6 +10,7 @@ import { newRememberedDevice, type RememberedDevice } from '../../src/domain/rem
 import type { Factor } from '../../src/domain/second-factor.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
+import type { Delivery, Webhook } from '../../src/domain/webhook.ts';
 import { sequentialIds } from './sequential-ids.ts';
 
 const DAY = 86_400_000;
@@ -117,6 +118,30 @@ export const anInvitation = (given: Partial<Invitation> = {}): Invitation => {
     ...given,
   };
 };
+
+export const aWebhook = (given: Partial<Webhook> = {}): Webhook => ({
+  id: anId(),
+  url: 'https://receiver.example/hooks',
+  types: null,
+  keyNumber: 1,
+  publicKey: 'whpk_of-the-webhook',
+  hasSecret: false,
+  createdAt: NOW,
+  rotatedAt: null,
+  disabledAt: null,
+  ...given,
+});
+
+/** Of a user who was disabled. */
+export const aDelivery = (given: Partial<Delivery> = {}): Delivery => ({
+  webhookId: anId(),
+  userId: anId(),
+  sequence: 1,
+  event: { id: anId(), type: 'user.disabled', at: NOW, sessionId: null, reason: null },
+  attempts: 0,
+  createdAt: NOW,
+  ...given,
+});
 
 /** A notice of a changed password for an unknown user. */
 export const aMessage = (given: Partial<Message> = {}): Message => ({

@@ -1,4 +1,5 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
 import { expect } from 'vitest';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 
@@ -165,6 +166,16 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   // As the file of the service has it, and as a line of an environment file.
   ['HOOK_PRIVATE_KEY', `${privatePem(HOOK_KEY)}whpk_x\n`, { hookPrivateKey: IS_HOOK_KEY }],
   ['HOOK_PRIVATE_KEY', privatePem(HOOK_KEY).replaceAll('\n', '\\n'), { hookPrivateKey: IS_HOOK_KEY }],
+  [
+    'WEBHOOK_ALLOWED_NETWORKS',
+    '10.1.0.0/16, ::1/128',
+    {
+      webhookAllowedNetworks: [
+        [ipaddr.parse('10.1.0.0'), 16],
+        [ipaddr.parse('::1'), 128],
+      ],
+    },
+  ],
   ['ADOPTION_PUBLIC_KEY', publicPem(OTHER_CURVE), { adoption: { publicKeys: [IS_PUBLIC_KEY], endsAt: null } }],
   [
     'ADOPTION_PUBLIC_KEY',
@@ -322,6 +333,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   HOOK_BEFORE_REGISTER:
     'on|/hook|a.b/hook|http://a.b/|http://10.0.0.1/|https://u:p@a.b/|https://u@a.b|https://a.b/#x|ftp://localhost/|https://a b/',
   HOOK_PRIVATE_KEY: `secret|whsk_AAAA|${privatePem(OTHER_CURVE)}|${privatePem(HOOK_KEY).slice(0, 60)}`,
+  WEBHOOK_ALLOWED_NETWORKS: '10.1.2.3|10.1.0.0/33|localhost/8|10.0.0.0/8,|fd00::/129|*',
   ADOPTION_PUBLIC_KEY: [
     `secret|${privatePem(OTHER_CURVE)}|${publicPem(OTHER_CURVE)}x|${publicPem(OTHER_CURVE).repeat(6)}`,
     publicPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),

@@ -1,16 +1,11 @@
-import { createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { tracedFetch } from '../tracing/traced-fetch.ts';
 import { ANSWER_TIMEOUT } from './before-register.ts';
+import { signedHeaders } from './signing.ts';
 
 const MAX_ANSWER_BYTES = 16_384;
-
-/** The public half of an Ed25519 key, as Standard Webhooks writes it. */
-export const publicHookKey = (key: KeyObject): string => {
-  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
-  return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
-};
 
 /**
  * A hook that asks a URL, in requests that are signed as Standard Webhooks says. It gives up after two seconds, and follows no redirect. The
@@ -22,17 +17,10 @@ export const askOverHttp =
   <Data>(url: string, key: KeyObject, type: 'registration.requested' | 'password.presented') =>
   async (data: Data) => {
     const [id, now] = [`msg_${randomUUID()}`, Date.now()];
-    const timestamp = Math.floor(now / 1_000);
     const body = JSON.stringify({ type, timestamp: new Date(now).toISOString(), data });
-    const signature = sign(null, Buffer.from(`${id}.${timestamp}.${body}`), key).toString('base64');
     const response = await tracedFetch(url, {
       method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': `v1a,${signature}`,
-      },
+      headers: signedHeaders(id, now, body, [{ privateKey: key }]),
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(ANSWER_TIMEOUT),

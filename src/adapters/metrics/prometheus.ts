@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
+import { WEBHOOK_OUTCOMES } from '../../application/use-case.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/records.ts';
 
@@ -20,9 +21,10 @@ export type Readings = {
   readonly isReady: () => Promise<boolean>;
   /** `null` without mail. */
   readonly waitingMail: (() => WaitingMail) | null;
+  readonly waitingWebhooks: () => WaitingMail;
 };
 
-/** How many messages wait to be sent, and for how many seconds the oldest has waited. */
+/** How many messages or events wait to be sent, and for how many seconds the oldest has waited. */
 export type WaitingMail = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, in Redis for all instances, or not reliably for all: Redis is unavailable, or evicts counts. */
@@ -45,6 +47,7 @@ const ROUNDS = [
   'mailboxes',
   'used-values',
   'mass-endings',
+  'webhooks',
   'operations',
 ] as const;
 export type Round = (typeof ROUNDS)[number];
@@ -136,6 +139,12 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
       MAIL_OUTCOMES,
     ),
     observeLostSpans: (count: number): void => lostSpans.inc(count),
+    observeWebhook: counted(
+      'tandem_webhook_attempts_total',
+      'Attempts to tell webhooks of events, by outcome. given-up, disabled: nothing more is tried.',
+      'outcome',
+      WEBHOOK_OUTCOMES,
+    ),
     observeFallback: (): void => fallbacks.inc(),
     observeDatabaseFailure: counted(
       'tandem_database_failures_total',
@@ -173,7 +182,7 @@ export const metricsOfWorkers = (): Scraped => {
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {
-  const { isRedisUp, isReady, waitingMail, maxDatabaseConnections } = readings;
+  const { isRedisUp, isReady, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
   const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator: Aggregator) =>
     new Gauge({
       name,
@@ -245,6 +254,18 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     'tandem_ended_sessions',
     'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',
     readings.endedSessions,
+  );
+  gauge(
+    'tandem_webhook_deliveries_waiting',
+    'Events that webhooks are still to be told of, at most 1000.',
+    () => waitingWebhooks().count,
+    'max',
+  );
+  gauge(
+    'tandem_webhook_deliveries_waiting_seconds',
+    'How long the oldest of these events has been waiting.',
+    () => waitingWebhooks().seconds,
+    'max',
   );
   if (waitingMail === null) return;
   gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count, 'max');

@@ -1,9 +1,11 @@
-import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { CompiledQuery, type CreateTableBuilder, type RawBuilder, sql } from 'kysely';
 import type { Types } from './entities.ts';
 import type { Sql } from './statements.ts';
 
 /** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */
-type Parts = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' | 'tableOptions', RawBuilder<unknown>>>;
+type Parts = Readonly<
+  Record<'integer' | 'text' | 'indexedText' | 'json' | 'boolean' | 'tableOptions', RawBuilder<unknown>>
+>;
 
 /** A change of tables that were created by an earlier version. */
 export type Migration = {
@@ -15,6 +17,25 @@ export type Migration = {
     context: { readonly parts: Parts; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
 };
+
+/** @param columns their types, by their names. Those whose name ends with a question mark may be `null`. */
+const newTable = (
+  schema: Sql['schema'],
+  table: string,
+  columns: Readonly<Record<string, RawBuilder<unknown>>>,
+  key: string[],
+  { integer, tableOptions }: Parts,
+) =>
+  Object.entries({ ...columns, version: integer })
+    .reduce<CreateTableBuilder<string, string>>(
+      (made, [name, type]) =>
+        name.endsWith('?')
+          ? made.addColumn(name.slice(0, -1), type)
+          : made.addColumn(name, type, (column) => column.notNull()),
+      schema.createTable(table),
+    )
+    .addPrimaryKeyConstraint(`${table}_pkey`, key)
+    .modifyEnd(tableOptions);
 
 /** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
 export const MIGRATIONS: readonly Migration[] = [
@@ -70,36 +91,55 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     name: '1.1.0-ended-sessions',
-    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
+    async up({ schema }, { parts, prefix }) {
+      const { integer, text, indexedText } = parts;
       const table = `${prefix}ended_sessions`;
-      await schema
-        .createTable(table)
-        .addColumn('id', indexedText, (column) => column.notNull())
-        .addColumn('at', integer, (column) => column.notNull())
-        .addColumn('user_id', text)
-        .addColumn('session_id', text)
-        .addColumn('reason', text, (column) => column.notNull())
-        .addColumn('version', integer, (column) => column.notNull())
-        .addPrimaryKeyConstraint(`${table}_pkey`, ['id'])
-        .modifyEnd(tableOptions)
-        .execute();
+      const columns = { id: indexedText, at: integer, 'user_id?': text, 'session_id?': text, reason: text };
+      await newTable(schema, table, columns, ['id'], parts).execute();
       await schema.createIndex(`${table}_at`).on(table).columns(['at', 'id']).execute();
     },
   },
   {
     name: '1.1.0-mass-endings',
-    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
-      const table = `${prefix}mass_endings`;
-      await schema
-        .createTable(table)
-        .addColumn('id', indexedText, (column) => column.notNull())
-        .addColumn('at', integer, (column) => column.notNull())
-        .addColumn('note', text)
-        .addColumn('actor', text)
-        .addColumn('cursor', text)
-        .addColumn('version', integer, (column) => column.notNull())
-        .addPrimaryKeyConstraint(`${table}_pkey`, ['id'])
-        .modifyEnd(tableOptions)
+    async up({ schema }, { parts, prefix }) {
+      const { integer, text, indexedText } = parts;
+      const columns = { id: indexedText, at: integer, 'note?': text, 'actor?': text, 'cursor?': text };
+      await newTable(schema, `${prefix}mass_endings`, columns, ['id'], parts).execute();
+    },
+  },
+  {
+    name: '1.1.0-webhooks',
+    async up({ schema }, { parts, prefix }) {
+      const { integer, text, indexedText, json, boolean } = parts;
+      const columns = {
+        ...{ id: indexedText, url: text, 'types?': json, key_number: integer, public_key: text, has_secret: boolean },
+        ...{ created_at: integer, 'rotated_at?': integer, 'disabled_at?': integer },
+      };
+      await newTable(schema, `${prefix}webhooks`, columns, ['id'], parts).execute();
+    },
+  },
+  {
+    name: '1.1.0-webhook-deliveries',
+    async up({ schema }, { parts, prefix }) {
+      const { integer, indexedText, json, boolean } = parts;
+      const table = `${prefix}webhook_deliveries`;
+      const columns = {
+        ...{ webhook_id: indexedText, user_id: indexedText, sequence: integer, event: json, attempts: integer },
+        ...{ created_at: integer, is_waiting: boolean, 'next_attempt_at?': integer },
+      };
+      await newTable(schema, table, columns, ['webhook_id', 'user_id', 'sequence'], parts).execute();
+      await schema.createIndex(`${table}_due`).on(table).columns(['webhook_id', 'next_attempt_at']).execute();
+      await schema.createIndex(`${table}_age`).on(table).columns(['is_waiting', 'created_at']).execute();
+    },
+  },
+  {
+    name: '1.1.0-webhook-sequences',
+    async up({ schema }, { parts, prefix }) {
+      const table = `${prefix}webhook_sequences`;
+      await newTable(schema, table, { user_id: parts.indexedText, sequence: parts.integer }, ['user_id'], parts)
+        .addForeignKeyConstraint(`${table}_user_id_fkey`, ['user_id'], `${prefix}users`, ['id'], (key) =>
+          key.onDelete('cascade').onUpdate('no action'),
+        )
         .execute();
     },
   },
@@ -118,6 +158,8 @@ export const partsOf = ({ integer, text, indexedText, collation, tableOptions }:
     text: collated(text),
     indexedText: indexedText === text ? collated(text) : sql.raw(indexedText),
     json: sql.raw(text),
+    // SQLite has no type for them.
+    boolean: sql.raw(integer === 'integer' ? integer : 'boolean'),
     tableOptions: sql.raw(tableOptions),
   };
 };

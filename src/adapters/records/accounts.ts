@@ -16,6 +16,7 @@ import { canonicalEmail, canonicalUsername, type User } from '../../domain/user.
 import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow, withoutVersion } from './change.ts';
 import { type Equal, type Records, type Stored, violates } from './records.ts';
 import type { Tables } from './tables.ts';
+import { addDeliveries } from './webhooks.ts';
 
 type UserRow = Tables['users'];
 type EventRow = Tables['events'];
@@ -134,13 +135,16 @@ export const eventRepositoryOver = (
 
   return {
     async add(events) {
+      const stored: AccountEvent[] = [];
       for (const userId of new Set(events.map((event) => event.userId))) {
         // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
         if ((await users.lock(userId)) === null) continue;
+        stored.push(...events.filter((event) => event.userId === userId));
         for (const event of events) if (event.userId === userId) await store(toEventRow(event));
         await removeSurplus(userId);
       }
       for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
+      await addDeliveries(records, stored);
       for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
     },
     async list({ userId, before, limit }) {

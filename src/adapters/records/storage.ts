@@ -13,6 +13,7 @@ import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOve
 import { ownRecords } from './own-tables.ts';
 import type { Records } from './records.ts';
 import { massEndingsOver, sessionRepositoryOver } from './sessions.ts';
+import { webhookRepositoryOver } from './webhooks.ts';
 
 /**
  * The stores over records, those of a unit or those outside.
@@ -32,6 +33,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   factors: factorRepositoryOver(records),
   devices: rememberedDeviceRepositoryOver(records),
   massEndings: massEndingsOver(records),
+  webhooks: webhookRepositoryOver(records),
   records: ownRecords(records),
 });
 

@@ -10,6 +10,7 @@ import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor } from '../../domain/second-factor.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import type { Delivery, Webhook } from '../../domain/webhook.ts';
 
 /** The rows of each table. Times are epoch milliseconds. */
 export type Tables = {
@@ -55,6 +56,15 @@ export type Tables = {
   readonly rememberedDevices: RememberedDevice;
   readonly massEndings: MassEnding;
   readonly recoveryCodes: { readonly userId: string; readonly hash: string };
+  readonly webhooks: Webhook;
+  /** They outlive their users, of whom they have the id. */
+  readonly deliveries: Delivery & {
+    /** Whether it was not given up. */
+    readonly isWaiting: boolean;
+    /** `null`: another one of the user is delivered first, or it was given up. */
+    readonly nextAttemptAt: number | null;
+  };
+  readonly webhookSequences: { readonly userId: string; readonly sequence: number };
 };
 
 export type TableName = keyof Tables;
@@ -319,6 +329,45 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
     name: 'recovery_codes',
     columns: { userId: 'text', hash: 'text' },
     key: ['userId', 'hash'],
+    ofUser: true,
+  },
+  webhooks: {
+    name: 'webhooks',
+    columns: {
+      id: 'text',
+      url: 'text',
+      types: 'json?',
+      keyNumber: 'integer',
+      publicKey: 'text',
+      hasSecret: 'boolean',
+      createdAt: 'integer',
+      rotatedAt: 'integer?',
+      disabledAt: 'integer?',
+    },
+    key: ['id'],
+  },
+  deliveries: {
+    name: 'webhook_deliveries',
+    columns: {
+      webhookId: 'text',
+      userId: 'text',
+      sequence: 'integer',
+      event: 'json',
+      attempts: 'integer',
+      createdAt: 'integer',
+      isWaiting: 'boolean',
+      nextAttemptAt: 'integer?',
+    },
+    key: ['webhookId', 'userId', 'sequence'],
+    indexes: {
+      webhook_deliveries_due: ['webhookId', 'nextAttemptAt'],
+      webhook_deliveries_age: ['isWaiting', 'createdAt'],
+    },
+  },
+  webhookSequences: {
+    name: 'webhook_sequences',
+    columns: { userId: 'text', sequence: 'integer' },
+    key: ['userId'],
     ofUser: true,
   },
 };

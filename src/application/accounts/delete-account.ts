@@ -43,8 +43,9 @@ export const removeAccount = async (
   // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
-  await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });
+  // The last event of the user, also to receivers of webhooks.
+  await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
   await stores.users.remove(userId);
   return true;
 };

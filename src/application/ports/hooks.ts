@@ -3,6 +3,7 @@ import type { Attributes } from '../../domain/attributes.ts';
 import type { AccountEvent, Device } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
 /** A registration that would be accepted otherwise. Nothing of it is stored yet, and it has no password. */
 export type RegistrationRequest = Device & {
@@ -80,6 +81,16 @@ export type Hooks = {
  * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
  */
 export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, password: string) => Promise<boolean>;
+
+/**
+ * Sends a webhook a signed request, within 20 seconds.
+ * @returns the status, and after how many milliseconds the receiver wants the next attempt, if it says so; else 0.
+ * @throws Error without an answer, or when the address may not be asked
+ */
+export type SendWebhook = (
+  webhook: Webhook,
+  message: WebhookMessage,
+) => Promise<{ readonly status: number; readonly retryAfter: number }>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
 export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password'] as const;

@@ -12,6 +12,7 @@ import type { RememberedDeviceRepository } from './remembered-device-repository.
 import type { SessionRepository } from './session-repository.ts';
 import type { UsedValues } from './used-values.ts';
 import type { UserRepository } from './user-repository.ts';
+import type { WebhookRepository } from './webhook-repository.ts';
 
 /**
  * What is changed together. Of each of them: what belongs to a user goes with the user, and a call rejects with DB_QUERY_FAILED alone when the
@@ -31,6 +32,7 @@ export type Stores = {
   readonly factors: FactorRepository;
   readonly devices: RememberedDeviceRepository;
   readonly massEndings: MassEndings;
+  readonly webhooks: WebhookRepository;
   /** Tables of the application. A storage that is not over `Records` may have none. */
   readonly records?: OwnRecords;
 };

@@ -1,4 +1,5 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
+import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
@@ -33,5 +34,8 @@ export const purges = (deps: PurgeDeps) => {
     endedSessions: (limit) => ended.purge(clock.now() - deps.accessLifetime - USED_KEPT, limit),
     /** Counts of mail that no longer limit anything. */
     mailboxes: (limit) => outbox.purge(clock.now(), limit),
+    /** Events that no webhook will be told of. */
+    webhooks: (limit) =>
+      deps.transactions.run(({ webhooks }) => webhooks.purge(clock.now() - DELIVERIES_KEPT, limit, clock.now())),
   } satisfies Record<string, Purge>;
 };

@@ -66,7 +66,7 @@ const SERVE: Command = {
       },
     }),
   },
-  notes: 'Other commands: doctor, users, data, mail, pages, keys, migrate. Each has --help.',
+  notes: 'Other commands: doctor, users, data, mail, webhooks, pages, keys, migrate. Each has --help.',
 };
 
 const MIGRATE: Command = {
@@ -91,6 +91,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   users: async () => (await import('./users.ts')).users(),
   data: async () => (await import('./data.ts')).data,
   mail: async () => (await import('./mail.ts')).mail,
+  webhooks: async () => (await import('./webhooks.ts')).webhooks,
   pages: async () => (await import('./pages.ts')).pages,
   keys: async () => (await import('./keys.ts')).keys,
 };

@@ -5,6 +5,7 @@ import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
 import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import { logOfMail } from '../mail/delivery.ts';
+import { logOfWebhooks } from '../webhooks/delivery.ts';
 
 type Listeners = {
   readonly logger: Logger;
@@ -18,11 +19,13 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
   reports.on('login-refused', countRefusal);
   reports.on('rehash-failed', (error) => logger.warn({ err: error }, 'a password hash could not be renewed'));
   reports.on('mail', logOfMail(logger));
+  reports.on('webhook', logOfWebhooks(logger));
   if (metrics !== null) {
     reports.on('refresh', metrics.observeRefresh);
     reports.on('mail', (outcome) => {
       if (outcome !== 'dropped') metrics.observeMail(outcome);
     });
+    reports.on('webhook', metrics.observeWebhook);
   }
   // Its type allows names that are not declared as well.
   const emit = reports.emit.bind(reports) as Report;

@@ -68,7 +68,14 @@ export const ACCOUNT_VARIABLES = {
     secret: true,
     unset: 'generated in DATA_DIR',
     meaning:
-      'The private key that signs the requests to HOOK_BEFORE_REGISTER and VERIFY_PASSWORDS_AT: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
+      'The private key that signs the requests to HOOK_BEFORE_REGISTER and VERIFY_PASSWORDS_AT, and from which the keys of webhooks are derived: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
+  },
+  WEBHOOK_ALLOWED_NETWORKS: {
+    form: form.networks,
+    default: '',
+    unset: 'none',
+    meaning:
+      'Networks in CIDR notation, separated by commas, whose addresses webhooks may have although they are not public: 10.1.0.0/16. Over http, too.',
   },
   MAIL_URL: {
     form: mailUrl,

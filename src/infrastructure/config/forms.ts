@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
+import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 
 export type Form<T> = {
@@ -134,6 +135,11 @@ export const domain = textThat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
+
+export const networks = parsed('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
+  const given = text === '' ? [] : itemsOf(text);
+  return given.every((each) => ipaddr.isValidCIDR(each)) ? given.map((each) => ipaddr.parseCIDR(each)) : undefined;
+});
 
 const emailDomain = (text: string): string | undefined => {
   const [, dot = '', name = ''] = /^(\.?)([^.].*)$/s.exec(text) ?? [];

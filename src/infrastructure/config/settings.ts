@@ -128,6 +128,7 @@ export const settingsOf = (of: Values) => {
     hookBeforeRegister: of.HOOK_BEFORE_REGISTER ?? null,
     /** `null`: the service generates its own in `dataDir`. */
     hookPrivateKey: of.HOOK_PRIVATE_KEY ?? null,
+    webhookAllowedNetworks: of.WEBHOOK_ALLOWED_NETWORKS,
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: of.LOGIN_BY_CODE === 'on',
     passwords: of.PASSWORDS,

@@ -8,8 +8,8 @@ import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Config } from '../config.ts';
+import { deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';
-import { deliverMail, type WakeUpSignal } from './deliver-mail.ts';
 import type { OpenTemplates } from './template-files.ts';
 
 /**
@@ -75,8 +75,11 @@ export const mailDelivery = (
   return {
     send,
     deliver: (signal) =>
-      deliverMail(
-        { send, wakeUp, abandon, clock: ports.clock, logger, onIdle: isWatched ? countWaiting : undefined },
+      deliver(
+        {
+          ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger },
+          onIdle: isWatched ? countWaiting : undefined,
+        },
         signal,
       ),
     waiting: () => ({

@@ -157,6 +157,7 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
       factors: aFactor({ userId }),
       rememberedDevices: aRememberedDevice({ userId }),
       recoveryCodes: { userId, hash: 'a hash' },
+      webhookSequences: { userId, sequence: 1 },
     });
     const tables = Object.entries(TABLES).flatMap(([name, { ofUser }]) => (ofUser ? [name] : []));
     expect(Object.keys(rowsOf(user.id)).toSorted()).toEqual(tables.toSorted());

@@ -37,10 +37,11 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
 const NAMES = Object.keys(TABLES) as TableName[];
 /**
  * Those whose rows go with a user, or that have one of these columns. An invitation is of an address without an account, and is used up, or
- * gone after seven days. What has ended outlives its user, for as long as an access token does.
+ * gone after seven days. What has ended outlives its user, for as long as an access token does, and what webhooks are told for seven days: both
+ * have ids and times alone, of events that are exported.
  */
 const NAMING_USERS = NAMES.filter((name) => {
-  if (name === 'invitations' || name === 'endedSessions') return false;
+  if (['invitations', 'endedSessions', 'deliveries', 'webhookSequences'].includes(name)) return false;
   const { columns, ofUser } = TABLES[name];
   return ofUser === true || ['userId', 'username', 'email'].some((column) => column in columns);
 });
@@ -102,9 +103,9 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(await removeAccount({ clock, ids: { next: anId } }, stores, user.id, origin)).toBe(true);
     expect(await tablesWithTheUser()).toEqual(['endedSessions', 'operations']);
     expect(await stores.events.takeOperated(10)).toMatchObject([
-      { kind: 'deleted', actor: 'Una' },
       { kind: 'session-ended', actor: 'Una' },
       { kind: 'device-forgotten', actor: 'Una' },
+      { kind: 'deleted', actor: 'Una' },
     ]);
     expect(await stores.endings.purge(NOW, 10)).toBe(2);
     expect(await tablesWithTheUser()).toEqual([]);

@@ -20,6 +20,7 @@ const scraped = async (): Promise<string> => {
     isRedisUp: async () => true,
     isReady: async () => true,
     waitingMail: () => ({ count: 0, seconds: 0 }),
+    waitingWebhooks: () => ({ count: 0, seconds: 0 }),
   });
   metrics.watchLog(() => 0);
   metrics.observeUnreadable(400);

@@ -4,6 +4,7 @@ import { LINK_PURPOSES } from '../../../src/domain/link.ts';
 import { rowsOf } from '../../../src/infrastructure/data/rows.ts';
 import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/records/database.ts';
 import {
+  aDelivery,
   aFactor,
   aLink,
   anEnded,
@@ -13,6 +14,7 @@ import {
   anInvitation,
   aPasskey,
   aRememberedDevice,
+  aWebhook,
   NOW,
 } from '../builders.ts';
 
@@ -37,6 +39,12 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     rememberedDevices: [aRememberedDevice({ userId })],
     massEndings: [{ id: anId(), at, note: 'ä', actor: null, cursor: null }],
     recoveryCodes: ['a', 'B', 'ä'].map((hash) => ({ userId, hash })),
+    webhooks: [aWebhook(), aWebhook({ types: ['user.deleted'], hasSecret: true, disabledAt: at })],
+    deliveries: [
+      { ...aDelivery({ userId, sequence: 1 }), isWaiting: true, nextAttemptAt: at },
+      { ...aDelivery({ userId, sequence: 2 }), isWaiting: false, nextAttemptAt: null },
+    ],
+    webhookSequences: [{ userId, sequence: at }],
   };
 };
 

@@ -5,6 +5,7 @@ import { type Route, TAGS } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from '../stages/arrival.ts';
 import { type Components, collectComponents, isJson, type Json, jsonSchemaOf, withExample } from './components.ts';
 import { responsesOf } from './responses.ts';
+import { webhooksOf } from './webhooks.ts';
 
 /** The OpenAPI document of the routes, derived from their declarations alone. */
 export const openApiDocument = (routes: readonly Route[], site: Site, introduction = INTRODUCTION): Json => {
@@ -28,6 +29,7 @@ export const openApiDocument = (routes: readonly Route[], site: Site, introducti
       .filter(([name]) => routes.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: webhooksOf(components),
     components: components.all(),
   };
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Clock } from '../../../src/application/ports/clock-and-ids.ts';
-import { createWakeUpSignal, deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
+import type { Clock } from '../../src/application/ports/clock-and-ids.ts';
+import { createWakeUpSignal, deliver } from '../../src/infrastructure/delivery-loop.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
@@ -62,8 +62,9 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
   const { send, abandon } = outbox;
-  const deps = { send, wakeUp: signalled, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
-  const done = deliverMail(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
+  const loop = { send, concurrency: 10, store: 'the outbox' };
+  const deps = { ...loop, wakeUp: signalled, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
+  const done = deliver(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
   return { outbox, lines, wake: signalled.wake, idle, stop: () => stop.abort(), done };
 };
 

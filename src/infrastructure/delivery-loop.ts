@@ -1,16 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { outageLog } from '../../adapters/log/outage-log.ts';
-import type { sendMessages } from '../../application/mail/send-messages.ts';
-import type { Clock } from '../../application/ports/clock-and-ids.ts';
+import { outageLog } from '../adapters/log/outage-log.ts';
+import type { Clock } from '../application/ports/clock-and-ids.ts';
 
-/** Wakes the loop that sends mail when there is something to do. */
+/** Wakes a loop when there is something to send. */
 export type WakeUpSignal = {
-  /** @param isForAll whether to poll for all messages, also those that wait for a poll. */
+  /** @param isForAll whether to poll for all, also what waits for a poll. */
   wake(isForAll?: boolean): void;
   /**
    * Waits for a signal, unless there was one since the last wait. For one caller. @param longest milliseconds.
-   * @returns whether a signal was for all messages.
+   * @returns whether a signal was for all.
    */
   wait(longest: number): Promise<boolean>;
 };
@@ -41,19 +40,25 @@ export const createWakeUpSignal = (): WakeUpSignal => {
   };
 };
 
-/** Messages that are sent at the same time. */
-const CONCURRENCY = 10;
 /**
- * The longest time between two polls of the outbox, in milliseconds. The time is random, and a wake-up does not change it while few requests
+ * The longest time between two polls, in milliseconds. The time is random, and a wake-up does not change it while few requests for mail
  * wait, so that no stranger can choose when a request is answered.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds for mail in progress when the service stops, and again for what is left to return to the outbox. */
+/** Milliseconds for attempts in progress when the service stops, and again for what is left to return to its store. */
 const GRACE = 5_000;
 
-export type DeliverMailDeps = {
-  readonly send: ReturnType<typeof sendMessages>;
-  /** Signalled when messages were added. */
+export type DeliveryDeps = {
+  /**
+   * Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds
+   * @throws Error when the store cannot be read
+   */
+  readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
+  /** How many attempts run at the same time at most. */
+  readonly concurrency: number;
+  /** What is read, for the log. */
+  readonly store: string;
+  /** Signalled when something was added. */
   readonly wakeUp: WakeUpSignal;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
@@ -63,16 +68,16 @@ export type DeliverMailDeps = {
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
-/** Sends the messages in the outbox until `signal` is aborted. Others do not wait for a slow one. */
-export const deliverMail = async (
-  { send, wakeUp, abandon, clock, logger, onIdle }: DeliverMailDeps,
+/** Sends what is stored until `signal` is aborted. Others do not wait for a slow one. */
+export const deliver = async (
+  { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
   const polls = randomPolls(clock, pollInterval);
   const begin = async (): Promise<number> => {
-    const room = CONCURRENCY - inProgress.size;
+    const room = concurrency - inProgress.size;
     const attempts = room === 0 ? [] : await send(room, polls.last());
     for (const attempt of attempts) {
       inProgress.add(attempt);
@@ -83,11 +88,11 @@ export const deliverMail = async (
     }
     return attempts.length;
   };
-  const beginOrWarn = unlessUnreadable(begin, logger);
+  const beginOrWarn = unlessUnreadable(begin, store, logger);
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
     const begun = await beginOrWarn();
-    if (begun > 0 && inProgress.size < CONCURRENCY) continue;
+    if (begun > 0 && inProgress.size < concurrency) continue;
     if (begun === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.next();
   }
@@ -119,11 +124,12 @@ const randomPolls = (clock: Clock, interval: number) => {
   };
 };
 
-const OUTBOX = { unavailable: 'the outbox could not be read', available: 'the outbox can be read again' };
-
-/** Logs when the outbox cannot be read, and when it can again. */
-const unlessUnreadable = (begin: () => Promise<number>, logger: DeliverMailDeps['logger']) => {
-  const outage = outageLog(logger, OUTBOX);
+/** Logs when the store cannot be read, and when it can again. */
+const unlessUnreadable = (begin: () => Promise<number>, store: string, logger: DeliveryDeps['logger']) => {
+  const outage = outageLog(logger, {
+    unavailable: `${store} could not be read`,
+    available: `${store} can be read again`,
+  });
   return async (): Promise<number> => {
     try {
       const begun = await begin();

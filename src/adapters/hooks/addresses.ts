@@ -1,0 +1,60 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { LoggableError } from '../log/redact-error.ts';
+
+/** Networks in CIDR notation, as `ipaddr.parseCIDR` returns them. */
+export type Networks = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[];
+
+export class RefusedAddress extends LoggableError {}
+
+/** `http:` is for WEBHOOK_ALLOWED_NETWORKS alone. */
+const isAllowed = (address: string, protocol: string, allowed: Networks): boolean => {
+  // An IPv4 address in one of IPv6 is that address.
+  const parsed = ipaddr.process(address);
+  const isNamed = allowed.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never));
+  return isNamed || (protocol === 'https:' && isPublic(parsed));
+};
+
+/** Global unicast is 2000::/3 (RFC 4291): outside of it, there are forms of IPv4 addresses that are not named. */
+const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
+const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
+  address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL));
+
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** Lookups that run, by their names: they take turns in few threads, so that one slow name must not have them all. */
+const running = new Map<string, Promise<LookupAddress[]>>();
+
+const resolved: Resolve = (hostname) => {
+  const found =
+    running.get(hostname) ?? promisify(lookup)(hostname, { all: true }).finally(() => running.delete(hostname));
+  running.set(hostname, found);
+  return found;
+};
+
+/**
+ * The addresses of a URL that may be connected to. A connection has to use these, and not resolve the name again.
+ * @throws RefusedAddress when there are others alone: private ones, of this machine, of transition to IPv6, reserved ones.
+ */
+export const allowedAddresses = async (
+  { hostname, protocol }: URL,
+  allowed: Networks,
+  resolve = resolved,
+): Promise<readonly LookupAddress[]> => {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const found = isIP(host) === 0 ? await resolve(host) : [{ address: host, family: isIP(host) }];
+  const addresses = found.filter(({ address }) => isAllowed(address, protocol, allowed));
+  if (addresses.length === 0) throw new RefusedAddress('the address is refused: it is not public');
+  return addresses;
+};
+
+/** Gives a connection the addresses that were checked. */
+export const pinnedTo =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const [{ address, family } = { address: '', family: 4 }] = addresses;
+    if (all) callback(null, [...addresses]);
+    else callback(null, address, family);
+  };

@@ -1,0 +1,57 @@
+import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
+import { FORMER_KEY_LIFETIME, type Webhook } from '../../domain/webhook.ts';
+
+/** The public half of an Ed25519 key, as Standard Webhooks writes it. */
+export const publicHookKey = (key: KeyObject): string => {
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
+};
+
+/** What a request is signed with. */
+export type SigningKey = {
+  readonly privateKey: KeyObject;
+  /** Of `v1`. */
+  readonly secret?: Buffer;
+};
+
+/** The headers of Standard Webhooks 1.0: `v1a` is Ed25519, `v1` HMAC-SHA-256. @param at epoch milliseconds */
+export const signedHeaders = (id: string, at: number, body: string, keys: readonly SigningKey[]) => {
+  const timestamp = Math.floor(at / 1_000);
+  const signed = Buffer.from(`${id}.${timestamp}.${body}`);
+  const signatures = keys.flatMap(({ privateKey, secret }) => [
+    `v1a,${sign(null, signed, privateKey).toString('base64')}`,
+    ...(secret === undefined ? [] : [`v1,${createHmac('sha256', secret).update(signed).digest('base64')}`]),
+  ]);
+  return {
+    'Content-Type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
+};
+
+/** What precedes the seed in PKCS #8 (RFC 8410 §7). */
+const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
+  const { d = '' } = key.export({ format: 'jwk' });
+  return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', `tandem webhook ${use} ${id} ${number}`, 32));
+};
+
+/** The keys of a webhook are derived from that of the hooks, so that no row has a secret. @param key an Ed25519 key */
+export const webhookKey = (
+  key: KeyObject,
+  { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>,
+  number: number,
+): SigningKey => {
+  const der = Buffer.concat([ED25519, derived(key, 'ed25519', id, number)]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return { privateKey, ...(hasSecret && { secret: derived(key, 'hmac', id, number) }) };
+};
+
+/** The keys that sign at this time: for a day after a rotation, the former one as well. */
+export const webhookKeys = (key: KeyObject, webhook: Webhook, now: number): readonly SigningKey[] => {
+  const { keyNumber, rotatedAt } = webhook;
+  const hasFormer = rotatedAt !== null && now < rotatedAt + FORMER_KEY_LIFETIME;
+  return [keyNumber, ...(hasFormer ? [keyNumber - 1] : [])].map((number) => webhookKey(key, webhook, number));
+};

@@ -1,0 +1,75 @@
+import type { KeyObject } from 'node:crypto';
+import { type ClientRequest, type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
+import { request as overTls } from 'node:https';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
+import type { SendWebhook } from '../../application/ports/hooks.ts';
+import { withTimeout } from '../limits/response-timeout.ts';
+import { LoggableError } from '../log/redact-error.ts';
+import { allowedAddresses, type Networks, pinnedTo, type Resolve } from './addresses.ts';
+import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
+
+/** Milliseconds, from looking up the name to the headers of the response. */
+const ATTEMPT_TIMEOUT = 20_000;
+const MAX_HEADER_BYTES = 8_192;
+
+type Answer = Awaited<ReturnType<SendWebhook>>;
+
+type SenderDeps = {
+  /** The key of the hooks; `null`: this instance has none. */
+  readonly hookKey: () => Promise<KeyObject | null>;
+  readonly allowedNetworks: Networks;
+  readonly clock: Clock;
+  /** Ends requests in progress. */
+  readonly stop: AbortSignal;
+  /** Default: the system's. */
+  readonly resolve?: Resolve;
+};
+
+/** Sends over a connection of its own, to an address that was checked. Follows no redirect, and reads no body. */
+export const webhookSender =
+  ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SendWebhook =>
+  async (webhook, { id, at, ...message }) => {
+    const key = await hookKey();
+    const keys = key === null ? [] : webhookKeys(key, webhook, clock.now());
+    if (keys[0] === undefined || publicHookKey(keys[0].privateKey) !== webhook.publicKey)
+      throw new LoggableError('this instance has another HOOK_PRIVATE_KEY than the command that added the webhook');
+    const body = JSON.stringify({ timestamp: new Date(at).toISOString(), ...message });
+    const headers = signedHeaders(id, clock.now(), body, keys);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([stop, ending.signal]);
+    const late = () => new LoggableError('the receiver has not answered in time');
+    const send = async () => {
+      const url = new URL(webhook.url);
+      const addresses = await allowedAddresses(url, allowedNetworks, resolve);
+      signal.throwIfAborted();
+      return answerTo(url, { headers, lookup: pinnedTo(addresses), signal }, body);
+    };
+    return withTimeout(timeout, send(), late).finally(() => ending.abort());
+  };
+
+const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? overTls : overHttp;
+    const request: ClientRequest = send(url, {
+      ...options,
+      method: 'POST',
+      agent: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+    request.on('error', reject);
+    request.on('response', (response: IncomingMessage) => {
+      response.on('error', () => undefined);
+      const { statusCode: status = 0, headers } = response;
+      const isBusy = status === 429 || status === 503;
+      resolve({ status, retryAfter: isBusy ? retryAfterOf(headers['retry-after'] ?? '') : 0 });
+      request.destroy();
+    });
+    request.end(body);
+  });
+
+/** RFC 9110 §10.2.3: seconds, or a date. */
+const retryAfterOf = (text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
+};

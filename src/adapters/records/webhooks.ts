@@ -1,0 +1,145 @@
+import type { WebhookRepository } from '../../application/ports/webhook-repository.ts';
+import type { AccountEvent } from '../../domain/event.ts';
+import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
+import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from './change.ts';
+import type { Records, Stored } from './records.ts';
+import { keyName, TABLES, type Tables } from './tables.ts';
+
+type Row = Stored<'deliveries'>;
+type Lane = Pick<Delivery, 'webhookId' | 'userId'>;
+
+const BATCH = 500;
+const COUNTED_AT_MOST = 1_000;
+
+const toDelivery = ({
+  isWaiting: _isWaiting,
+  nextAttemptAt: _next,
+  version: _version,
+  ...delivery
+}: Tables['deliveries'] & Partial<Row>): Delivery => delivery;
+
+const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
+
+/** The delivery of a user that all others of the same webhook wait for. */
+const firstOf = async (records: Records, { webhookId, userId }: Lane): Promise<Row | undefined> => {
+  const equal = { webhookId, userId, isWaiting: true };
+  return (await records.list('deliveries', { equal, order: ['sequence'], limit: 1 }))[0];
+};
+
+/** The first of a lane is the only one that is due some time. */
+const goOn = async (records: Records, lane: Lane, now: number): Promise<void> => {
+  const first = await firstOf(records, lane);
+  if (first?.nextAttemptAt === null) await records.replace('deliveries', first, { ...first, nextAttemptAt: now });
+};
+
+/** Whoever adds a delivery for a user, or ends one, holds this lock: otherwise neither might see that the new one is the first. */
+const lockLane = (records: Records, { userId }: Lane) => records.lock('webhookSequences', { userId });
+
+const nextSequence = async (records: Records, userId: string): Promise<number> => {
+  let sequence = 1;
+  await insertOrChangeRow(records, 'webhookSequences', { userId }, keyName(TABLES.webhookSequences), (row) => {
+    sequence = (row?.sequence ?? 0) + 1;
+    return { userId, sequence };
+  });
+  return sequence;
+};
+
+/** Adds deliveries of events, in their transaction. Their users are locked, and stored. */
+export const addDeliveries = async (records: Records, events: readonly AccountEvent[]): Promise<void> => {
+  if (events.every((event) => webhookTypeOf(event) === null)) return;
+  const webhooks = await records.list('webhooks', { order: ['id'] });
+  for (const event of events) {
+    const type = webhookTypeOf(event);
+    if (type === null || !webhooks.some((webhook) => isSubscribed(webhook, type))) continue;
+    const { id, userId, at, sessionId, reason } = event;
+    const sequence = await nextSequence(records, userId);
+    for (const webhook of webhooks.filter((each) => isSubscribed(each, type))) {
+      const lane = { webhookId: webhook.id, userId };
+      const isFirst = (await firstOf(records, lane)) === undefined;
+      await records.insert('deliveries', {
+        ...{ ...lane, sequence, event: { id, type, at, sessionId, reason }, attempts: 0, createdAt: at },
+        ...{ isWaiting: true, nextAttemptAt: isFirst ? at : null },
+      });
+    }
+  }
+};
+
+export const webhookRepositoryOver = (records: Records): WebhookRepository => ({
+  async list() {
+    return (await records.list('webhooks', { order: ['id'] })).map((row) => withoutVersion<Webhook>(row));
+  },
+  add: (webhook) => records.insert('webhooks', webhook),
+  change: (id, change) => changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change })),
+  async remove(webhookId) {
+    const removed = await removeRow(records, 'webhooks', { id: webhookId });
+    for (;;) {
+      const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
+      if (rows.length === 0) return removed !== null;
+      await records.remove('deliveries', rows);
+    }
+  },
+  async claim({ webhookId, now, until, limit }) {
+    const due = await records.list('deliveries', {
+      equal: { webhookId },
+      range: ['nextAttemptAt', '<=', now],
+      order: ['nextAttemptAt'],
+      limit,
+    });
+    const claimed: Delivery[] = [];
+    for (const before of due) {
+      const after = { ...withoutVersion(before), nextAttemptAt: until, attempts: before.attempts + 1 };
+      if (await records.replace('deliveries', before, after)) claimed.push(toDelivery(after));
+    }
+    return claimed;
+  },
+  async postpone(delivery, until) {
+    await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, nextAttemptAt: until }));
+  },
+  async settle(delivery, outcome, now) {
+    await lockLane(records, delivery);
+    if (outcome === 'delivered') await removeRow(records, 'deliveries', keyOf(delivery));
+    else
+      await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({
+        ...row,
+        isWaiting: false,
+        nextAttemptAt: null,
+      }));
+    await goOn(records, delivery, now);
+  },
+  async replay(webhookId, after, now) {
+    const next = { equal: { webhookId }, range: ['userId', '>', after], order: ['userId'], limit: 1 } as const;
+    const [lane] = await records.list('deliveries', next);
+    if (lane === undefined) return null;
+    const { userId } = lane;
+    await lockLane(records, lane);
+    for (const row of await records.list('deliveries', { equal: { webhookId, userId } }))
+      await records.replace('deliveries', row, {
+        ...row,
+        ...{ isWaiting: true, nextAttemptAt: null, attempts: 0, createdAt: now },
+      });
+    await goOn(records, lane, now);
+    return userId;
+  },
+  async hasAtLeast(webhookId, count) {
+    return (await records.list('deliveries', { equal: { webhookId }, skip: count - 1, limit: 1 })).length > 0;
+  },
+  async waiting() {
+    const oldest = { equal: { isWaiting: true }, order: ['createdAt'], limit: COUNTED_AT_MOST } as const;
+    const rows = await records.list('deliveries', oldest);
+    return { count: rows.length, since: rows[0]?.createdAt ?? null };
+  },
+  async purge(before, limit, now) {
+    let count = 0;
+    for (const isWaiting of [true, false]) {
+      const range = ['createdAt', '<', before] as const;
+      const rows = await records.list('deliveries', { equal: { isWaiting }, range, order: ['createdAt'], limit });
+      for (const row of rows) {
+        await lockLane(records, row);
+        await records.remove('deliveries', [row]);
+        await goOn(records, row, now);
+      }
+      count += rows.length;
+    }
+    return count;
+  },
+});

@@ -1,0 +1,100 @@
+import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDelay } from '../../domain/webhook.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
+import type { SendWebhook } from '../ports/hooks.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
+import type { Report } from '../use-case.ts';
+
+/** Requests to one webhook at the same time, so that a slow one takes no room from others. */
+export const AT_ONCE = 10;
+/** Longer than an attempt takes, so that no other instance makes the same one. */
+const LEASE = 30_000;
+/** Milliseconds between two checks that no webhook has too many deliveries. */
+const CHECK_INTERVAL = 60_000;
+
+type DeliverDeps = Pick<Stores, 'webhooks'> & {
+  readonly transactions: Transactions;
+  readonly clock: Clock;
+  readonly send: SendWebhook;
+  readonly random: () => number;
+  readonly report?: Report;
+};
+
+/** Sends what webhooks are to be told, at least once each, and in order for each user. */
+export const deliverWebhooks = (deps: DeliverDeps) => {
+  const { webhooks, clock } = deps;
+  const running = new Map<string, number>();
+  let [isNeeded, checkAt] = [false, 0];
+  const run = async (webhook: Webhook, delivery: Delivery): Promise<void> => {
+    const count = (by: 1 | -1) => running.set(webhook.id, (running.get(webhook.id) ?? 0) + by);
+    count(1);
+    await attempt(deps, webhook, delivery);
+    count(-1);
+  };
+  return {
+    /** Whether there was a webhook at the last look. */
+    isNeeded: (): boolean => isNeeded,
+    /**
+     * Begins to send the deliveries that are due.
+     * @returns a promise for each attempt, which never rejects
+     * @throws AppError DB_QUERY_FAILED
+     */
+    async begin(): Promise<readonly Promise<void>[]> {
+      const enabled = (await webhooks.list()).filter(({ disabledAt }) => disabledAt === null);
+      isNeeded = enabled.length > 0;
+      const now = clock.now();
+      if (isNeeded && now >= checkAt) {
+        checkAt = now + CHECK_INTERVAL;
+        for (const { id } of enabled)
+          if (await webhooks.hasAtLeast(id, MOST_DELIVERIES)) await disable(deps, { webhookId: id });
+      }
+      const begun: Promise<void>[] = [];
+      for (const webhook of enabled) {
+        const limit = AT_ONCE - (running.get(webhook.id) ?? 0);
+        if (limit === 0) continue;
+        const claimed = await webhooks.claim({ webhookId: webhook.id, now, until: now + LEASE, limit });
+        begun.push(...claimed.map((delivery) => run(webhook, delivery)));
+      }
+      return begun;
+    },
+  };
+};
+
+const disable = async ({ webhooks, clock, report }: DeliverDeps, of: Pick<Delivery, 'webhookId'>, status?: number) => {
+  await webhooks.change(of.webhookId, { disabledAt: clock.now() });
+  report?.('webhook', 'disabled', of, status);
+};
+
+const attempt = async (deps: DeliverDeps, webhook: Webhook, delivery: Delivery): Promise<void> => {
+  const [answer, error] = await deps.send(webhook, messageOf(delivery)).then(
+    (given) => [given, undefined] as const,
+    (reason: unknown) => [null, reason] as const,
+  );
+  const { status, retryAfter } = answer ?? { retryAfter: 0 };
+  try {
+    if (status === 410) await disable(deps, delivery, status);
+    else if (status !== undefined && status >= 200 && status < 300) await settle(deps, delivery, 'delivered');
+    else await tryAgainLater(deps, delivery, { status, error, retryAfter });
+  } catch {
+    // The store is unavailable. The delivery is claimed again when its lease ends.
+  }
+};
+
+const settle = async (
+  { transactions, clock, report }: DeliverDeps,
+  delivery: Delivery,
+  outcome: 'delivered' | 'given-up',
+) => {
+  await transactions.run((stores) => stores.webhooks.settle(delivery, outcome, clock.now()));
+  report?.('webhook', outcome, delivery);
+};
+
+type Failure = { readonly status: number | undefined; readonly error: unknown; readonly retryAfter: number };
+
+const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Failure) => {
+  const { webhooks, clock, random, report } = deps;
+  const now = clock.now();
+  const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });
+  report?.('webhook', 'failed', delivery, status, error);
+  if (delay === null) await settle(deps, delivery, 'given-up');
+  else await webhooks.postpone(delivery, now + delay);
+};

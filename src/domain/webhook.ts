@@ -1,0 +1,145 @@
+import type { AccountEvent, EventKind, SessionEnding } from './event.ts';
+
+/** What receivers are told of each kind of event; `null`: nothing, as of what strangers cause without an account, or of what is no change. */
+const TYPES = {
+  registered: 'user.registered',
+  'registration-refused': null,
+  'logged-in': 'session.started',
+  'login-refused': null,
+  'login-code-requested': null,
+  'session-opened': 'session.started',
+  'session-ended': 'session.ended',
+  'session-recovered': null,
+  'device-unproven': null,
+  'device-bound': null,
+  'stepped-up': null,
+  'passkey-added': 'passkey.added',
+  'passkey-removed': 'passkey.removed',
+  'passkey-copy-suspected': 'passkey.copy_suspected',
+  'identity-linked': 'identity.linked',
+  'identity-unlinked': 'identity.unlinked',
+  'second-factor-added': 'second_factor.added',
+  'second-factor-removed': 'second_factor.removed',
+  'recovery-code-used': 'recovery_code.used',
+  'recovery-codes-made': 'recovery_codes.made',
+  'device-remembered': 'device.remembered',
+  'device-forgotten': 'device.forgotten',
+  'password-changed': 'user.password_changed',
+  'password-reset-requested': null,
+  'password-reset': 'user.password_reset',
+  'email-verification-requested': null,
+  'email-verified': 'user.email_verified',
+  'email-change-requested': null,
+  'email-changed': 'user.email_changed',
+  'email-change-undone': 'user.email_change_undone',
+  'factors-undone': 'user.factors_undone',
+  'username-changed': 'user.username_changed',
+  'locale-changed': 'user.locale_changed',
+  'attributes-changed': 'user.attributes_changed',
+  disabled: 'user.disabled',
+  enabled: 'user.enabled',
+  unlocked: null,
+  invited: null,
+  'invitation-revoked': null,
+  deleted: 'user.deleted',
+} as const satisfies Record<EventKind, string | null>;
+
+export type WebhookType = NonNullable<(typeof TYPES)[EventKind]>;
+
+export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType | null => TYPES[kind];
+
+/** The kinds of events by their types. */
+export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map.groupBy(
+  (Object.keys(TYPES) as EventKind[]).filter((kind) => TYPES[kind] !== null),
+  (kind) => TYPES[kind] as WebhookType,
+);
+
+/** What an operator sends to try a webhook. It happened to nobody. */
+export const TEST_TYPE = 'webhook.test';
+
+/** A URL of another program, which is told of events. */
+export type Webhook = {
+  readonly id: string;
+  readonly url: string;
+  /** `null`: all, also those of later versions. */
+  readonly types: readonly WebhookType[] | null;
+  /** Raised by each rotation. The keys are derived from it. */
+  readonly keyNumber: number;
+  /** `whpk_…`, of the current key. An instance whose key is another one does not send. */
+  readonly publicKey: string;
+  /** Whether requests are signed with a shared secret as well. */
+  readonly hasSecret: boolean;
+  readonly createdAt: number;
+  readonly rotatedAt: number | null;
+  /** When the receiver said that it is gone, or too much waited for it. */
+  readonly disabledAt: number | null;
+};
+
+/** An event that a webhook is still to be told of. */
+export type Delivery = {
+  readonly webhookId: string;
+  readonly userId: string;
+  /** Of the user: later events have greater ones. */
+  readonly sequence: number;
+  readonly event: {
+    readonly id: string;
+    readonly type: WebhookType;
+    readonly at: number;
+    readonly sessionId: string | null;
+    readonly reason: SessionEnding | null;
+  };
+  readonly attempts: number;
+  /** Retries are given up by this time. A replay sets it anew. */
+  readonly createdAt: number;
+};
+
+export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType): boolean =>
+  disabledAt === null && (types === null || types.includes(type));
+
+/** Few: a webhook costs a row for each event, and sockets. */
+export const MOST_WEBHOOKS = 20;
+/** Deliveries that may wait for one webhook, and that were given up. With more, it is disabled. */
+export const MOST_DELIVERIES = 100_000;
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+/** How long deliveries are kept for a replay, in milliseconds since the event. */
+export const DELIVERIES_KEPT = 7 * 24 * HOUR;
+/** How long requests are signed with the key before a rotation as well, in milliseconds. */
+export const FORMER_KEY_LIFETIME = 24 * HOUR;
+
+/** Milliseconds after the first attempt, the second, …: the table of Standard Webhooks. */
+const DELAYS = [5 * SECOND, 300 * SECOND, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+const GIVEN_UP_AFTER = DELAYS.reduce((sum, delay) => sum + delay, 0);
+const LONGEST_RETRY_AFTER = 24 * HOUR;
+
+/**
+ * Milliseconds until the next attempt: a tenth more at random at most, and not before the receiver wants it.
+ * @param retryAfter milliseconds
+ * @returns `null` when the delivery is given up.
+ */
+export const webhookRetryDelay = (
+  { attempts, createdAt }: Pick<Delivery, 'attempts' | 'createdAt'>,
+  { now, random, retryAfter }: { readonly now: number; readonly random: number; readonly retryAfter: number },
+): number | null => {
+  const delay = DELAYS[attempts - 1];
+  // What has waited behind another one is old at its first attempt.
+  if (delay === undefined || now - createdAt >= GIVEN_UP_AFTER) return null;
+  return Math.max(Math.round(delay * (1 + random / 10)), Math.min(retryAfter, LONGEST_RETRY_AFTER));
+};
+
+/** What a request says: ids, and no personal data, since receivers keep it. */
+export type WebhookMessage = {
+  /** That of its retries, too. */
+  readonly id: string;
+  readonly type: WebhookType | typeof TEST_TYPE;
+  readonly at: number;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, string>>;
+};
+
+export const messageOf = ({ userId, sequence, event }: Delivery): WebhookMessage => {
+  const { id, type, at, sessionId, reason } = event;
+  const data = { userId, ...(sessionId !== null && { sessionId }), ...(reason !== null && { reason }) };
+  return { id: `msg_${id}`, type, at, sequence, data };
+};

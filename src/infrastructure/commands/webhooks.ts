@@ -1,0 +1,159 @@
+import type { KeyObject } from 'node:crypto';
+import { allowedAddresses, RefusedAddress } from '../../adapters/hooks/addresses.ts';
+import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
+import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
+import { CommandError, invalidArguments } from '../command-error.ts';
+import type { Env } from '../config/variables.ts';
+import { type Config, parseConfig } from '../config.ts';
+import { loadOrCreateHookKey } from '../keys.ts';
+import { openSender } from '../webhooks/delivery.ts';
+import { type Answer, action, type Command } from './command.ts';
+import { type Accounts, openAccounts } from './users/open-accounts.ts';
+
+type Opened = { readonly accounts: Accounts; readonly config: Config };
+
+const within = async (env: Env, work: (opened: Opened) => Promise<Answer>): Promise<Answer> => {
+  const config = parseConfig(env);
+  const accounts = await openAccounts(config);
+  return work({ accounts, config }).finally(accounts.close);
+};
+
+const withWebhook = (env: Env, given: string | undefined, work: (found: Webhook, opened: Opened) => Promise<Answer>) =>
+  within(env, async (opened) => {
+    const found = (await opened.accounts.webhooks.list()).find(({ id }) => id === given?.toUpperCase());
+    if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
+    return work(found, opened);
+  });
+
+/** Nothing of a secret but what is shown once. */
+const shown = ({ id, url, types, publicKey, hasSecret, createdAt, disabledAt }: Webhook, secret?: string): Answer => {
+  const lines = [
+    [id, url],
+    ['  types', types?.join(', ') ?? 'all'],
+    ['  public key', publicKey],
+    ...(secret === undefined ? [] : [['  secret', secret]]),
+    ...(disabledAt === null ? [] : [['  disabled', new Date(disabledAt).toISOString()]]),
+  ];
+  return {
+    text: lines.map((line) => `${line.join('  ')}\n`).join(''),
+    json: { id, url, types, publicKey, hasSecret, secret, createdAt, disabledAt },
+  };
+};
+
+const keysOf = (hookKey: KeyObject, webhook: Pick<Webhook, 'id' | 'hasSecret'>, number: number) => {
+  const { privateKey, secret } = webhookKey(hookKey, webhook, number);
+  return { publicKey: publicHookKey(privateKey), ...(secret && { secret: `whsec_${secret.toString('base64')}` }) };
+};
+
+const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
+  if (given === undefined) return null;
+  const names = given.split(',').map((name) => name.trim());
+  const types = [...WEBHOOK_TYPES.keys()].filter((type) => names.includes(type));
+  if (types.length === new Set(names).size) return types;
+  throw invalidArguments(`--types: expected some of ${[...WEBHOOK_TYPES.keys()].join(', ')}.`);
+};
+
+/** @throws CommandError for a URL that no attempt would be sent to. A name may be resolved later. */
+const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.hash !== '')
+    throw invalidArguments('URL: expected https://host/path, without a name, a password and a fragment.');
+  try {
+    await allowedAddresses(url, webhookAllowedNetworks);
+  } catch (error) {
+    if (!(error instanceof RefusedAddress)) return url.href;
+    throw invalidArguments('URL: its address has to be public, over https, or in WEBHOOK_ALLOWED_NETWORKS.');
+  }
+  return url.href;
+};
+
+const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
+  within(env, async ({ accounts: { webhooks, ids, clock }, config }) => {
+    const types = typesIn(options.types);
+    const url = await urlIn(given, config);
+    if ((await webhooks.list()).length >= MOST_WEBHOOKS)
+      throw new CommandError('too-many', `There are ${MOST_WEBHOOKS} webhooks already.`, 1);
+    const of = { id: ids.next(), hasSecret: options['with-secret'] };
+    const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), of, 1);
+    const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
+    const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
+    await webhooks.add(webhook);
+    return shown(webhook, secret);
+  });
+
+const test = async (webhook: Webhook, { accounts: { clock, ids }, config }: Opened): Promise<Answer> => {
+  const send = openSender(config, clock, new AbortController().signal);
+  const message = { type: TEST_TYPE, at: clock.now(), sequence: 0, data: { webhookId: webhook.id } } as const;
+  const { status } = await send(webhook, { id: `msg_${ids.next()}`, ...message });
+  if (status < 200 || status > 299) throw new CommandError('refused', `The receiver has answered with ${status}.`, 1);
+  return { text: `The receiver has answered with ${status}.\n`, json: { status } };
+};
+
+const rotate = async (webhook: Webhook, { accounts: { webhooks, clock }, config }: Opened): Promise<Answer> => {
+  const keyNumber = webhook.keyNumber + 1;
+  const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), webhook, keyNumber);
+  const changed = { keyNumber, publicKey, rotatedAt: clock.now() };
+  await webhooks.change(webhook.id, changed);
+  return shown({ ...webhook, ...changed }, secret);
+};
+
+const replay = async ({ id }: Webhook, { accounts: { webhooks, transactions, clock } }: Opened): Promise<Answer> => {
+  await webhooks.change(id, { disabledAt: null });
+  let users = 0;
+  for (let user: string | null = ''; user !== null; users += 1) {
+    const after: string = user;
+    user = await transactions.run((stores) => stores.webhooks.replay(id, after, clock.now()));
+  }
+  return { text: `The events of ${users - 1} users are due.\n`, json: { users: users - 1 } };
+};
+
+const ONE = { args: ['ID'], options: { json: true } } as const;
+
+export const webhooks: Command = {
+  actions: {
+    list: action({
+      options: { json: true },
+      does: 'the webhooks, with their public keys',
+      run: ({ env }) =>
+        within(env, async ({ accounts }) => {
+          const all = (await accounts.webhooks.list()).map((webhook) => shown(webhook));
+          return { text: all.map(({ text }) => text).join(''), json: { webhooks: all.map(({ json }) => json) } };
+        }),
+    }),
+    add: action({
+      args: ['URL'],
+      options: { json: true, types: 'TYPE,TYPE', 'with-secret': true },
+      does: 'tells a URL of events from now on, of all types or of some; shows the public key of its signatures (v1a), and\n    with --with-secret, this once, a shared secret for signatures of v1 as well',
+      run: ({ args: [url = ''], options, env }) => add(url, options, env),
+    }),
+    test: action({
+      ...ONE,
+      does: `sends an event of the type ${TEST_TYPE}, and shows the status of the answer`,
+      run: ({ args: [id], env }) => withWebhook(env, id, test),
+    }),
+    rotate: action({
+      ...ONE,
+      does: 'makes another key, and shows it; for a day, requests are signed with the former one as well',
+      run: ({ args: [id], env }) => withWebhook(env, id, rotate),
+    }),
+    replay: action({
+      ...ONE,
+      does: 'sends what is not delivered, and what was given up within a week, again at once; enables a webhook that was disabled',
+      run: ({ args: [id], env }) => withWebhook(env, id, replay),
+    }),
+    remove: action({
+      ...ONE,
+      does: 'tells a URL of nothing more, and drops what is not delivered',
+      run: ({ args: [given], env }) =>
+        withWebhook(env, given, async ({ id }, { accounts }) => {
+          await accounts.webhooks.remove(id);
+          return { text: 'The webhook was removed.\n', json: { id } };
+        }),
+    }),
+  },
+  notes: `The command works beside the service, which learns of changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
+
+--json     one object on standard output, or { "error": { "code", "message" } }
+
+Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such webhook.`,
+};

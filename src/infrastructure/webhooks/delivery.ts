@@ -1,0 +1,89 @@
+import type { Logger } from 'pino';
+import { outageLog } from '../../adapters/log/outage-log.ts';
+import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
+import type { SendWebhook } from '../../application/ports/hooks.ts';
+import type { Storage } from '../../application/ports/transactions.ts';
+import type { Report, Reports } from '../../application/use-case.ts';
+import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
+import type { AccountEvent } from '../../domain/event.ts';
+import { MOST_WEBHOOKS, webhookTypeOf } from '../../domain/webhook.ts';
+import type { Config } from '../config.ts';
+import { createWakeUpSignal, deliver } from '../delivery-loop.ts';
+import { existingHookKey } from '../keys.ts';
+
+type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
+
+/** Imported when it sends: a start does not need TLS for it. */
+export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal): SendWebhook => {
+  const { webhookAllowedNetworks: allowedNetworks } = config;
+  const hookKey = () => existingHookKey(config);
+  return async (...given) => {
+    const { webhookSender } = await import('../../adapters/hooks/webhook-sender.ts');
+    return webhookSender({ hookKey, allowedNetworks, clock, stop })(...given);
+  };
+};
+
+export type WebhookDelivery = ReturnType<typeof webhookDelivery>;
+
+type Parts = {
+  readonly logger: Logger;
+  readonly report: Report;
+  /** Whether `waiting` is read. */
+  readonly isWatched: boolean;
+};
+
+/** How webhooks are told of events in the background. */
+export const webhookDelivery = (
+  config: SenderConfig,
+  { webhooks, transactions, clock }: Pick<Storage, 'webhooks' | 'transactions'> & { readonly clock: Clock },
+  { logger, report, isWatched }: Parts,
+) => {
+  const stop = new AbortController();
+  const wakeUp = createWakeUpSignal();
+  const send = openSender(config, clock, stop.signal);
+  const { begin, isNeeded } = deliverWebhooks({ webhooks, transactions, clock, send, random: Math.random, report });
+  let waiting: Awaited<ReturnType<typeof webhooks.waiting>> = { count: 0, since: null };
+  const countWaiting = async () => {
+    // While the database fails, the last values stay.
+    waiting = await webhooks.waiting().catch(() => waiting);
+  };
+  const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
+  const onIdle = isWatched ? countWaiting : undefined;
+  return {
+    deliver: (signal: AbortSignal) =>
+      deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal),
+    onEvents: (events: readonly AccountEvent[]): void => {
+      if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
+    },
+    waiting: (): WaitingMail => ({
+      count: waiting.count,
+      seconds: waiting.since === null ? 0 : Math.max(0, (clock.now() - waiting.since) / 1_000),
+    }),
+  };
+};
+
+/** Logs the outcome of each attempt, without URLs and bodies. Of an outage of a receiver, only the first failure is a warning. */
+export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
+  const failing = new Map<string, ReturnType<typeof outageLog>>();
+  return (...[outcome, { webhookId, userId, sequence, event, attempts }, status, err]: Reports['webhook']): void => {
+    const line = {
+      webhook: { id: webhookId, event: event?.id, type: event?.type, userId, sequence, attempts, status },
+    };
+    const known = failing.get(webhookId);
+    const outage =
+      known ??
+      outageLog(logger, { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' });
+    failing.set(webhookId, outage);
+    if (outcome === 'disabled')
+      logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
+    else if (outcome === 'given-up') logger.error(line, 'an event was not delivered to a webhook, and is given up');
+    else if (outcome === 'delivered') {
+      outage.succeeded();
+      logger.debug(line, 'an event was delivered to a webhook');
+    } else {
+      if (outage.isOut()) logger.debug({ ...line, err }, 'a webhook failed and is tried again');
+      outage.failed(err, line);
+    }
+  };
+};

@@ -1,0 +1,81 @@
+import { Webhook as Verifier } from 'standardwebhooks';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runHere } from '../../support/processes/commands.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+import { openReceiver, signersOf } from '../../support/webhook-receiver.ts';
+
+describe('npm run webhooks', () => {
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    const { path, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    env = { DATA_DIR: path, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
+    await runHere(['migrate'], env);
+  });
+  const webhooks = async (...args: string[]) => {
+    const { status, stdout } = await runHere(['webhooks', ...args, '--json'], env);
+    return { status, ...JSON.parse(stdout) };
+  };
+
+  it('adds, lists, tests, rotates and removes a webhook', async () => {
+    const { url, received } = await openReceiver();
+    const { id, secret, publicKey } = await webhooks(
+      'add',
+      url,
+      '--types',
+      'user.deleted,session.ended',
+      '--with-secret',
+    );
+    expect({ publicKey, secret }).toEqual({
+      publicKey: expect.stringMatching(/^whpk_[\w+/]{43}=$/),
+      secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/),
+    });
+    const { webhooks: listed } = await webhooks('list');
+    expect(listed).toMatchObject([{ id, url, publicKey, types: ['session.ended', 'user.deleted'], hasSecret: true }]);
+    expect(JSON.stringify(listed)).not.toContain('whsec_');
+    expect((await runHere(['webhooks', 'list'], env)).stdout).toContain(publicKey);
+
+    expect(await webhooks('test', id.toLowerCase())).toEqual({ status: 204 });
+    const rotated = await webhooks('rotate', id);
+    expect(rotated.publicKey).not.toBe(publicKey);
+    await webhooks('test', id);
+    const [first, second] = received;
+    if (first === undefined || second === undefined) expect.unreachable();
+    expect(first.json).toMatchObject({ type: 'webhook.test', sequence: 0, data: { webhookId: id } });
+    const keys = [publicKey, rotated.publicKey];
+    expect([signersOf(first, keys), signersOf(second, keys)]).toEqual([[publicKey], keys]);
+    for (const known of [secret, rotated.secret])
+      expect(new Verifier(known).verify(second.body, second.headers)).toEqual(second.json);
+
+    expect((await webhooks('remove', id)).status).toBe(0);
+    expect(await webhooks('list')).toMatchObject({ webhooks: [] });
+  });
+
+  it('says why a test failed', async () => {
+    const { url } = await openReceiver((_request, response) => response.writeHead(500).end());
+    const { id } = await webhooks('add', url);
+    const error = { code: 'refused', message: 'The receiver has answered with 500.' };
+    expect(await webhooks('test', id)).toEqual({ status: 1, error });
+  });
+
+  it.each([
+    ['add', 'ftp://127.0.0.1/'],
+    ['add', 'http://u:p@127.0.0.1/'],
+    ['add', 'https://127.0.0.1/#part'],
+    ['add', 'https://10.0.0.1/'],
+    ['add', 'http://192.0.2.1/'],
+    ['add', 'https://[::ffff:a9fe:a9fe]/'],
+    ['add', 'https://127.0.0.1/', '--types', 'user.deleted,user.unknown'],
+    ['add'],
+    ['replay'],
+  ])('refuses %s %s', async (...args) => {
+    expect(await webhooks(...args)).toMatchObject({ status: 2, error: { code: 'arguments' } });
+    expect(await webhooks('list')).toMatchObject({ webhooks: [] });
+  });
+
+  it('knows ids alone, and adds twenty webhooks at most', async () => {
+    expect(await webhooks('remove', 'unknown')).toMatchObject({ status: 3, error: { code: 'not-found' } });
+    for (let count = 0; count < 20; count += 1) await webhooks('add', 'http://127.0.0.1/');
+    expect(await webhooks('add', 'http://127.0.0.1/')).toMatchObject({ status: 1, error: { code: 'too-many' } });
+  });
+});

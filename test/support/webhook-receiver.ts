@@ -1,0 +1,43 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export type Received = {
+  readonly headers: Readonly<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>> &
+    IncomingHttpHeaders;
+  readonly body: string;
+  readonly json: { type: string; timestamp: string; sequence: number; data: Record<string, string> };
+};
+
+/** A receiver on the loopback address, until the end of the test. @param answer by default 204 */
+export const openReceiver = async (
+  answer: RequestListener = (_request, response) => response.writeHead(204).end(),
+  host = '127.0.0.1',
+) => {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    received.push({ headers: request.headers as Received['headers'], body, json: JSON.parse(body) });
+    answer(request, response);
+  });
+  await once(server.listen(0, host), 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { received, port, url: `http://${host}:${port}/hooks` };
+};
+
+/** Which of the public keys (`whpk_…`) have signed a request, as a receiver checks it. */
+export const signersOf = ({ headers, body }: Received, publicKeys: readonly string[]): string[] => {
+  const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+  const signatures = headers['webhook-signature'].split(' ').filter((each) => each.startsWith('v1a,'));
+  return publicKeys.filter((text) => {
+    const x = Buffer.from(text.slice('whpk_'.length), 'base64').toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return signatures.some((each) => verify(null, signed, key, Buffer.from(each.slice('v1a,'.length), 'base64')));
+  });
+};

@@ -8,7 +8,7 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from '
 import { followEndedSessions } from '../../client/src/server.ts';
 import { createApp } from '../../examples/resource-server/app.ts';
 import type { IsEnded } from '../../examples/resource-server/authenticate.ts';
-import { NOW, startFeed } from '../support/ended-feed.ts';
+import { startFeed } from '../support/ended-feed.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -197,33 +197,38 @@ describe('the resource server, called from a browser', () => {
 });
 
 describe('the resource server, with the list of ended sessions', () => {
+  const follow = async (baseUrl: string, whenStale: 'stale-ok' | 'refuse') => {
+    const errors: Error[] = [];
+    const onError = (error: Error) => errors.push(error);
+    const { isEnded, close } = followEndedSessions({ baseUrl, issuer: TRUST.issuer, whenStale, onError });
+    onTestFinished(close);
+    return { errors, ...(await startApi(keySetOf(service), [], isEnded)) };
+  };
+
+  it('refuses a user who has logged out, and no other', async () => {
+    const bob = await signUp(service);
+    const { errors, get } = await follow(service.url, 'refuse');
+    await vi.waitFor(() => get(bob.accessToken).expect(200), 20_000);
+    await service.http.get('/auth/clear-cookie').set('Cookie', bob.cookie).expect(200);
+    await vi.waitFor(() => get(bob.accessToken).expect(401).expect('WWW-Authenticate', INVALID), 20_000);
+    await get(ada.accessToken).expect(200);
+    expect(errors).toEqual([]);
+  });
+
   it.each([
     ['stale-ok', 200],
     ['refuse', 503],
-  ] as const)(
-    'refuses a user who has logged out; with %s, it answers %i to others while the service is gone',
-    async (whenStale, whileGone) => {
-      const feed = await startFeed(KEYS.access);
-      const errors: Error[] = [];
-      const options = { baseUrl: feed.url, whenStale, onError: (error: Error) => errors.push(error) };
-      const { isEnded, close } = followEndedSessions(options);
-      onTestFinished(close);
-      const { get, printed } = await startApi(keySetOf(service), [], isEnded);
-      const bob = await signUp(service);
-      await vi.waitFor(() => get(bob.accessToken).expect(200), 20_000);
-      await get(ada.accessToken).expect(200);
-
-      await feed.publish({ sessions: [{ sid: opened(bob.accessToken).header.sid, event_timestamp: NOW }] });
-      await vi.waitFor(() => get(bob.accessToken).expect(401).expect('WWW-Authenticate', INVALID), 20_000);
-      await get(ada.accessToken).expect(200);
-
-      await feed.stop();
-      await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0), 20_000);
-      vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
-      await get(ada.accessToken).expect(whileGone);
-      if (whileGone === 200) expect(printed).toEqual([]);
-    },
-  );
+  ] as const)('with %s answers %i while the service is gone', async (whenStale, status) => {
+    const feed = await startFeed(KEYS.access);
+    await feed.publish({ iss: TRUST.issuer });
+    const { errors, get } = await follow(feed.url, whenStale);
+    await vi.waitFor(() => expect(feed.waiting.size).toBe(1), 20_000);
+    await feed.stop();
+    await vi.waitFor(() => expect(errors).not.toEqual([]), 20_000);
+    await get(ada.accessToken).expect(200);
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+    await get(ada.accessToken).expect(status);
+  });
 });
 
 describe('its program', () => {

@@ -5,6 +5,8 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SendWebhook } from '../../application/ports/hooks.ts';
 import { withTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
+import { traceHeaders } from '../tracing/spans.ts';
+import { requestSpan } from '../tracing/traced-fetch.ts';
 import { allowedAddresses, type Networks, pinnedTo, type Resolve } from './addresses.ts';
 import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
@@ -42,9 +44,9 @@ export const webhookSender =
       const url = new URL(webhook.url);
       const addresses = await allowedAddresses(url, allowedNetworks, resolve);
       signal.throwIfAborted();
-      return answerTo(url, { headers, lookup: pinnedTo(addresses), signal }, body);
+      return answerTo(url, { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal }, body);
     };
-    return withTimeout(timeout, send(), late).finally(() => ending.abort());
+    return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
   };
 
 const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answer> =>
@@ -69,7 +71,7 @@ const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answ
 
 /** RFC 9110 §10.2.3: seconds, or a date. */
 const retryAfterOf = (text: string): number => {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 };

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { allowedAddresses, type Networks } from '../../../src/adapters/hooks/addresses.ts';
 import { publicHookKey, webhookKey } from '../../../src/adapters/hooks/signing.ts';
 import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
+import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../../src/domain/webhook.ts';
 import { aWebhook } from '../../support/builders.ts';
 import { freePort } from '../../support/servers/free-port.ts';
@@ -80,6 +81,27 @@ describe('a request', () => {
     expect(signersOf(firstOf(received), keys)).toEqual(numbers.map((number) => publicKeyOf(webhook, number)));
   });
 
+  it('has a span, without the path, and belongs to its trace', async () => {
+    const spans: unknown[] = [];
+    const start: SpanRecorder['start'] = (name, kind, attributes) => ({
+      ...{ traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', rename: () => undefined },
+      set: (more) => spans.push(more),
+      end: () => spans.push([name, kind, attributes]),
+    });
+    onTestFinished(recordSpans({ samples: () => true, start }));
+    const { url, port, received } = await openReceiver();
+    await send({ url });
+    const server = { 'server.address': '127.0.0.1', 'server.port': port };
+    expect(spans).toEqual([
+      { 'http.response.status_code': 204 },
+      ['POST', 'client', { 'http.request.method': 'POST', ...server }],
+    ]);
+    const traceparent = expect.stringMatching(/^00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0[13]$/);
+    expect(firstOf(received).headers).toMatchObject({ traceparent });
+    await failure({ url }, { allowedNetworks: [] });
+    expect(spans).toContainEqual({ 'error.type': 'Error' });
+  });
+
   it('is not sent by an instance that has another key, or none', async () => {
     const { url, received } = await openReceiver();
     const why = 'this instance has another HOOK_PRIVATE_KEY than the command that added the webhook';
@@ -118,6 +140,7 @@ describe('an answer', () => {
   it.each([
     [503, '120', 120_000],
     [429, '120', 120_000],
+    [429, '10000000000', 10_000_000_000_000],
     [500, '120', 0],
     [503, '-1', 0],
     [503, 'soon', 0],

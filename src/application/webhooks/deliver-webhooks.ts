@@ -8,7 +8,7 @@ import type { Report } from '../use-case.ts';
 export const AT_ONCE = 10;
 /** Longer than an attempt takes, so that no other instance makes the same one. */
 const LEASE = 30_000;
-/** Milliseconds between two checks that no webhook has too many deliveries. */
+/** Milliseconds between two checks whether a webhook has too many deliveries. At the second one, it is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'webhooks'> & {
@@ -24,6 +24,17 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   const { webhooks, clock } = deps;
   const running = new Map<string, number>();
   let [isNeeded, checkAt] = [false, 0];
+  /** Webhooks that had too many deliveries at the last check. A replay of so many gets a while to make them fewer. */
+  let full = new Set<string>();
+  const disableFull = async (enabled: readonly Webhook[]): Promise<void> => {
+    const before = full;
+    full = new Set();
+    for (const { id } of enabled) {
+      if (!(await webhooks.hasAtLeast(id, MOST_DELIVERIES))) continue;
+      if (before.has(id)) await disable(deps, { webhookId: id });
+      else full.add(id);
+    }
+  };
   const run = async (webhook: Webhook, delivery: Delivery): Promise<void> => {
     const count = (by: 1 | -1) => running.set(webhook.id, (running.get(webhook.id) ?? 0) + by);
     count(1);
@@ -42,10 +53,9 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       const enabled = (await webhooks.list()).filter(({ disabledAt }) => disabledAt === null);
       isNeeded = enabled.length > 0;
       const now = clock.now();
-      if (isNeeded && now >= checkAt) {
+      if (now >= checkAt) {
         checkAt = now + CHECK_INTERVAL;
-        for (const { id } of enabled)
-          if (await webhooks.hasAtLeast(id, MOST_DELIVERIES)) await disable(deps, { webhookId: id });
+        await disableFull(enabled);
       }
       const begun: Promise<void>[] = [];
       for (const webhook of enabled) {

@@ -210,9 +210,20 @@ describe('a receiver', () => {
       ...app.webhooks,
       hasAtLeast: async (id: string, count: number) => id === webhook.id && count === 100_000,
     };
-    await Promise.all(await deliverWebhooks({ ...deps, webhooks: full }).begin());
-    expect(outcomes).toEqual(['disabled']);
+    const { begin: beginFull } = deliverWebhooks({ ...deps, webhooks: full });
+    const look = async () => {
+      await beginFull();
+      app.clock.advance(MINUTE);
+      return outcomes;
+    };
+    expect(await look()).toEqual([]);
+    expect(await look()).toEqual(['disabled']);
     expect(await enabled()).toBe(0);
+    // After a replay, there is a minute for making them fewer.
+    await look();
+    await app.webhooks.change(webhook.id, { disabledAt: null });
+    expect(await look()).toEqual(['disabled']);
+    expect(await look()).toEqual(['disabled', 'disabled']);
     await happen('disabled');
     expect(await begin()).toEqual([]);
     expect(await app.webhooks.waiting()).toEqual({ count: 0, since: null });

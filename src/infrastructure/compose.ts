@@ -13,7 +13,6 @@ import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
-import { endedBy } from '../domain/ended-session.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
 import type { BackOffice } from './compose/back-office.ts';
@@ -86,10 +85,9 @@ const build = async (
   const onEvents: typeof audit = (events) => {
     audit(events);
     hooks.onEvents(events);
-    if (endedBy(events).length > 0) endedFeed?.tell();
     webhooks.onEvents(events);
   };
-  const listeners = { onEvents, onOperated: onEvents, onMessages: wakeUp.wake };
+  const listeners = { onEvents, onOperated: onEvents, onEnded: () => endedFeed?.tell(), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endedFeed } from '../../src/adapters/http/ended-feed.ts';
 
 const NEVER = new AbortController().signal;
@@ -26,6 +27,22 @@ describe('who waits for the list of ended sessions', () => {
     await waiting(1);
     second.abort();
     await waiting(0);
+  });
+
+  it('is woken once by all that ends before the list is read again', async () => {
+    const { feed, wait, waiting } = setUp();
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
+    const left = wait('client');
+    await waiting(1);
+    const before = timers.mock.calls.length;
+    for (let ended = 0; ended < 100; ended += 1) {
+      feed.tell();
+      await setImmediate();
+    }
+    expect(timers.mock.calls.length - before).toBeLessThan(20);
+    feed.stop();
+    await left;
   });
 
   it('is answered when the service stops, and at once from then on', async () => {

@@ -106,6 +106,8 @@ export const endedFeed = ({ read, sign }: Source) => {
     },
     /** Something that ended was committed here. */
     tell() {
+      // Who waits knows of the news already, until they are read.
+      if (hasNews) return;
       hasNews = true;
       wakeAll();
     },

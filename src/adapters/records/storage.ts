@@ -1,5 +1,6 @@
 import type { Storage, Stores, Transactions } from '../../application/ports/transactions.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
+import { endedBy } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
 import { endedSessionsOver, eventRepositoryOver, userRepositoryOver } from './accounts.ts';
@@ -55,6 +56,8 @@ export type Listeners = {
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
   /** With the events of operators that were taken. `onEvents` gets none of them then, also not when they are stored here. */
   readonly onOperated?: (events: readonly AccountEvent[]) => void;
+  /** When the list of ended sessions became longer. */
+  readonly onEnded?: () => void;
   /**
    * When there are messages to send at once, not those alone that wait for a poll.
    * @param isForAll whether to send those that wait for a poll as well, because there are so many.
@@ -84,15 +87,16 @@ const tellingTransactions = (transactions: Transactions, listeners: Listeners): 
 /** @param afterCommit calls its argument once the changes are committed. */
 const telling = (
   stores: Stores,
-  { onEvents, onOperated, onMessages }: Listeners,
+  { onEvents, onOperated, onEnded, onMessages }: Listeners,
   afterCommit: (tell: () => void) => unknown,
 ): Stores => {
-  const { events, outbox } = stores;
+  const { endings, events, outbox } = stores;
   return {
     ...stores,
     events: withMethods(events, {
       async add(added) {
         await events.add(added);
+        if (endedBy(added).length > 0) afterCommit(() => onEnded?.());
         const told = onOperated === undefined ? added : added.filter(({ actor }) => actor === null);
         if (told.length > 0) afterCommit(() => onEvents?.(told));
       },
@@ -100,6 +104,12 @@ const telling = (
         const operated = await events.takeOperated(limit);
         if (operated.length > 0) afterCommit(() => (onOperated ?? onEvents)?.(operated));
         return operated;
+      },
+    }),
+    endings: withMethods(endings, {
+      async add(ended) {
+        await endings.add(ended);
+        afterCommit(() => onEnded?.());
       },
     }),
     outbox: withMethods(outbox, {

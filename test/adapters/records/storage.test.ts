@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/audit-log.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
@@ -20,14 +20,17 @@ const watched = async (wrap = (transactions: Transactions) => transactions) => {
   await storage.users.add(user);
   const reports: (readonly AccountEvent[])[] = [];
   const wakings: boolean[] = [];
+  const ended = vi.fn();
   const listeners = {
     onEvents: (events: readonly AccountEvent[]) => reports.push(events),
+    onEnded: ended,
     onMessages: (isForAll: boolean) => wakings.push(isForAll),
   };
   const watched = tellingStorage({ ...storage, transactions: wrap(storage.transactions) }, listeners);
-  return { ...watched, reports, wakings };
+  return { ...watched, reports, wakings, ended };
 };
 const addDisabled = ({ events }: Stores) => events.add([disabled()]);
+const anEnded = () => ({ id: ids.next(), at: NOW, userId: null, sessionId: null, reason: 'operator' }) as const;
 
 describe('the events of a transaction', () => {
   it('are told once, after they are kept', async () => {
@@ -47,6 +50,18 @@ describe('the events of a transaction', () => {
     });
     await expect(failing).rejects.toThrow('afterwards');
     expect(reports).toStrictEqual([]);
+  });
+
+  it.each([
+    ['a user is disabled, also by an operator', addDisabled],
+    ['an operator ends all sessions', (stores: Stores) => stores.endings.add(anEnded())],
+  ])('make the list of ended sessions longer when %s', async (_what, add) => {
+    const { transactions, ended } = await watched();
+    await transactions.run(async (stores) => {
+      await add(stores);
+      expect(ended).not.toHaveBeenCalled();
+    });
+    expect(ended).toHaveBeenCalledOnce();
   });
 
   it('are those of its last run', async () => {

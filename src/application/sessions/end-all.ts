@@ -19,6 +19,9 @@ export const beginEndingAll =
     });
   };
 
+/** A place before all ids: devices may be left where no session was found. */
+const BEFORE_ALL = '';
+
 /** Ends some of them. @returns how many; `null` when nothing is left. */
 export const continueEndingAll =
   (deps: ChangeDeps) =>
@@ -36,6 +39,6 @@ export const continueEndingAll =
       const ended = await Promise.all(due.map((session) => endSession(deps, stores, session, reason)));
       // A device expires so long after it was remembered.
       const isDone = sessions.length < limit && (await stores.devices.purge(at + REMEMBERED_FOR, limit)) < limit;
-      await stores.massEndings.advance(id, isDone ? null : (sessions.at(-1)?.id ?? cursor));
+      await stores.massEndings.advance(id, isDone ? null : (sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL));
       return ended.filter((wasLive) => wasLive).length;
     });

@@ -36,6 +36,14 @@ describe('the end of all sessions', () => {
     expect(await step(2)).toBeNull();
   });
 
+  it('forgets more devices than one step does, also where no session is open', async () => {
+    const { app, ofAda, step, bob } = await setUp();
+    await Promise.all([bob.id, (await ofAda()).user.id].map((userId) => app.sessions.endByUser(userId, null)));
+    await beginEndingAll(app)(OPERATOR, null);
+    expect([await step(1), await step(1), await step(1), await step(1)]).toEqual([0, 0, 0, null]);
+    expect((await ofAda()).devices).toEqual([]);
+  });
+
   it('is done once, however many carry it out', async () => {
     const { app, step } = await setUp();
     await beginEndingAll(app)(OPERATOR, null);

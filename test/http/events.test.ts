@@ -253,8 +253,8 @@ describe('the audit log', () => {
     await deleteAccountAsOperator(service.ports)(ada.user.id, NO_ORIGIN);
     const lines = service.logs.filter(({ userId, msg }) => msg === 'account event' && userId === ada.user.id);
     expect(lines.slice(1)).toMatchObject([
-      { kind: 'deleted' },
       { kind: 'session-ended', reason: 'account-deleted', sessionId: sessionOf(ada) },
+      { kind: 'deleted' },
     ]);
     await as('get', '/users/me', ada).expect(404);
     await as('get', '/users/me/events', ada).expect(404);

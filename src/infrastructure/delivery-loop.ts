@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { outageLog } from '../adapters/log/outage-log.ts';
+import type { Waiting } from '../adapters/metrics/prometheus.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 
 /** Wakes a loop when there is something to send. */
@@ -101,6 +102,24 @@ export const deliver = async (
   if (inProgress.size === 0) return;
   abandon();
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+};
+
+/** What waits to be sent, for the metrics. @param read since when, in epoch milliseconds; `null` when nothing waits. */
+export const countOfWaiting = (
+  read: () => Promise<{ readonly count: number; readonly since: number | null }>,
+  clock: Clock,
+) => {
+  let last: Awaited<ReturnType<typeof read>> = { count: 0, since: null };
+  return {
+    /** Counts anew. While the database fails, the last values stay. */
+    update: async (): Promise<void> => {
+      last = await read().catch(() => last);
+    },
+    waiting: (): Waiting => ({
+      count: last.count,
+      seconds: last.since === null ? 0 : Math.max(0, (clock.now() - last.since) / 1_000),
+    }),
+  };
 };
 
 /** The times of the polls. Wake-ups do not change them. */

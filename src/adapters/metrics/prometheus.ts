@@ -20,12 +20,12 @@ export type Readings = {
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
   /** `null` without mail. */
-  readonly waitingMail: (() => WaitingMail) | null;
-  readonly waitingWebhooks: () => WaitingMail;
+  readonly waitingMail: (() => Waiting) | null;
+  readonly waitingWebhooks: () => Waiting;
 };
 
 /** How many messages or events wait to be sent, and for how many seconds the oldest has waited. */
-export type WaitingMail = { readonly count: number; readonly seconds: number };
+export type Waiting = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, in Redis for all instances, or not reliably for all: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];

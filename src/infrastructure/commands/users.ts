@@ -1,6 +1,7 @@
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
 import { isNote, withoutName } from '../../domain/event.ts';
-import { isVisibleLine, typedName } from '../../domain/text.ts';
+import { isOperatorName } from '../../domain/operator.ts';
+import { typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
@@ -156,7 +157,7 @@ const findUser = async ({ users: stored }: Accounts, account: string): Promise<U
 
 const nameIn = (given: string | undefined): string | undefined => {
   const name = given?.trim();
-  if (name !== undefined && !isVisibleLine(name, 64))
+  if (name !== undefined && !isOperatorName(name))
     throw invalidArguments('--as needs a name of at most 64 visible characters.');
   return name;
 };

@@ -3,12 +3,12 @@ import type { Logger } from 'pino';
 import { deviceNames } from '../../adapters/json/device-names.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
+import type { Waiting } from '../../adapters/metrics/prometheus.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Config } from '../config.ts';
-import { deliver, type WakeUpSignal } from '../delivery-loop.ts';
+import { countOfWaiting, deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';
 import type { OpenTemplates } from './template-files.ts';
 
@@ -44,7 +44,7 @@ export type MailDelivery = {
   readonly send: ReturnType<typeof sendMessages>;
   /** Sends messages until `signal` is aborted. */
   readonly deliver: (signal: AbortSignal) => Promise<void>;
-  readonly waiting: () => WaitingMail;
+  readonly waiting: () => Waiting;
 };
 
 type Parts = {
@@ -66,11 +66,7 @@ export const mailDelivery = (
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
   const send = sendMessages({ ...ports, mailContext, random: Math.random, report });
-  let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
-  const countWaiting = async () => {
-    // While the database fails, the last values stay.
-    waiting = await ports.outbox.waiting().catch(() => waiting);
-  };
+  const { update, waiting } = countOfWaiting(() => ports.outbox.waiting(), ports.clock);
   const abandon = () => ports.mailer.close?.();
   return {
     send,
@@ -78,14 +74,11 @@ export const mailDelivery = (
       deliver(
         {
           ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger },
-          onIdle: isWatched ? countWaiting : undefined,
+          onIdle: isWatched ? update : undefined,
         },
         signal,
       ),
-    waiting: () => ({
-      count: waiting.count,
-      seconds: waiting.since === null ? 0 : Math.max(0, (ports.clock.now() - waiting.since) / 1000),
-    }),
+    waiting,
   };
 };
 

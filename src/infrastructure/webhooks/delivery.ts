@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { outageLog } from '../../adapters/log/outage-log.ts';
-import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SendWebhook } from '../../application/ports/hooks.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
@@ -9,7 +8,7 @@ import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-web
 import type { AccountEvent } from '../../domain/event.ts';
 import { MOST_WEBHOOKS, webhookTypeOf } from '../../domain/webhook.ts';
 import type { Config } from '../config.ts';
-import { createWakeUpSignal, deliver } from '../delivery-loop.ts';
+import { countOfWaiting, createWakeUpSignal, deliver } from '../delivery-loop.ts';
 import { existingHookKey } from '../keys.ts';
 
 type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
@@ -43,23 +42,16 @@ export const webhookDelivery = (
   const wakeUp = createWakeUpSignal();
   const send = openSender(config, clock, stop.signal);
   const { begin, isNeeded } = deliverWebhooks({ webhooks, transactions, clock, send, random: Math.random, report });
-  let waiting: Awaited<ReturnType<typeof webhooks.waiting>> = { count: 0, since: null };
-  const countWaiting = async () => {
-    // While the database fails, the last values stay.
-    waiting = await webhooks.waiting().catch(() => waiting);
-  };
+  const { update, waiting } = countOfWaiting(() => webhooks.waiting(), clock);
   const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
-  const onIdle = isWatched ? countWaiting : undefined;
+  const onIdle = isWatched ? update : undefined;
   return {
     deliver: (signal: AbortSignal) =>
       deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal),
     onEvents: (events: readonly AccountEvent[]): void => {
       if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
     },
-    waiting: (): WaitingMail => ({
-      count: waiting.count,
-      seconds: waiting.since === null ? 0 : Math.max(0, (clock.now() - waiting.since) / 1_000),
-    }),
+    waiting,
   };
 };
 

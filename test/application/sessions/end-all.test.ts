@@ -37,8 +37,8 @@ describe('the end of all sessions', () => {
   });
 
   it('forgets more devices than one step does, also where no session is open', async () => {
-    const { app, ofAda, step, bob } = await setUp();
-    await Promise.all([bob.id, (await ofAda()).user.id].map((userId) => app.sessions.endByUser(userId, null)));
+    const { app, user, ofAda, step, bob } = await setUp();
+    await Promise.all([bob.id, user.id].map((userId) => app.sessions.endByUser(userId, null)));
     await beginEndingAll(app)(OPERATOR, null);
     expect([await step(1), await step(1), await step(1), await step(1)]).toEqual([0, 0, 0, null]);
     expect((await ofAda()).devices).toEqual([]);

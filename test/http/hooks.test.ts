@@ -279,7 +279,7 @@ describe('afterCommit', () => {
     await expect(add(false)).rejects.toThrow('rolled back');
     await add(true);
     await service.http.delete('/users/me').auth(accessToken, { type: 'bearer' }).send(person).expect(200);
-    const kinds = ['registered', ...EVENT_KINDS, 'deleted', 'session-ended'];
+    const kinds = ['registered', ...EVENT_KINDS, 'session-ended', 'deleted'];
     await vi.waitFor(() => expect(heard.map(({ kind }) => kind)).toEqual(kinds));
     expect(new Set(heard.map(({ userId }) => userId))).toEqual(new Set([user.id]));
     expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);

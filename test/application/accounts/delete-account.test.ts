@@ -53,7 +53,7 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
     const { deps, audit } = audited(app);
     await removeAs(deps)();
     const ended = 'session-ended: account-deleted';
-    expect(audit.map(inShort)).toEqual(['deleted', ended, ended]);
+    expect(audit.map(inShort)).toEqual([ended, ended, 'deleted']);
     for (const event of audit) expect(event).toMatchObject({ userId: user.id, ...ORIGIN });
     const ids = audit.flatMap(({ sessionId }) => sessionId ?? []);
     expect(ids.sort()).toEqual(sessions.map(({ id }) => id).sort());

@@ -129,7 +129,7 @@ describe('register', () => {
       if (heard.length > 0) throw new Error('too late');
     };
     await expect(app.register(ADA, { throwIfAborted })).rejects.toThrow('too late');
-    expect(heard).toEqual(['registered', 'deleted', 'session-ended']);
+    expect(heard).toEqual(['registered', 'session-ended', 'deleted']);
     expect(await app.users.findByEmail(ADA.email)).toBeNull();
   });
 

@@ -36,9 +36,11 @@ export const continueEndingAll =
       for (const userId of [...new Set(due.map((session) => session.userId))].toSorted())
         await stores.users.lock(userId);
       const reason = { reason: 'operator', origin: { ...NO_ORIGIN, actor }, note } as const;
-      const ended = await Promise.all(due.map((session) => endSession(deps, stores, session, reason)));
+      let ended = 0;
+      // One after the other: events of a user have an order.
+      for (const session of due) if (await endSession(deps, stores, session, reason)) ended += 1;
       // A device expires so long after it was remembered.
       const isDone = sessions.length < limit && (await stores.devices.purge(at + REMEMBERED_FOR, limit)) < limit;
       await stores.massEndings.advance(id, isDone ? null : (sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL));
-      return ended.filter((wasLive) => wasLive).length;
+      return ended;
     });

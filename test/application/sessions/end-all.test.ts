@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { beginEndingAll, continueEndingAll } from '../../../src/application/sessions/end-all.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
-import { aRememberedDevice } from '../../support/builders.ts';
+import { aRememberedDevice, aWebhook } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 
@@ -42,6 +42,20 @@ describe('the end of all sessions', () => {
     await beginEndingAll(app)(OPERATOR, null);
     expect([await step(1), await step(1), await step(1), await step(1)]).toEqual([0, 0, 0, null]);
     expect((await ofAda()).devices).toEqual([]);
+  });
+
+  it('is told to webhooks in order, one event of a user at a time', async () => {
+    const { app, user, step } = await setUp();
+    const webhook = aWebhook();
+    await app.webhooks.add(webhook);
+    await beginEndingAll(app)(OPERATOR, null);
+    await step(9);
+    const now = app.clock.now();
+    const claimed = await app.webhooks.claim({ webhookId: webhook.id, now, until: now + 1_000, limit: 9 });
+    expect(claimed.map(({ userId, sequence }) => [userId === user.id, sequence]).toSorted()).toEqual([
+      [false, 1],
+      [true, 1],
+    ]);
   });
 
   it('is done once, however many carry it out', async () => {

@@ -52,6 +52,7 @@ describe('compose.yaml', () => {
       const warnings = [...config.databaseWarnings, ...config.warnings];
       expect(warnings).toEqual([expect.stringMatching(/^MAIL_URL is unset/)]);
       expect(environment.PGPASSWORD).toBe(PASSWORD);
+      expect(environmentOf(container)).toHaveProperty('JWT_ISSUER');
       expect(config.redisUrls.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
     },
   );

@@ -7,7 +7,13 @@ import { type GivenStorage, raced } from './given.ts';
 
 const RACERS = 20;
 
-export const webhooks = ({ it }: Tests<GivenStorage>): void => {
+export const webhooks = (tests: Tests<GivenStorage>): void => {
+  /** Without the webhooks of earlier tests, which would be told as well. */
+  const it: typeof tests.it = (name, test) =>
+    tests.it(name, async (given) => {
+      for (const { id } of await given.webhooks.list()) await given.webhooks.remove(id);
+      await test(given);
+    });
   /** Adds a webhook, and events of a user, a millisecond apart. */
   const told = async (given: GivenStorage, events: readonly Partial<AccountEvent>[], webhook = aWebhook()) => {
     await given.webhooks.add(webhook);

@@ -62,7 +62,7 @@ export const SESSIONS: Forgeries = {
   ...each(INVALID_NUMBERS, (rot) => [`rot ${shown(rot)}`, withHeader({ rot })]),
   'a rot among the claims': withClaims({ rot: 0 }),
   ...each(INVALID_IDS, (sid) => [`sid ${shown(sid)}`, withHeader({ sid })]),
-  'a sid among the claims': withClaims(({ header }) => ({ sid: header.sid })),
+  'another sid among the claims': withClaims(() => ({ sid: '01M805M084GXA5E2JTR4FKH6W1' })),
   'details of a user': withClaims({ user: { username: 'ada' } }),
 };
 

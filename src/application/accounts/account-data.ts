@@ -153,6 +153,13 @@ export const existingUser = async ({ users }: Pick<Stores, 'users'>, userId: str
   return user;
 };
 
+/** The user, whom nobody else changes until the end of the transaction. @throws AppError DB_RECORD_NOT_FOUND */
+export const lockedUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
+  const user = await users.lock(userId);
+  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+  return user;
+};
+
 type PageOfEvents = Omit<EventsQuery, 'userId'>;
 type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 

@@ -10,6 +10,7 @@ import type { RandomSecrets } from '../ports/secrets.ts';
 import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevice, forgetDevices } from '../sessions/remember-device.ts';
 import { type ChangeDeps, record } from '../use-case.ts';
+import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
 import { type RemovedFactors, removeFactors } from './remove-added.ts';
 
@@ -24,7 +25,7 @@ export const disableAccount =
       const now = deps.clock.now();
       const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
       const changed = disabled !== null;
-      if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (!changed) await existingUser(stores, userId);
       if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled', note }]);
       const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note });
       return { changed, endedSessions };
@@ -35,9 +36,7 @@ export const enableAccount =
   (deps: ChangeDeps) =>
   (userId: string, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
-      const user = await stores.users.findById(userId);
-      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
-      const { disabledAt } = user;
+      const { disabledAt } = await existingUser(stores, userId);
       if (disabledAt === null) return false;
       const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
       if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
@@ -52,8 +51,7 @@ export const setAttributes =
   (deps: ChangeDeps) =>
   (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
-      const user = await stores.users.lock(userId);
-      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const user = await lockedUser(stores, userId);
       if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
       await stores.users.update(userId, { attributes, now: deps.clock.now() });
       await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
@@ -96,8 +94,7 @@ export const unlockAccount =
   (deps: ChangeDeps & { readonly attempts: LoginAttempts }) =>
   async (userId: string, origin: Origin): Promise<void> => {
     const user = await deps.transactions.run(async (stores) => {
-      const locked = await stores.users.lock(userId);
-      if (locked === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const locked = await lockedUser(stores, userId);
       await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
       return locked;
     });
@@ -112,8 +109,7 @@ export const removeFactorsAsOperator =
   (deps: ChangeDeps & NoticeDeps) =>
   (userId: string, origin: Origin): Promise<RemovedFactors> =>
     deps.transactions.run(async (stores) => {
-      const user = await stores.users.lock(userId);
-      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const user = await lockedUser(stores, userId);
       const removed = await removeFactors(deps, stores, user, { since: 0, origin });
       await forgetDevices(deps, stores, userId, { reason: 'operator', origin });
       const kinds: FactorNotice[] = [
@@ -128,7 +124,10 @@ export const removeFactorsAsOperator =
 
 export type MakeResetLinkDeps = ChangeDeps & { readonly secrets: RandomSecrets };
 
-/** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored. */
+/**
+ * Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
 export const makeResetLink =
   (deps: MakeResetLinkDeps) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
@@ -137,7 +136,7 @@ export const makeResetLink =
     const token = deps.secrets.random();
     const tokenHash = deps.secrets.hashOf(token);
     await deps.transactions.run(async (stores) => {
-      await stores.users.lock(userId);
+      await lockedUser(stores, userId);
       await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
       await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
     });

@@ -1,10 +1,9 @@
 import type { Attributes } from '../../domain/attributes.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
-import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
+import { lockedUser } from './account-data.ts';
 import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
 import { freeUsername } from './import-user.ts';
 import { assertNotReserved } from './links.ts';
@@ -44,13 +43,6 @@ export const createAccount =
       if (sendsLink) await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId: user.id, to: email }]);
       return user;
     });
-
-/** @throws AppError DB_RECORD_NOT_FOUND */
-const lockedUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
-  const user = await users.lock(userId);
-  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
-  return user;
-};
 
 type GivenAddress = Pick<NewAccount, 'email' | 'isProven'> & {
   /** Whether an address that is not proven gets a mail with a link that proves it. */

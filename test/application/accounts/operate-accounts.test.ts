@@ -302,6 +302,12 @@ describe('makeResetLink', () => {
     await reset(token);
   });
 
+  it('makes none for an account that was deleted meanwhile', async () => {
+    const { app, user, make } = await setUp();
+    await app.users.remove(user.id);
+    await expect(make()).rejects.toMatchObject(NO_RECORD);
+  });
+
   it('changes all or nothing', async () => {
     const { app, ofAda, make } = await setUp();
     await expectAllOrNothing(app, ofAda, make);

@@ -1,4 +1,5 @@
-import { kindOf, ormOptions } from './src/adapters/mikro-orm/open-database.ts';
+import { ormOptions } from './src/adapters/mikro-orm/entities.ts';
+import { kindOf } from './src/adapters/mikro-orm/open-database.ts';
 import { parseConfig } from './src/infrastructure/config.ts';
 import { makeFilesPrivate } from './src/infrastructure/private-data.ts';
 

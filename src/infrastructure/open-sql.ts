@@ -19,7 +19,7 @@ export type OpenStorage = Storage & {
   readonly close: () => Promise<void>;
 };
 
-/** Opens a database with MikroORM. @throws Error that names the setting at fault, and the reason. */
+/** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason. */
 export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
   const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);

@@ -10,17 +10,21 @@ const PROGRAM = `
   import { registerHooks } from 'node:module';
   registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context); } });
   for (const path of ${JSON.stringify(STARTED)}) await import(new URL(path, 'file://' + process.cwd() + '/'));
-  await import(new URL('node_modules/@mikro-orm/postgresql/index.js', 'file://' + process.cwd() + '/'));
+  await import(new URL('node_modules/pg/esm/index.mjs', 'file://' + process.cwd() + '/'));
   for (const name of process.moduleLoadList) console.log(name);
 `;
 
 it('a start loads no package that only some services, or later requests, use', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
   const packages = new Set(stdout.split('\n').map((url) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]));
-  expect(packages).toContain('@mikro-orm/sql');
+  expect([...packages]).toEqual(expect.arrayContaining(['kysely', 'pg']));
   const unneeded = [
+    // For tables that are missing or outdated.
+    '@mikro-orm/core',
     '@mikro-orm/mariadb',
     '@mikro-orm/mysql',
+    '@mikro-orm/postgresql',
+    '@mikro-orm/sql',
     '@opentelemetry/api',
     '@opentelemetry/sdk-trace',
     '@simplewebauthn/server',

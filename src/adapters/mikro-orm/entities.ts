@@ -1,22 +1,10 @@
 import { EntitySchema } from '@mikro-orm/core';
+import { MikroORM, type Options } from '@mikro-orm/sql';
 import { type AnyTable, TABLES, uniquesOf } from '../records/tables.ts';
+import type { DatabaseKind, Types } from './options.ts';
 import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
 
-/** What differs between databases in tables and the types of columns. */
-export type Types = {
-  /** The type of an integer of 64 bits. */
-  readonly integer: string;
-  /** The type of a text of any length. */
-  readonly text: string;
-  /** That of a text in a key or an index, whose length some databases bound. */
-  readonly indexedText: string;
-  /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
-  readonly collation: string | null;
-  /** What follows the columns of a table. */
-  readonly tableOptions: string;
-};
-
-type Options = ConstructorParameters<typeof EntitySchema>[0];
+type OptionsOfEntity = ConstructorParameters<typeof EntitySchema>[0];
 
 /** JSON is a text, since `jsonb` of PostgreSQL refuses NUL. */
 const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
@@ -67,15 +55,36 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     uniques: named(prefix, table.unique),
     indexes: named(prefix, table.indexes),
     // The types of properties are those of a class, which these entities have not.
-  } as Options);
+  } as OptionsOfEntity);
 };
 
 /**
- * The entities of all tables, from which MikroORM makes the schema of a database.
+ * One entity for each table.
  * @param prefix the names of the tables, of their indexes and of their foreign keys begin with it.
  */
-export const recordEntities = (types: Types, prefix: string, tables = TABLES): EntitySchema[] => {
+const recordEntities = (types: Types, prefix: string, tables = TABLES): EntitySchema[] => {
   const { users: ofUsers, ...others } = tables;
   const users = entityOf(ofUsers, types, prefix);
   return [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
+};
+
+/** MikroORM with all tables. Also for its command line. */
+export const ormOptions = async (
+  { orm, types }: DatabaseKind,
+  prefix: string,
+  tables = TABLES,
+): Promise<Partial<Options>> => ({
+  ...(await orm()),
+  entities: recordEntities(types, prefix, tables),
+  ensureDatabase: false,
+  allowGlobalContext: true,
+  debug: false,
+  logger: () => undefined,
+});
+
+/** The statements that make all tables, in one text. Connects to no database. */
+export const schemaText = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string> => {
+  // Not `MikroORM.init`, which searches for files of entities.
+  const orm = new MikroORM(await ormOptions(kind, prefix, tables));
+  return kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false }));
 };

@@ -1,5 +1,5 @@
 import { CompiledQuery, type CreateTableBuilder, type RawBuilder, sql } from 'kysely';
-import type { Types } from './entities.ts';
+import type { Types } from './options.ts';
 import type { Sql } from './statements.ts';
 
 /** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */

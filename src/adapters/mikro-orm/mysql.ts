@@ -1,29 +1,34 @@
-import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import type { Options } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
-import type { Types } from './entities.ts';
 import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
-import type { DatabaseKind, ServerOptions } from './options.ts';
+import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
 
 /** @throws Error that names the package which is missing */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MariaDbDriver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
+  const orm = { driver: MariaDbDriver, ...mysqlOptions(options) };
+  const session = mariadbSession(options.statementTimeout);
   return {
-    ...sharedKind('MariaDB', mariadbSession(options.statementTimeout), options),
+    ...sharedKind('MariaDB'),
     dialect: MARIADB,
     types: typesOf('utf8mb4_nopad_bin'),
-    options: { driver: MariaDbDriver, ...mysqlOptions(options) },
+    connect: () => connectBy(orm, session, options),
+    orm: async () => orm,
   };
 };
 
 /** @throws Error that names the package which is missing */
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
   const { MySqlDriver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
+  const orm = { driver: MySqlDriver, ...mysqlOptions(options) };
+  const session = mysqlSession(options.statementTimeout);
   return {
-    ...sharedKind('MySQL', mysqlSession(options.statementTimeout), options),
+    ...sharedKind('MySQL'),
     dialect: MYSQL,
     types: typesOf('utf8mb4_0900_bin'),
-    options: { driver: MySqlDriver, ...mysqlOptions(options) },
+    connect: () => connectBy(orm, session, options),
+    orm: async () => orm,
   };
 };
 
@@ -94,11 +99,29 @@ const mariadbSession = (limit: number): string[] => [
   `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
 ];
 
-const sharedKind = (
-  name: string,
+/** Connects by MikroORM, whose package brings the driver. */
+const connectBy = async (
+  options: Partial<Options>,
   session: readonly string[],
   { statementTimeout, connectionTimeout }: ServerOptions,
-) => ({
+): Promise<Connected> => {
+  const { MikroORM } = await import('@mikro-orm/sql');
+  const { em } = new MikroORM({
+    ...options,
+    entities: [],
+    discovery: { warnWhenNoEntities: false },
+    // It would send something by a connection that is not prepared.
+    ensureDatabase: false,
+    logger: () => undefined,
+  });
+  // Every driver has this method; the type of a connection, which all of them share, does not.
+  const connection = em.getConnection() as unknown as { getNativeClient(): Promise<MysqlPool> };
+  const limits = { statement: statementTimeout, connection: connectionTimeout };
+  const connections = prepareConnections(await connection.getNativeClient(), session, limits);
+  return { db: em.getKysely(), connections };
+};
+
+const sharedKind = (name: string) => ({
   settings: [],
   tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
   schema: inOneStatement,
@@ -110,12 +133,6 @@ const sharedKind = (
       ) as granted
       where privilege_type = 'CREATE' and grantee = concat('''', replace(current_user(), '@', '''@'''), '''')
     ) as may_create`,
-  pool: async (em: SqlEntityManager) => {
-    // Every driver has this method; the type of a connection, which all of them share, does not.
-    const connection = em.getConnection() as unknown as { getNativeClient(): Promise<MysqlPool> };
-    const limits = { statement: statementTimeout, connection: connectionTimeout };
-    return prepareConnections(await connection.getNativeClient(), session, limits);
-  },
   openFailure: (error: unknown) => `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`,
 });
 

@@ -1,10 +1,8 @@
-import { MikroORM, type Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import type { Records } from '../records/records.ts';
 import { TABLES } from '../records/tables.ts';
-import { recordEntities } from './entities.ts';
 import { translatedBy } from './failures.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
@@ -38,15 +36,6 @@ export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<Databas
 
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
-/** MikroORM with one entity for each table. Also for its command line. */
-export const ormOptions = ({ options, types }: DatabaseKind, prefix: string, tables = TABLES): Partial<Options> => ({
-  ...options,
-  entities: recordEntities(types, prefix, tables),
-  ensureDatabase: false,
-  allowGlobalContext: true,
-  debug: false,
-});
-
 export type Opening = {
   readonly migrate: boolean;
   /** With those of the application. Default: those of the service. */
@@ -59,35 +48,32 @@ export type Opening = {
  * @throws Error that names the setting at fault, and the reason.
  */
 export const openDatabase = async (options: DatabaseOptions, opening: Opening): Promise<Database> =>
-  databaseOver(await openOrm(options, opening));
+  databaseOver(await connect(options, opening));
 
-/** MikroORM, over a database that responds. */
-export const openOrm = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
+/** A database that responds. */
+export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
-  // Not `MikroORM.init`, which searches for files of entities.
-  const orm = new MikroORM({ ...ormOptions(kind, prefix, tables), logger: () => undefined });
+  const { db, connections } = await kind.connect();
   let isClosed = false;
   const kysely = (): Sql => {
-    // MikroORM would connect again.
     if (isClosed) throw new LoggableError('the database is closed');
-    return orm.em.getKysely();
+    return db;
   };
   const close = async () => {
     isClosed = true;
-    await orm.close();
+    await db.destroy();
   };
   try {
-    const connections = await kind.pool(orm.em);
-    for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(kysely())(setting));
-    if (migrate) await bringUpToDate({ orm, db: kysely(), kind, prefix, tables });
-    return { orm, kind, prefix, tables, kysely, connections, close };
+    for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(db)(setting));
+    if (migrate) await bringUpToDate({ db, kind, prefix, tables });
+    return { kind, prefix, tables, kysely, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(error instanceof SchemaError ? error.message : kind.openFailure(error));
   }
 };
 
-export const databaseOver = (opened: Awaited<ReturnType<typeof openOrm>>): Database => {
+export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
   const { kind, prefix, tables, kysely, connections, close } = opened;
   const { dialect, time } = kind;
   const translated = translatedBy(dialect.failureOf);

@@ -1,7 +1,6 @@
-import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import type { Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { SqlDialect } from './dialects.ts';
-import type { Types } from './entities.ts';
 import type { Sql } from './statements.ts';
 
 export type SqliteOptions = {
@@ -31,12 +30,35 @@ export type DatabaseOptions = SqliteOptions | ServerOptions;
 /** The current state of a pool of connections. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
+/** What differs between databases in tables and the types of columns. */
+export type Types = {
+  /** The type of an integer of 64 bits. */
+  readonly integer: string;
+  /** The type of a text of any length. */
+  readonly text: string;
+  /** That of a text in a key or an index, whose length some databases bound. */
+  readonly indexedText: string;
+  /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
+  readonly collation: string | null;
+  /** What follows the columns of a table. */
+  readonly tableOptions: string;
+};
+
+/** A database that statements can be sent to. */
+export type Connected = {
+  readonly db: Sql;
+  /** The current state of the pool; `null` without one. */
+  readonly connections: () => PoolState | null;
+};
+
 /** How the service opens one kind of database. */
 export type DatabaseKind = {
   readonly dialect: SqlDialect;
   readonly types: Types;
-  /** The driver and its options. */
-  readonly options: Partial<Options>;
+  /** What opens the file or connections when something is sent. */
+  readonly connect: () => Promise<Connected>;
+  /** The options of MikroORM, which makes the schema. Loads it, which takes a fifth of the time of a start. */
+  readonly orm: () => Promise<Partial<Options>>;
   /** Executed once, when the database is opened. */
   readonly settings: readonly string[];
   /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
@@ -49,8 +71,6 @@ export type DatabaseKind = {
   readonly time: string | null;
   /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
   readonly about: string;
-  /** Prepares the pool of the driver, before anything is sent, and tells its state; `null` without one. */
-  readonly pool: (em: SqlEntityManager) => Promise<() => PoolState | null>;
   /** Why the database cannot be opened, for the operator. Names the setting at fault. */
   readonly openFailure: (error: unknown) => string;
 };

@@ -4,12 +4,13 @@ import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';
 
 /** The parts of the driver's pool and clients that are used here. */
-type Pool = {
+export type Pool = {
   readonly options: object;
   readonly Client: new (options: object) => Client;
   readonly ending: boolean;
   connect: () => Promise<Client>;
-  on(event: 'acquire' | 'remove', listener: (client: Client) => void): unknown;
+  on(event: 'acquire' | 'connect' | 'remove', listener: (client: Client) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
   on(event: 'release', listener: (error: unknown, client: Client) => void): unknown;
 };
 type Query = (...given: readonly unknown[]) => unknown;
@@ -21,6 +22,7 @@ type Client = {
   readonly ssl: unknown;
   readonly connection: Connection;
   query: Query;
+  on(event: 'error', listener: () => void): unknown;
   emit(event: 'error', error: Error): unknown;
   /** Returns the client to the pool, which closes it if there is an error. */
   release: (error?: Error) => void;
@@ -37,6 +39,7 @@ type Connection = {
 
 /**
  * Options of the driver by which its pool limits the time of queries, leaves servers that became read-only, and prepares statements.
+ * `onPoolCreated` is for the pool that is made with the others.
  * @param limit milliseconds that a query may take.
  */
 export const poolOptions = (limit: number) => {
@@ -47,6 +50,7 @@ export const poolOptions = (limit: number) => {
       pool = created;
       leaveServer = leavingServer(created);
       refuseWhenEnding(created);
+      surviveLostConnections(created);
     },
     /** Awaited by the pool before it hands a new connection out. */
     async onConnect(client: Client) {
@@ -119,6 +123,13 @@ const refuseWhenEnding = (pool: Pool): void => {
     client.release();
     throw new LoggableError('the database is closed');
   };
+};
+
+/** An `error` without a listener would end the process. The query that is under way fails by itself, and the pool discards the connection. */
+const surviveLostConnections = (pool: Pool): void => {
+  const ignore = () => undefined;
+  pool.on('error', ignore);
+  pool.on('connect', (client) => client.on('error', ignore));
 };
 
 /** read_only_sql_transaction */

@@ -1,66 +1,82 @@
-import type { Options, SqlEntityManager } from '@mikro-orm/sql';
+import { createRequire } from 'node:module';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
-import { poolOptions } from './postgresql-pool.ts';
+import { type Pool, poolOptions } from './postgresql-pool.ts';
 
-export const postgresqlKind = async (options: ServerOptions): Promise<DatabaseKind> => ({
-  dialect: POSTGRESQL,
-  types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
-  options: await driverOptions(options),
-  settings: [],
-  // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.
-  tables: `select relname as name, nspname = current_schema() as is_here from pg_class
+export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
+  const dbName = databaseName(options.url);
+  return {
+    dialect: POSTGRESQL,
+    types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
+    async connect() {
+      const pool = openPool(options);
+      return {
+        db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+        connections: () => ({
+          used: pool.totalCount - pool.idleCount,
+          idle: pool.idleCount,
+          waiting: pool.waitingCount,
+        }),
+      };
+    },
+    async orm() {
+      const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
+      const pool = openPool(options);
+      return { driver: PostgreSqlDriver, dbName, driverOptions: new PostgresDialect({ pool }) };
+    },
+    settings: [],
+    // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.
+    tables: `select relname as name, nspname = current_schema() as is_here from pg_class
     join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-  // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
-  schema: (sql) => sql.replace(/^(create table "\w*(?<!ended_)sessions" .*);$/m, '$1 with (fillfactor = 85);'),
-  sessions: postgresqlSessions,
-  time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
-  about: `select 'PostgreSQL ' || current_setting('server_version') as version,
+    // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
+    schema: (sql) => sql.replace(/^(create table "\w*(?<!ended_)sessions" .*);$/m, '$1 with (fillfactor = 85);'),
+    sessions: postgresqlSessions,
+    time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
+    about: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
-  pool: poolGauge,
-  openFailure: (error) =>
-    `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,
-});
-
-/**
- * The driver parses the URL, since MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter that
- * poolers refuse (ADR 0019).
- */
-const driverOptions = async ({ url, ...pool }: ServerOptions): Promise<Partial<Options>> => {
-  const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
-  return {
-    driver: PostgreSqlDriver,
-    dbName: databaseName(url),
-    driverOptions: {
-      ...poolOptions(pool.statementTimeout),
-      application_name: 'tandem',
-      max: pool.poolSize,
-      connectionTimeoutMillis: pool.connectionTimeout,
-      idleTimeoutMillis: pool.idleTimeout,
-      keepAlive: true,
-      connectionString: url,
-    },
+    openFailure: (error) =>
+      `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,
   };
+};
+
+/** The parts of the driver's pool that are used here. */
+type CountingPool = Pool &
+  PostgresPool & {
+    readonly totalCount: number;
+    readonly idleCount: number;
+    readonly waitingCount: number;
+  };
+
+type Driver = { readonly Pool: new (options: object) => CountingPool };
+const require = createRequire(import.meta.url);
+
+/** The driver parses the URL. No option may become a startup parameter that poolers refuse (ADR 0019). */
+const openPool = ({ url, ...limits }: ServerOptions): CountingPool => {
+  // It has no types, and no other database needs it.
+  const driver: Driver = require('pg');
+  const { onPoolCreated, ...preparing } = poolOptions(limits.statementTimeout);
+  const pool = new driver.Pool({
+    ...preparing,
+    application_name: 'tandem',
+    max: limits.poolSize,
+    connectionTimeoutMillis: limits.connectionTimeout,
+    idleTimeoutMillis: limits.idleTimeout,
+    keepAlive: true,
+    connectionString: url,
+  });
+  onPoolCreated(pool);
+  return pool;
 };
 
 const databaseName = (url: string): string => {
   const [, name = ''] = /^[^:]+:\/\/[^/]*\/([^?#]+)/.exec(url) ?? [];
   if (name === '') throw new Error('DATABASE_URL names no database');
   return decodeURIComponent(name);
-};
-
-/** The part of the driver's pool that is used here. */
-type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
-
-/** Every driver has this method; the type of a connection, which all of them share, does not. */
-const poolGauge: DatabaseKind['pool'] = async (em: SqlEntityManager) => {
-  const connection = em.getConnection() as unknown as { getNativeClient(): Promise<Pool> };
-  const pool = await connection.getNativeClient();
-  return () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount });
 };
 
 /** invalid_schema_name: the search_path names no schema that exists, so tables can be created in none. */

@@ -1,4 +1,3 @@
-import type { MikroORM } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { TABLES } from '../records/tables.ts';
@@ -13,7 +12,6 @@ export class SchemaError extends Error {
 }
 
 export type Opened = {
-  readonly orm: MikroORM;
   readonly db: Sql;
   readonly kind: DatabaseKind;
   /** Of the names of tables. */
@@ -77,9 +75,11 @@ export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<re
   (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
 const inTransaction = async (opened: Opened): Promise<void> => {
-  const { orm, db, kind, prefix, migrations = MIGRATIONS } = opened;
+  const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
-  const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).split(/;\n+/);
+  // With MikroORM, which no start needs whose tables are up to date.
+  const { schemaText } = await import('./entities.ts');
+  const schema = (await schemaText(kind, prefix, declared)).split(/;\n+/);
   await kind.dialect.transact(db, async (transaction) => {
     const send = sendTo(transaction);
     const note = (...names: string[]) =>

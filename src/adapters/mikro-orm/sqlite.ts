@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { SqliteDriver } from '@mikro-orm/sql';
-import { type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { systemReason } from '../log/redact-error.ts';
 import { statementName } from './built-statements.ts';
 import { SQLITE } from './dialects.ts';
@@ -13,15 +12,15 @@ import { makeDatabasePrivate } from './private-file.ts';
  * take the last moments, and never corrupts the file: it has an effect at checkpoints only. With `full`, each commit is on the disk.
  */
 export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind => {
-  // What is wrong with the directory is said when the file is opened.
-  const options = () => {
-    makeDatabasePrivate(path);
-    return nodeSqlite(path);
-  };
+  const dialect = nodeSqlite(path);
   return {
     dialect: SQLITE,
     types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null, tableOptions: 'strict' },
-    options: { driver: SqliteDriver, dbName: path, driverOptions: options },
+    connect: async () => ({ db: new Kysely({ dialect }), connections: () => null }),
+    async orm() {
+      const { SqliteDriver } = await import('@mikro-orm/sql');
+      return { driver: SqliteDriver, dbName: path, driverOptions: dialect };
+    },
     settings: ['pragma journal_mode = wal', `pragma synchronous = ${synchronous}`, 'pragma foreign_keys = on'],
     tables: `select name, true as is_here from sqlite_schema where type in ('table', 'view')`,
     // Each create of a table is a line.
@@ -29,7 +28,6 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     sessions: sqliteSessions,
     time: null,
     about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,
-    pool: async () => () => null,
     openFailure: (error) =>
       `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${systemReason(error)}`,
   };
@@ -55,6 +53,7 @@ const nodeSqlite = (path: string): SqliteDialect =>
     // Loaded here, since Node.js 22 warns of it.
     database: async () => {
       const { DatabaseSync } = await import('node:sqlite');
+      makeDatabasePrivate(path);
       return keepingStatements(new DatabaseSync(path));
     },
   });

@@ -45,7 +45,7 @@ const openDatabase = async (
   over: (defaults: Storage) => Storage = (defaults) => defaults,
 ): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  // Imported only without a storage of the caller: MikroORM is slow to load.
+  // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { checks, clock, connections, close, ...defaults } = await openSql(config.database, {
     migrate: config.migrateOnStart,

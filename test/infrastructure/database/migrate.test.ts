@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS, type Migration } from '../../../src/adapters/mikro-orm/migrations.ts';
-import { openOrm } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { connect } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { bringUpToDate, schemaState } from '../../../src/adapters/mikro-orm/schema.ts';
 import { TABLES } from '../../../src/adapters/records/tables.ts';
@@ -23,7 +23,7 @@ const open = async (options: DatabaseOptions, migrate = true): Promise<Database>
 
 /** An instance of a version with these migrations after those of today, over connections of its own. */
 const instance = async (options: DatabaseOptions, migrations: readonly Migration[]) => {
-  const opened = await openOrm(options, { migrate: false });
+  const opened = await connect(options, { migrate: false });
   onTestFinished(opened.close);
   return { ...opened, db: opened.kysely(), migrations: [...MIGRATIONS, ...migrations] };
 };

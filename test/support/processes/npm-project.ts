@@ -15,10 +15,10 @@ const outside = (): NodeJS.ProcessEnv => {
   return { ...Object.fromEntries(kept), PATH: [dirname(process.execPath), ...path].join(delimiter) };
 };
 
-/** Exact versions of the development dependencies with these names. */
+/** Exact versions of the dependencies with these names. */
 export const versionsOf = (...names: readonly string[]): Readonly<Record<string, string>> => {
-  const { devDependencies } = JSON.parse(readText('package.json'));
-  return Object.fromEntries(names.map((name) => [name, devDependencies[name]]));
+  const { dependencies, devDependencies } = JSON.parse(readText('package.json'));
+  return Object.fromEntries(names.map((name) => [name, dependencies[name] ?? devDependencies[name]]));
 };
 
 export type NpmProject = {

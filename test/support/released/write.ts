@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MikroORM } from '@mikro-orm/sql';
-import { kindOf, openDatabase, ormOptions } from '../../../src/adapters/mikro-orm/open-database.ts';
+import { schemaText } from '../../../src/adapters/mikro-orm/entities.ts';
+import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';
@@ -78,10 +78,7 @@ const insertsOf = async (records: Records, { quote, toBoolean }: Form): Promise<
 };
 
 const schemaOf = async (options: DatabaseOptions): Promise<string[]> => {
-  const kind = await kindOf(options);
-  const orm = new MikroORM({ ...ormOptions(kind, ''), logger: () => undefined });
-  const schema = kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false })).trim();
-  await orm.close();
+  const schema = (await schemaText(await kindOf(options), '')).trim();
   return [
     'create table tandem_migrations (name varchar(100) primary key)',
     `insert into tandem_migrations (name) values ('tables')`,

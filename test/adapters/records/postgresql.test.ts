@@ -20,6 +20,8 @@ const TABLES = [
   'operations',
   'ended_sessions',
   'mass_endings',
+  'webhooks',
+  'webhook_deliveries',
 ];
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 

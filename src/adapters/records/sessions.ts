@@ -133,9 +133,13 @@ export const sessionRepositoryOver = (
 export const massEndingsOver = (records: Records): MassEndings => ({
   add: (ending) => records.insert('massEndings', ending),
   async next() {
-    const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
-    const locked = first === undefined ? null : await records.lock('massEndings', { id: first.id });
-    return locked && withoutVersion<MassEnding>(locked);
+    // Another instance may have taken the last step of the first one, which says nothing about the next one.
+    return untilDone(async () => {
+      const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
+      if (first === undefined) return null;
+      const locked = await records.lock('massEndings', { id: first.id });
+      return locked === null ? undefined : withoutVersion<MassEnding>(locked);
+    });
   },
   async advance(id, cursor) {
     if (cursor === null) await removeRow(records, 'massEndings', { id });

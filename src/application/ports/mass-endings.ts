@@ -12,6 +12,7 @@ export type MassEnding = {
 /**
  * Stores the ends of all sessions that are not done yet.
  * - has the earliest one, where its last step has left it, until it is done
+ * - has the next one for who waited while the earliest one was done
  */
 export interface MassEndings {
   add(ending: MassEnding): Promise<void>;

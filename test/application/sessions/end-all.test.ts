@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { Transactions } from '../../../src/application/ports/transactions.ts';
 import { beginEndingAll, continueEndingAll } from '../../../src/application/sessions/end-all.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
-import { aRememberedDevice, aWebhook } from '../../support/builders.ts';
+import { anId, aRememberedDevice, aWebhook } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 
@@ -56,6 +58,38 @@ describe('the end of all sessions', () => {
       [false, 1],
       [true, 1],
     ]);
+  });
+
+  it('ends those too that replace one of them meanwhile, as a thief with a copied token could have it done', async () => {
+    const { app, ofAda, session, user, step } = await setUp();
+    const [{ id: sessionId } = expect.unreachable()] = (await ofAda()).sessions.toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
+    app.clock.advance(1_000);
+    await beginEndingAll(app)(OPERATOR, null);
+    app.clock.advance(1_000);
+    const replaced = await app.endOtherSessions({ userId: user.id, sessionId, presented: [session.refreshToken] });
+    while ((await step(2)) !== null);
+    expect((await ofAda()).sessions).toEqual([]);
+    await expect(app.refresh([replaced?.refreshToken ?? 'none'])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('ends one that has replaced another after that was read', async () => {
+    const { app, ofAda } = await setUp();
+    await beginEndingAll(app)(OPERATOR, null);
+    const [first = expect.unreachable()] = (await ofAda()).sessions;
+    const replacing = (sessions: SessionRepository): SessionRepository => ({
+      ...sessions,
+      async listAll(after, limit) {
+        const found = await sessions.listAll(after, limit);
+        if (await sessions.end(first)) await sessions.add({ ...first, id: anId(), createdAt: first.createdAt + 1 });
+        return found;
+      },
+    });
+    const run: Transactions['run'] = (work) =>
+      app.transactions.run((stores) => work({ ...stores, sessions: replacing(stores.sessions) }));
+    await continueEndingAll({ ...app, transactions: { run } })(9);
+    expect((await ofAda()).sessions).toEqual([]);
   });
 
   it('is done once, however many carry it out', async () => {

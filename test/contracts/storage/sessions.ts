@@ -23,6 +23,20 @@ export const massEndings = ({ it }: Tests<GivenStorage>): void => {
     await massEndings.advance(first.id, null);
     expect(await next()).toStrictEqual(second);
   });
+
+  it('has the next one for who waited while the earliest one was done', async ({ massEndings, transactions }) => {
+    const ids = Array.from({ length: 6 }, () => anId());
+    for (const id of ids) await massEndings.add({ id, at: NOW, note: null, actor: null, cursor: null });
+    const finish = () =>
+      transactions.run(async (stores) => {
+        const next = await stores.massEndings.next();
+        if (next !== null) await stores.massEndings.advance(next.id, null);
+        return next?.id;
+      });
+    const done = await Promise.all(ids.map(finish));
+    expect(done.toSorted()).toStrictEqual(ids.toSorted());
+    expect(await massEndings.next()).toBeNull();
+  });
 };
 
 export const keeping = ({ it }: Tests<GivenSessions>): void => {

@@ -73,7 +73,8 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
       kind,
       to,
       email,
-      origin,
+      // Without the name of an operator.
+      origin: { userAgent: origin.userAgent, address: origin.address, requestId: origin.requestId },
       createdAt,
       attempts,
     })),

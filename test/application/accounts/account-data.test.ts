@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { exportAccount, listEvents } from '../../../src/application/accounts/account-data.ts';
-import { COUNTING_PERIOD, EVENTS_KEPT } from '../../../src/domain/event.ts';
+import { COUNTING_PERIOD, EVENTS_KEPT, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 import { anEvent, aRememberedDevice } from '../../support/builders.ts';
@@ -15,7 +15,8 @@ describe('exportAccount', () => {
   it('returns everything that is stored about a user, and no secret', async () => {
     const { app, user, session, linkIn, exported } = await setUp();
     await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-    await app.enqueue({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
+    const message = { kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' } as const;
+    await app.enqueue(message, { ...NO_ORIGIN, actor: 'Una' });
     app.clock.advance(MINUTE);
     await app.users.update(user.id, { attributes: { roles: ['admin'] }, now: user.updatedAt });
     await app.refresh([session.refreshToken]);

@@ -154,6 +154,7 @@ describe('a program of an operator', () => {
     ['no address', 'post', '/users', {}, 'email'],
     ['no address at all', 'put', `/users/${UNKNOWN}/email`, { email: 'none' }, 'email'],
     ['a hidden character', 'post', `/users/${UNKNOWN}/disable`, { reason: 'a\u202Eb' }, 'reason'],
+    ['no reason for all users', 'delete', '/sessions', { userId: UNKNOWN }, 'reason'],
     ['a long reason', 'delete', '/sessions', { reason: 'a'.repeat(201) }, 'reason'],
     ['a reserved name', 'put', `/users/${UNKNOWN}/attributes`, { attributes: { sub: 1 } }, 'attributes'],
   ])('is told which field is not valid: %s', async (_what, method, path, body, field) => {

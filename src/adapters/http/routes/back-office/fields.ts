@@ -70,3 +70,5 @@ const Reason = v.pipe(
 );
 
 export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));
+/** For what is about all users: a request that was meant for one, and does not say so, ends nothing. */
+export const RequiredReason = v.object({ reason: Reason });

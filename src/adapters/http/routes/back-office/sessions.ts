@@ -6,7 +6,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { Id, IdParams } from '../../routing/fields.ts';
 import { SessionsJson } from '../accounts/export.ts';
 import { originOfOperator } from './back-office.ts';
-import { type BackOfficeDeps, EndedSessions, READS, ReasonBody, WRITES } from './fields.ts';
+import { type BackOfficeDeps, EndedSessions, READS, ReasonBody, RequiredReason, WRITES } from './fields.ts';
 
 /** Sessions of one transaction, as in the background. */
 const STEP = 100;
@@ -55,11 +55,11 @@ export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [
     {
       ...{ ...WRITES, name: 'operators-end-all-sessions', method: 'DELETE', path: '/sessions' },
       summary: 'End the sessions of all users; with 202, the rest ends in the background',
-      request: { body: ReasonBody },
+      request: { body: RequiredReason },
       response: { or: 202, data: v.object({ ...EndedSessions.entries, isDone: v.boolean() }) },
     },
     async ({ body }, ctx) => {
-      await beginEndingAll(deps)(originOfOperator(ctx), body?.reason ?? null);
+      await beginEndingAll(deps)(originOfOperator(ctx), body.reason);
       const begunAt = performance.now();
       for (let endedSessions = 0; ; ) {
         const ended = await continueEndingAll(deps)(STEP);

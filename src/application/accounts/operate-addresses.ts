@@ -6,7 +6,7 @@ import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { lockedUser } from './account-data.ts';
 import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
 import { freeUsername } from './import-user.ts';
-import { assertNotReserved } from './links.ts';
+import { assertNotReserved, removeUndos } from './links.ts';
 import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
 
 export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & FirstProofDeps;
@@ -47,23 +47,32 @@ export const createAccount =
 type GivenAddress = Pick<NewAccount, 'email' | 'isProven'> & {
   /** Whether an address that is not proven gets a mail with a link that proves it. */
   readonly sendsLink: boolean;
+  /** Whether no former address can take the account back: somebody else had taken it over. Default: false. */
+  readonly withoutUndo?: boolean;
 };
 
 /**
  * Gives an account another address. A former one that was proven is told so, and can take the account back for a week; one that nobody has
- * proven may be a stranger's.
+ * proven may be a stranger's, whose links end.
  * @returns whether it is another one. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
  */
 export const setEmail =
   (deps: OperateAddressesDeps) =>
-  (userId: string, { email: given, isProven, sendsLink }: GivenAddress, origin: Origin): Promise<boolean> =>
+  (
+    userId: string,
+    { email: given, isProven, sendsLink, withoutUndo = false }: GivenAddress,
+    origin: Origin,
+  ): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedUser(stores, userId);
+      if (withoutUndo) await removeUndos(deps, stores, userId, () => true);
       const [email, now] = [canonicalEmail(given), deps.clock.now()];
       if (email === before.email) return false;
       const emailVerifiedAt = isProven ? now : null;
       const user = (await stores.users.update(userId, { email, emailVerifiedAt, now })) ?? before;
-      await settleEmailChange(deps, stores, { before, user, origin, keepsFormer: before.emailVerifiedAt !== null });
+      const keepsFormer = before.emailVerifiedAt !== null && !withoutUndo;
+      await settleEmailChange(deps, stores, { before, user, origin, keepsFormer });
+      if (!keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
       if (isProven && before.emailVerifiedAt === null)
         await removeAddedBeforeProof(deps, stores, user, {
           reason: 'address-proven',

@@ -57,11 +57,12 @@ export const users = (overrides: StorageOverrides = {}): Command => {
       run: async ({ args: [user = '', text], options, env, terminal }) => {
         const { yes, 'dry-run': dryRun } = options;
         const asked = { command, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
-        const { reason, proven: isProven = false } = options as unknown as {
-          readonly reason?: string;
-          readonly proven?: boolean;
+        const given = {
+          text: '',
+          attributes: {},
+          ...statedIn(options as unknown as Stated),
+          ...change.read?.(text ?? ''),
         };
-        const given = { text: '', attributes: {}, note: noteIn(reason), isProven, ...change.read?.(text ?? '') };
         return within(env, user, (accounts, found) => makeChange(accounts, found, change, given, asked));
       },
     });
@@ -169,6 +170,15 @@ const noteIn = (given: string | undefined): string | null => {
     throw invalidArguments('--reason needs a text of at most 200 visible characters on one line.');
   return note ?? null;
 };
+
+type Stated = { readonly reason?: string; readonly proven?: boolean; readonly final?: boolean };
+
+/** What some changes have options for. */
+const statedIn = ({ reason, proven = false, final = false }: Stated) => ({
+  note: noteIn(reason),
+  isProven: proven,
+  withoutUndo: final,
+});
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 

@@ -77,6 +77,24 @@ describe('setEmail', () => {
     expect([await pending(), await purposes()]).toEqual([[], []]);
   });
 
+  it('takes from whom the former address was the links that bring it back: an address that nobody has proven, or as asked', async () => {
+    const { app, user, purposes, linkIn, set } = await setUp(false);
+    const notice = { kind: 'passkey-added', to: EMAIL } as const;
+    await linkIn(notice, 'factors-undo');
+    await set({ isProven: true });
+    expect(await purposes()).toEqual([]);
+    await linkIn({ ...notice, to: NEW }, 'factors-undo');
+    await set({ email: EMAIL, isProven: true });
+    await app.sendAll();
+    expect(await purposes()).toEqual(['email-change-undo', 'factors-undo']);
+    await app.enqueue({ ...notice, userId: user.id });
+    expect(await set({ email: EMAIL, withoutUndo: true })).toBe(false);
+    expect(await purposes()).toEqual([]);
+    await set({ isProven: true, withoutUndo: true });
+    const mails = await app.sendAll();
+    expect([mails.length, await purposes()]).toEqual([1, []]);
+  });
+
   it.each([
     ['ends what was opened', false, { sessions: [], user: { emailVerifiedAt: expect.any(Number) } }],
     ['keeps what was opened, if the former one was proven', true, { sessions: [{}] }],

@@ -35,7 +35,7 @@ export type Change = {
   /** What the help calls what comes after USER, and its value. */
   readonly args?: readonly string[];
   /** `reason` says to the user why. */
-  readonly options?: Readonly<{ reason?: 'TEXT'; proven?: true }>;
+  readonly options?: Readonly<{ reason?: 'TEXT'; proven?: true; final?: true }>;
   readonly read?: (text: string) => Pick<Given, 'attributes'> | Pick<Given, 'text'>;
   /** @throws CommandError */
   readonly assertPossible?: (user: User, accounts: Accounts) => void;
@@ -56,6 +56,7 @@ export type Given = {
   readonly attributes: Attributes;
   readonly note: string | null;
   readonly isProven: boolean;
+  readonly withoutUndo: boolean;
 };
 
 type Asked = {
@@ -181,13 +182,13 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     },
   },
   'set-email': {
-    does: "gives the account another address, which gets a link to prove it unless --proven says that it is the user's",
+    does: "gives the account another address, which gets a link to prove it unless --proven says that it is the user's;\n    with --final, the former address cannot take the account back",
     args: ['EMAIL'],
-    options: { proven: true },
+    options: { proven: true, final: true },
     read: (text) => ({ text: emailIn(text) }),
     intent: (name, _data, { text }) => `Give ${name} the address ${printable(text)}`,
-    async make(accounts, user, { origin, text: email, isProven }) {
-      const given = { email, isProven, sendsLink: accounts.hasMail };
+    async make(accounts, user, { origin, text: email, isProven, withoutUndo }) {
+      const given = { email, isProven, sendsLink: accounts.hasMail, withoutUndo };
       const changed = await setEmail(accounts)(user.id, given, origin);
       const text = changed
         ? `${nameOf({ ...user, email })}: the address is changed.\n`

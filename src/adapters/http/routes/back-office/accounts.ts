@@ -90,12 +90,13 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
       {
         ...{ ...WRITES, name: 'operators-set-email', method: 'PUT', path: '/users/:id/email' },
         summary: 'Give a user another address; with sendLink, it gets a link that proves it',
-        request: { params: IdParams, body: v.object(address) },
+        description: 'With `final`, no former address can take the account back, as it otherwise can for a week.',
+        request: { params: IdParams, body: v.object({ ...address, final: Flag }) },
         response: { data: UserOfOperatorsJson },
         errors: ['AUTH_USER_DUPLICATE'],
       },
-      async ({ params: { id }, body: { email, emailVerified, sendLink } }, ctx) => {
-        const given = { email, isProven: emailVerified, sendsLink: sendLink && mayMail };
+      async ({ params: { id }, body: { email, emailVerified, sendLink, final } }, ctx) => {
+        const given = { email, isProven: emailVerified, sendsLink: sendLink && mayMail, withoutUndo: final };
         await setEmail(deps)(id, given, originOfOperator(ctx));
         return shown(id);
       },

@@ -4,7 +4,7 @@ import { isVisibleLine } from './text.ts';
 export const SCOPES = ['users:read', 'users:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** A program of an operator. */
+/** A program of an operator, or a person at the pages. */
 export type Operator = { readonly name: string; readonly scopes: readonly Scope[] };
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);
@@ -13,3 +13,11 @@ const NAME_MAX_LENGTH = 64;
 
 /** Whether a text can name who makes a change, in events and in the audit log. */
 export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAME_MAX_LENGTH);
+
+/** Tells people at the pages of the back office from programs and commands of the same name. */
+const OF_PERSON = ' (page)';
+
+export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.endsWith(OF_PERSON);
+
+/** What events name a person at the pages. */
+export const actorOfPerson = (name: string): string => name + OF_PERSON;

@@ -1,13 +1,16 @@
 import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts';
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
+import type { Navigation } from '../../adapters/http/pages/layout.ts';
 import { countRoute, operatedAccountRoutes } from '../../adapters/http/routes/back-office/accounts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { invitationRoutes } from '../../adapters/http/routes/back-office/invitations.ts';
+import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { operatedSessionRoutes } from '../../adapters/http/routes/back-office/sessions.ts';
 import { operatedUserRoutes } from '../../adapters/http/routes/back-office/users.ts';
 import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
+import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { CATALOG } from '../../domain/errors/catalog.ts';
@@ -22,17 +25,24 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
+const NAVIGATION: Navigation = [
+  ['/office', 'Back office'],
+  ['/errors', 'Errors'],
+];
+
 const MINUTE = 60_000;
 /** For each client and route, before its program is known: a signature takes a tenth of a millisecond to check. */
 const LIMIT = { requests: 6_000, window: MINUTE };
 
-/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs alone. */
+/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people behind a proxy. */
 export const openBackOffice = async (
-  { keys, url }: NonNullable<Config['admin']>,
+  { keys, url, proxy }: NonNullable<Config['admin']>,
   deps: UseCaseDeps & Pick<Config, 'accountPagesUrl'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
-  const site = { baseUrl: url, version: VERSION };
+  const { origin } = new URL(url);
+  const host = hostOf(new URL(url));
+  const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
   const operated = [
     ...operatedAccountRoutes(deps),
@@ -41,8 +51,15 @@ export const openBackOffice = async (
     ...operatedSessionRoutes(deps),
     ...(deps.mailer === null ? [] : invitationRoutes(deps)),
   ];
+  const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
+  const api = inLog(operated);
+  const pages = proxy === null ? [] : officeRoutes({ ...deps, site, api });
   const routes: Route[] = [
-    ...audited(operated, (call) => logger.info(call, 'back office')),
+    ...api,
+    // What a form does is in the log by the route that it submits to.
+    ...inLog(pages.filter(({ form }) => form === undefined)),
+    ...pages.filter(({ form }) => form !== undefined),
+    ...(proxy === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
     ...errorRoutes(site, () => CATALOG),
     ...openApiRoutes(() => routes, site, INTRODUCTION),
   ];
@@ -51,10 +68,13 @@ export const openBackOffice = async (
     // It may be behind a proxy, but counts programs, and compares the Host that was sent.
     trustProxy: 0,
     baseUrl: url,
-    hosts: [hostOf(new URL(url))],
-    allowedOrigins: [],
-    ownOrigins: [],
-    allowedOriginsSetting: 'no setting: the back office is for programs',
+    siteNavigation: NAVIGATION,
+    hosts: [host],
+    // Browsers send the origin of a page with its forms.
+    allowedOrigins: proxy === null ? [] : [origin],
+    ownOrigins: proxy === null ? [] : [origin],
+    allowedOriginsSetting: 'ADMIN_URL',
+    operatorProxy: proxy === null ? undefined : { ...proxy, host },
     allowedHeaders: [],
     postedCallbacks: new Set(),
     rateLimits: { global: LIMIT, strict: LIMIT, public: LIMIT },

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { OperatorKey } from '../../adapters/crypto/operator-assertions.ts';
 import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
-import { isOperatorName, SCOPES } from '../../domain/operator.ts';
+import { isProgramName, SCOPES } from '../../domain/operator.ts';
 import { itemsOf, parsed } from './forms.ts';
 
 export const KEY_BYTES = 32;
@@ -94,7 +94,7 @@ export const adoptionKeys = parsed('1 to 5 public keys in PEM (SPKI), EC on the 
 const MAX_OPERATOR_KEYS = 50;
 
 const operatorKey = v.strictObject({
-  name: v.pipe(v.string(), v.check(isOperatorName)),
+  name: v.pipe(v.string(), v.check(isProgramName)),
   scopes: v.pipe(v.array(v.picklist(SCOPES)), v.minLength(1), v.maxLength(SCOPES.length)),
   publicKey: v.pipe(v.string(), publicKeys.schema, v.length(1)),
 });

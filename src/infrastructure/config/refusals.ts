@@ -118,6 +118,14 @@ export const REFUSALS: Rules = {
     of.ADMIN_PORT !== null && (of.ADMIN_PORT === of.PORT || of.ADMIN_PORT === of.METRICS?.port),
   'ADMIN_URL: required in production when ADMIN_HOST is not loopback, since assertions are for it': (of) =>
     isProduction(of) && of.ADMIN_PORT !== null && !isLoopback(of.ADMIN_HOST) && of.ADMIN_URL === undefined,
+  'ADMIN_PROXY_SECRET: required with ADMIN_IDENTITY_HEADER, which others could send as well': (of) =>
+    of.ADMIN_PORT !== null && of.ADMIN_IDENTITY_HEADER !== undefined && of.ADMIN_PROXY_SECRET === undefined,
+  'ADMIN_IDENTITY_HEADER: required with ADMIN_PROXY_SECRET': (of) =>
+    of.ADMIN_PORT !== null && of.ADMIN_IDENTITY_HEADER === undefined && of.ADMIN_PROXY_SECRET !== undefined,
+  'ADMIN_URL: required in production with ADMIN_IDENTITY_HEADER, since forms are accepted from its origin alone': (
+    of,
+  ) =>
+    isProduction(of) && of.ADMIN_PORT !== null && of.ADMIN_IDENTITY_HEADER !== undefined && of.ADMIN_URL === undefined,
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

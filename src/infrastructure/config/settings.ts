@@ -19,6 +19,10 @@ export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhos
 const adminUrlOf = ({ ADMIN_URL, ADMIN_HOST }: Values, port: number): string =>
   ADMIN_URL ?? `http://${/^[0.:]+$/.test(ADMIN_HOST) ? 'localhost' : inUrl(ADMIN_HOST)}:${port}`;
 
+/** `null`: the back office has no pages for people. */
+const adminProxyOf = ({ ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret }: Values) =>
+  identityHeader === undefined || secret === undefined ? null : { identityHeader, secret };
+
 const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV');
@@ -73,7 +77,11 @@ export const settingsOf = (of: Values) => {
     admin:
       of.ADMIN_PORT === null
         ? null
-        : { host: of.ADMIN_HOST, port: of.ADMIN_PORT, url: adminUrlOf(of, of.ADMIN_PORT), keys: of.ADMIN_KEYS ?? [] },
+        : {
+            ...{ host: of.ADMIN_HOST, port: of.ADMIN_PORT, url: adminUrlOf(of, of.ADMIN_PORT) },
+            keys: of.ADMIN_KEYS ?? [],
+            proxy: adminProxyOf(of),
+          },
 
     database: databaseOf(of),
     dataDir: of.DATA_DIR,

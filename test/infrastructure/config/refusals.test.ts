@@ -15,6 +15,13 @@ const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 type Case = readonly [refused: Env, accepted: Env, name: string];
 
+const WITH_PAGES = {
+  ADMIN_PORT: '9470',
+  ADMIN_URL: 'https://office.example.com',
+  ADMIN_IDENTITY_HEADER: 'Remote-User',
+  ADMIN_PROXY_SECRET: 'a'.repeat(32),
+};
+
 /** Combinations that are refused, nearly the same ones that are accepted, and the variable that is blamed. */
 const EVERYWHERE: readonly Case[] = [
   [{ JWT_ACCESS_EXPIRES_IN: '8d' }, { JWT_ACCESS_EXPIRES_IN: '7d' }, 'JWT_ACCESS_EXPIRES_IN'],
@@ -59,10 +66,13 @@ const EVERYWHERE: readonly Case[] = [
   [{ ADOPTION_ENDS: '9999-01-01' }, { ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ ADMIN_PORT: '9470', PORT: '9470' }, { ADMIN_PORT: '9470', PORT: '9471' }, 'ADMIN_PORT'],
   [{ ADMIN_PORT: '9470', METRICS: '9470' }, { ADMIN_PORT: '9470', METRICS: '9471' }, 'ADMIN_PORT'],
+  [{ ...WITH_PAGES, ADMIN_PROXY_SECRET: '' }, WITH_PAGES, 'ADMIN_PROXY_SECRET'],
+  [{ ...WITH_PAGES, ADMIN_IDENTITY_HEADER: '' }, WITH_PAGES, 'ADMIN_IDENTITY_HEADER'],
   [{ METRICS: '9464', PORT: '9464' }, { METRICS: '9464', PORT: '9465' }, 'METRICS'],
 ];
 
 const IN_PRODUCTION: readonly Case[] = [
+  [{ ...WITH_PAGES, ADMIN_URL: '' }, WITH_PAGES, 'ADMIN_URL'],
   [
     { ADMIN_PORT: '9470', ADMIN_HOST: '0.0.0.0' },
     { ADMIN_PORT: '9470', ADMIN_HOST: '0.0.0.0', ADMIN_URL: 'https://office.example.com' },

@@ -35,9 +35,9 @@ export const formResult = (deps: HttpDeps) => {
   const once = repeatedClicks<Answer>((answer) => !('error' in answer) || toAppError(answer.error).status < 500);
   return ({ succeeded }: NonNullable<Route['form']>): Middleware =>
     async function formResult(ctx, next) {
-      const { form = new Map<string, string>(), route } = ctx.state;
+      const { form = new Map<string, string>() } = ctx.state;
       const number = form.get('once') ?? '';
-      const sent = JSON.stringify([route?.name, ctx.request.caller?.sessionId, ...form]);
+      const sent = JSON.stringify([ctx.path, ctx.request.caller?.sessionId, ...form]);
       const answer = await once(number.length < 20 ? null : sent, async () => {
         const result = await next().then(
           async () => ({ location: await succeeded(ctx) }),

@@ -91,6 +91,11 @@ ${STATUS_ADVICE.map(
 )}</tbody>
 </table>`;
 
+const ofService = (
+  site: Site,
+): Html => html`<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
+<a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`;
+
 /** The page of an error response. Of the request it shows the id only. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
@@ -104,7 +109,6 @@ ${retryAfter === undefined ? NOTHING : html`<p>Try again in ${retryAfter} ${retr
 <dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dd>
 <dt>Request id</dt><dd><code>${requestId}</code></dd>
 </dl>
-<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
-<a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`,
+${site.siteNavigation === undefined ? ofService(site) : NOTHING}`,
   });
 };

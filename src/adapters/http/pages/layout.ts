@@ -4,7 +4,12 @@ export type Site = {
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly version: string;
+  /** Default: that of the service. */
+  readonly siteNavigation?: Navigation;
 };
+
+/** The paths and the names of pages; the first is the start. */
+export type Navigation = readonly (readonly [path: `/${string}`, name: string])[];
 
 /** What users see of the product. */
 export type Brand = {
@@ -35,10 +40,11 @@ type Content = {
   readonly script?: Html;
 };
 
-const NAVIGATION = [
+const NAVIGATION: Navigation = [
+  ['/', 'Tandem'],
   ['/docs', 'API'],
   ['/errors', 'Errors'],
-] as const;
+];
 
 export const layout = (site: Site, { title, main, path, script = NOTHING }: Content): string => {
   return html`<!doctype html>
@@ -92,8 +98,7 @@ const navigation = (site: Site, path: string | undefined): Html => {
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header>
 <nav aria-label="Service">
-<a class="brand" href="${pathIn(site, '/')}"${current('/')}>Tandem</a>
-${NAVIGATION.map(([target, name]) => html`<a href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>
+${(site.siteNavigation ?? NAVIGATION).map(([target, name], at) => html`<a${at === 0 ? html` class="brand"` : NOTHING} href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>
 </header>
 `;
 };

@@ -70,6 +70,7 @@ const Home = v.pipe(
 /** Pages for people, and the files that they load. ADR 0024. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting, has } = settings;
+  const [stylesheet, icon] = styleRoutes();
   return [
     route(
       {
@@ -125,15 +126,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       },
       cachedDocument(() => readFile(new URL('../../pages/docs-filter.js', import.meta.url), 'utf8')),
     ),
-    documentRoute(
-      {
-        ...kept({ type: 'text/css; charset=utf-8' }),
-        name: 'stylesheet',
-        summary: 'Return the stylesheet of the pages',
-        path: '/pages.css',
-      },
-      cachedDocument(() => readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8')),
-    ),
+    stylesheet,
     documentRoute(
       {
         ...kept({ type: 'text/css; charset=utf-8' }),
@@ -146,17 +139,31 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
       }),
     ),
-    documentRoute(
-      {
-        ...kept({ type: 'image/svg+xml' }),
-        name: 'icon',
-        summary: 'Return the icon of the pages',
-        path: '/icon.svg',
-      },
-      cachedDocument(() => readFile(new URL('../../pages/icon.svg', import.meta.url), 'utf8')),
-    ),
+    icon,
   ];
 };
+
+/** What every page loads. */
+export const styleRoutes = (): readonly [stylesheet: Route, icon: Route] => [
+  documentRoute(
+    {
+      ...kept({ type: 'text/css; charset=utf-8' }),
+      name: 'stylesheet',
+      summary: 'Return the stylesheet of the pages',
+      path: '/pages.css',
+    },
+    cachedDocument(() => readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8')),
+  ),
+  documentRoute(
+    {
+      ...kept({ type: 'image/svg+xml' }),
+      name: 'icon',
+      summary: 'Return the icon of the pages',
+      path: '/icon.svg',
+    },
+    cachedDocument(() => readFile(new URL('../../pages/icon.svg', import.meta.url), 'utf8')),
+  ),
+];
 
 /** More than a host name has. */
 const ORIGIN_MAX_LENGTH = 300;

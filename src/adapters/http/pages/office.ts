@@ -1,0 +1,191 @@
+import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
+import type { User } from '../../../domain/user.ts';
+import { layout, pathIn, type Site } from './layout.ts';
+import { OFFICE_FORMS, type OfficeForm, type OfficeFormName } from './office-forms.ts';
+
+/** The pages of the back office for people: English alone, as the commands of operators, without scripts. ADR 0031. */
+
+/** What a form says on the page that it leads to. */
+export type Said = {
+  readonly form: OfficeFormName;
+  /** What was wrong, line by line; `null`: it is done. */
+  readonly problems: readonly string[] | null;
+  readonly typed: Readonly<Record<string, string>>;
+  /** What is handed over to the user. */
+  readonly url?: string | undefined;
+};
+
+type Shown = {
+  readonly site: Site;
+  /** Who looks at it. */
+  readonly operator: string;
+  /** Tells a second click on a form from a second attempt. */
+  readonly once: string;
+  readonly said: Said | null;
+  /** Where each form is sent. A service without mail has not all of them. */
+  readonly actions: ReadonlyMap<OfficeFormName, string>;
+};
+
+type ListShown = Shown & {
+  readonly users: readonly Omit<User, 'passwordHash'>[];
+  readonly contains: string | null;
+  /** The next page; `null` on the last one. */
+  readonly next: string | null;
+};
+
+type UserShown = Shown & {
+  readonly data: AccountData;
+  readonly events: readonly EventData[];
+  readonly next: string | null;
+};
+
+const page = ({ site, operator, said }: Shown, title: string, main: Html): string =>
+  layout(site, {
+    title: `${title} · Back office`,
+    main: html`<h1>${title}</h1>
+${said === null ? NOTHING : alertOf(said)}${main}
+<p class="lead">Events name you ${operator}.</p>`,
+  });
+
+const alertOf = ({ form, problems, url }: Said): Html =>
+  problems === null
+    ? html`<p role="status" class="notice">${OFFICE_FORMS[form].done}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    : html`<p role="alert" class="notice" id="alert">${OFFICE_FORMS[form].button}: ${problems.join('; ')}</p>\n`;
+
+export const officeListPage = (shown: ListShown): string => {
+  const { site, users, contains, next } = shown;
+  const further = new URLSearchParams({ ...(contains !== null && { contains }), cursor: next ?? '' });
+  return page(
+    shown,
+    'Users',
+    html`<form method="get" action="${pathIn(site, '/office')}" role="search">
+<label for="contains">Part of a name or an address</label>
+<input id="contains" name="contains" type="search" value="${contains ?? ''}" maxlength="254" autocomplete="off" autocapitalize="none" spellcheck="false"> <button>Search</button>
+</form>
+<table class="stacked">
+<caption>${contains === null ? 'The newest first' : 'Found, the newest first'}</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">State</th></tr></thead>
+<tbody>
+${users.map((user) => rowOf(site, user))}</tbody>
+</table>
+${users.length === 0 ? html`<p>There are none.</p>\n` : NOTHING}${next === null ? NOTHING : html`<p><a href="?${further.toString()}">Further users</a></p>\n`}<h2>All users</h2>
+${(['invite', 'create', 'end-all'] as const).map((name) => formOf(shown, name))}`,
+  );
+};
+
+const rowOf = (
+  site: Site,
+  { id, username, email, createdAt, disabledAt }: ListShown['users'][number],
+): Html => html`<tr>
+<th scope="row"><a href="${pathIn(site, `/office/users/${id}`)}">${username}</a></th>
+<td>${email}</td>
+<td data-label="Since">${timeOf(createdAt)}</td>
+<td data-label="State">${disabledAt === null ? 'enabled' : 'disabled'}</td>
+</tr>
+`;
+
+/** One user's story, and what can be done. */
+export const officeUserPage = (shown: UserShown): string => {
+  const { data, events, next } = shown;
+  const { user, sessions, rememberedDevices, passkeys, factors, identities, recoveryCodes } = data;
+  const isProven = user.emailVerifiedAt !== null;
+  const offered: readonly OfficeFormName[] = [
+    ...(['sessions', user.disabledAt === null ? 'disable' : 'enable', 'email'] as const),
+    ...(isProven ? [] : (['verify', 'resend'] as const)),
+    ...(user.disabledAt === null ? (['reset-link'] as const) : []),
+    ...(['unlock', 'factors', 'delete'] as const),
+  ];
+  const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
+  return page(
+    shown,
+    user.username,
+    html`<dl>
+<dt>Id</dt><dd><code>${user.id}</code></dd>
+<dt>Address</dt><dd>${user.email}</dd>
+<dt>Proven</dt><dd>${since(user.emailVerifiedAt, 'no')}</dd>
+<dt>Registered</dt><dd>${timeOf(user.createdAt)}</dd>
+<dt>Password changed</dt><dd>${since(user.passwordChangedAt, 'never')}</dd>
+<dt>Disabled</dt><dd>${since(user.disabledAt, 'no')}</dd>
+<dt>Attributes</dt><dd><code>${JSON.stringify(user.attributes)}</code></dd>
+</dl>
+<h2>What you can do</h2>
+${offered.map((name) => formOf(shown, name))}
+${listOf('Sessions', [
+  ...sessions.map(
+    ({ id, userAgent, address, lastUsedAt }) =>
+      html`${deviceOf(userAgent, address)}, used ${timeOf(lastUsedAt)} ${buttonOf(shown, 'session', { sessionId: id })}`,
+  ),
+  ...rememberedDevices.map(
+    ({ id, userAgent, address, createdAt }) =>
+      html`Remembered: ${deviceOf(userAgent, address)}, since ${timeOf(createdAt)} ${buttonOf(shown, 'session', { sessionId: id })}`,
+  ),
+])}
+${listOf('Second factors and passkeys', [
+  ...factors.map(
+    ({ createdAt, confirmedAt }) =>
+      html`Authenticator app, added ${timeOf(createdAt)}${confirmedAt === null ? ', not confirmed' : ''}`,
+  ),
+  ...(recoveryCodes.left > 0 ? [html`Recovery codes: ${recoveryCodes.left} left`] : []),
+  ...passkeys.map(({ name, createdAt }) => html`Passkey “${name}”, added ${timeOf(createdAt)}`),
+])}
+${listOf(
+  'Identities at providers',
+  identities.map(
+    ({ id, provider, email, createdAt }) =>
+      html`${provider}${email === null ? '' : ` (${email})`}, linked ${timeOf(createdAt)} ${buttonOf(shown, 'identity', { identityId: id })}`,
+  ),
+)}
+${listOf('What happened', events.map(eventOf))}
+${next === null ? NOTHING : html`<p><a href="?${new URLSearchParams({ before: next }).toString()}">Earlier</a></p>`}`,
+  );
+};
+
+const listOf = (title: string, items: readonly Html[]): Html => html`<h2>${title}</h2>
+${items.length === 0 ? html`<p class="lead">None.</p>` : html`<ul class="plain rows">\n${items.map((each) => html`<li>${each}</li>\n`)}</ul>`}`;
+
+const eventOf = ({ at, kind, reason, note, count, actor, userAgent, address }: EventData): Html => html`${timeOf(at)}
+<strong>${kind}</strong>${count > 1 ? ` × ${count}` : ''}${reason === null ? '' : ` (${reason})`}${note === null ? '' : `: “${note}”`}${
+  actor === null ? '' : `, by the operator ${actor}`
+}${userAgent === null && address === null ? '' : `, ${deviceOf(userAgent, address)}`}`;
+
+const deviceOf = (userAgent: string | null, address: string | null): string =>
+  [userAgent ?? 'Unknown device', address ?? []].flat().join(', ');
+
+const timeOf = (at: number): Html => {
+  const text = new Date(at).toISOString();
+  return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
+};
+
+/** A form behind its name: nothing happens by one click on a phone. It is open when it was sent and refused. */
+const formOf = (shown: Shown, name: OfficeFormName): Html => {
+  const { actions, said } = shown;
+  const { button, text, fields = [], confirm }: OfficeForm = OFFICE_FORMS[name];
+  const action = actions.get(name);
+  if (action === undefined) return NOTHING;
+  const isRefused = said?.form === name && said.problems !== null;
+  const typed = isRefused ? said.typed : {};
+  const needed = confirm === undefined ? [] : [{ name: 'confirm', label: `Type “${confirm}”`, type: 'text' as const }];
+  return html`<details${isRefused ? html` open` : NOTHING}><summary>${button}</summary>
+<form method="post" action="${action}">
+${text === undefined ? NOTHING : html`<p>${text}</p>\n`}<input type="hidden" name="once" value="${shown.once}">
+${[...fields, ...needed].map(({ name: field, label, type }) => {
+  const id = `${name}-${field}`;
+  const common = html`id="${id}" name="${field}"${isRefused ? html` aria-describedby="alert"` : NOTHING}`;
+  return type === 'flag'
+    ? html`<p><input ${common} type="checkbox"${typed[field] === 'on' ? html` checked` : NOTHING}> <label for="${id}">${label}</label></p>\n`
+    : html`<p><label for="${id}">${label}</label><br><input ${common} type="${type}" value="${typed[field] ?? ''}" autocomplete="off"${field === 'reason' ? html` maxlength="200"` : html` required`}></p>\n`;
+})}<button>${button}</button>
+</form></details>
+`;
+};
+
+/** A form of one item of a list. */
+const buttonOf = ({ actions, once }: Shown, name: OfficeFormName, values: Readonly<Record<string, string>>): Html => {
+  const action = actions.get(name);
+  return action === undefined
+    ? NOTHING
+    : html`<form method="post" action="${action}">${Object.entries({ once, ...values }).map(
+        ([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`,
+      )}<button>${OFFICE_FORMS[name].button}</button></form>`;
+};

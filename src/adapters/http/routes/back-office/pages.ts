@@ -1,0 +1,159 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
+import { listUsers } from '../../../../application/accounts/list-accounts.ts';
+import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
+import { HTML_TYPE, PAGE_POLICY, textLike } from '../../documents.ts';
+import { pathIn, type Site } from '../../pages/layout.ts';
+import type { Said } from '../../pages/office.ts';
+import { OFFICE_FORMS, type OfficeForm, type OfficeFormName } from '../../pages/office-forms.ts';
+import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
+import { Id, IdParams } from '../../routing/fields.ts';
+import { type BackOfficeDeps, READS } from './fields.ts';
+
+const LIST = '/office';
+const USER = '/office/users';
+const PAGE_SIZE = 50;
+/** Milliseconds. */
+const SAID_LIFETIME = 60_000;
+/** What is filled in again, in characters. */
+const TYPED_MAX_LENGTH = 300;
+
+type PagesDeps = BackOfficeDeps & {
+  readonly site: Site;
+  /** The routes of the back office, to which the forms submit. */
+  readonly api: readonly Route[];
+};
+
+/**
+ * The pages for people, whom a proxy has authenticated, and their forms. What a form says is in the address that it leads to, encrypted for
+ * a minute and for its operator: no cookie is needed, and nobody else can make a page say something.
+ */
+export const officeRoutes = (deps: PagesDeps): Route[] => {
+  const { site, api, secrets } = deps;
+  const forms = (Object.keys(OFFICE_FORMS) as OfficeFormName[]).flatMap((name) => {
+    const submits = api.find((each) => each.name === OFFICE_FORMS[name].submits);
+    return submits === undefined ? [] : [formRoute(deps, name, submits)];
+  });
+  const pathOf = (name: OfficeFormName) => forms.find((each) => each.name === nameOf(name))?.path;
+  /** What all pages have. @param id of the user whom the page shows */
+  const shown = (ctx: Context, said: string | undefined, id = '') => ({
+    site,
+    operator: operatorOf(ctx),
+    once: secrets.random(),
+    said: saidIn(deps, ctx, said),
+    actions: new Map(
+      (Object.keys(OFFICE_FORMS) as OfficeFormName[]).flatMap((name) => {
+        const path = pathOf(name);
+        return path === undefined ? [] : [[name, pathIn(site, path.replace(':id', id))] as const];
+      }),
+    ),
+  });
+  return [
+    route(
+      {
+        ...{ ...PAGE, name: 'office-list', path: LIST, summary: 'Return the page that lists users' },
+        request: {
+          query: v.strictObject({
+            contains: v.optional(v.pipe(v.string(), v.maxLength(EMAIL_MAX_LENGTH))),
+            cursor: v.optional(Id),
+            said: Sealed,
+          }),
+        },
+      },
+      async ({ query }, ctx) => {
+        const contains = query.contains?.trim() || null;
+        const found = await listUsers(deps)({
+          ...{ contains, after: query.cursor ?? null, newestFirst: true, limit: PAGE_SIZE },
+        });
+        const { officeListPage } = await import('../../pages/office.ts');
+        return officeListPage({ ...shown(ctx, query.said), ...found, contains });
+      },
+    ),
+    route(
+      {
+        ...{ ...PAGE, name: 'office-user', path: `${USER}/:id`, summary: 'Return the page of a user' },
+        request: { params: IdParams, query: v.strictObject({ before: v.optional(Id), said: Sealed }) },
+      },
+      async ({ params: { id }, query: { before = null, said } }, ctx) => {
+        const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
+        const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
+        const { officeUserPage } = await import('../../pages/office.ts');
+        return officeUserPage({ ...shown(ctx, said, id), data, ...story });
+      },
+    ),
+    ...forms,
+  ];
+};
+
+const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
+
+const PAGE = {
+  ...READS,
+  method: 'GET',
+  visitor: true,
+  errorPages: true,
+  response: {
+    data: textLike('<!doctype html>…'),
+    unwrapped: {
+      type: HTML_TYPE,
+      cacheControl: NO_STORE,
+      contentSecurityPolicy: PAGE_POLICY.replace("form-action 'none'", "form-action 'self'"),
+      referrerPolicy: 'same-origin',
+    },
+  },
+} as const;
+
+const nameOf = (form: OfficeFormName): string => `office-${form}-form`;
+const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
+
+/** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
+const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route => {
+  const { confirm, leadsTo }: OfficeForm = OFFICE_FORMS[name];
+  const isOfUser = submits.path.startsWith('/users/:id');
+  const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
+  const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
+  const saying = (ctx: Context, page: string, said: Omit<Said, 'form'>): string => {
+    const text = JSON.stringify({ operator: operatorOf(ctx), said: { form: name, ...said } });
+    const sealed = deps.secrets.encrypt(text, deps.clock.now() + SAID_LIFETIME);
+    return `${pathIn(deps.site, page)}?${new URLSearchParams({ said: sealed })}`;
+  };
+  return {
+    ...submits,
+    name: nameOf(name),
+    tag: 'pages',
+    method: 'POST',
+    path,
+    visitor: true,
+    errorPages: true,
+    request: { query: confirm === undefined ? v.strictObject({}) : v.strictObject({ confirm: v.literal(confirm) }) },
+    httpStatuses: new Set([...submits.httpStatuses, 415]),
+    form: {
+      submits,
+      page: isOfUser ? USER : LIST,
+      succeeded: async (ctx) => {
+        const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string };
+        // To a user who was created.
+        const page = name === 'create' ? `${USER}/${id}` : pageOf(ctx);
+        return saying(ctx, leadsTo === 'list' ? LIST : page, { problems: null, typed: {}, url });
+      },
+    },
+    failed: async (ctx, error) => {
+      const form = ctx.state.form;
+      if (form === undefined || ctx.state.operator === undefined || error.status >= 500) return null;
+      const typed = [...form].map(([field, text]) => [field, text.slice(0, TYPED_MAX_LENGTH)]);
+      return saying(ctx, pageOf(ctx), { problems: problemsOf(error), typed: Object.fromEntries(typed) });
+    },
+  };
+};
+
+const problemsOf = ({ message, details }: AppError): readonly string[] =>
+  details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
+
+/** What a form has said to this operator within the last minute. */
+const saidIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): Said | null => {
+  const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
+  const { operator, said } = JSON.parse(text ?? '{}');
+  return operator === operatorOf(ctx) && said?.form in OFFICE_FORMS ? said : null;
+};

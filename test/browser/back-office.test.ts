@@ -1,0 +1,84 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
+import { axeFaultsOf, watchFaults } from '../support/browser/faults.ts';
+import { refreshWith, signUp } from '../support/http/auth-http.ts';
+import { startService } from '../support/http/service.ts';
+
+const SECRET = 'a-secret-that-only-the-proxy-knows';
+
+/** A reverse proxy that has authenticated Ada. @param office the URL of the back office */
+const startProxy = async (office: () => string) => {
+  const server = createServer((incoming, answer) => {
+    const headers = { ...incoming.headers, 'tandem-proxy-secret': SECRET, 'remote-user': 'Ada' };
+    const forwarded = request(office() + incoming.url, { method: incoming.method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    incoming.pipe(forwarded.on('error', () => answer.destroy()));
+  });
+  await new Promise<void>((listening) => {
+    server.listen(0, '127.0.0.1', listening);
+  });
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://localhost:${(server.address() as AddressInfo).port}`;
+};
+
+it.runIf(canBrowse())(
+  'somebody behind a proxy finds a user and ends the sessions, with a reason that the user reads',
+  async () => {
+    let office = '';
+    const url = await startProxy(() => office);
+    const pages = { ADMIN_IDENTITY_HEADER: 'Remote-User', ADMIN_PROXY_SECRET: SECRET };
+    const service = await startService({ ADMIN_PORT: '9470', ADMIN_URL: url, ...pages });
+    onTestFinished(service.close);
+    office = new URL(service.office.get('/').url).origin;
+    const { person, cookie } = await signUp(service);
+    const { browser, close } = await openBrowser();
+    onTestFinished(close);
+    const tab = await browser.newPage();
+    const faults = await watchFaults(tab);
+    const looksRight = async () => {
+      for (const [colorScheme, width] of [
+        ['light', 320],
+        ['dark', 1280],
+      ] as const) {
+        await tab.setViewportSize({ width, height: 800 });
+        await tab.emulateMedia({ colorScheme });
+        const look = `${tab.url()} ${colorScheme}`;
+        expect([look, ...(await axeFaultsOf(tab))]).toEqual([look]);
+        // Nothing has to be scrolled sideways.
+        expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+    };
+
+    await tab.goto(`${url}/office`);
+    await tab.getByLabel('Part of a name or an address').fill(person.email.slice(0, -4).toUpperCase());
+    await tab.getByRole('button', { name: 'Search' }).click();
+    await looksRight();
+    await tab.getByRole('link', { name: person.username }).click();
+    await tab.locator('summary', { hasText: 'End all sessions' }).click();
+    const form = tab.locator('details[open]');
+    await form.getByLabel('Reason').fill('Your password was in a leak.');
+    await looksRight();
+    await form.getByRole('button').click();
+    expect(await tab.getByRole('status').textContent()).toBe('The sessions are ended.');
+    expect(await tab.getByRole('main').textContent()).toContain(
+      '“Your password was in a leak.”, by the operator Ada (page)',
+    );
+    await looksRight();
+    expect(faults).toEqual([]);
+
+    await refreshWith(service, cookie).expect(401);
+    const login = { account: person.email, password: person.password };
+    const { accessToken } = (await service.http.post('/auth/login').send(login).expect(200)).body.data;
+    const { body } = await service.http.get('/users/me/events').auth(accessToken, { type: 'bearer' }).expect(200);
+    const ended = { kind: 'session-ended', note: 'Your password was in a leak.', actor: 'operator' };
+    expect(body.data.events).toContainEqual(expect.objectContaining(ended));
+  },
+  120_000,
+);

@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
+import { refreshWith, signUp } from '../../support/http/auth-http.ts';
+import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
+import type { TestService } from '../../support/http/service.ts';
+import { memoryMailer } from '../../support/mail/memory-mailer.ts';
+
+const start = closedServices();
+const SECRET = 'a-secret-that-only-the-proxy-knows';
+const PROXY = { Host: new URL(OFFICE).host, 'Tandem-Proxy-Secret': SECRET, 'X-Forwarded-Email': 'ada@example.org' };
+/** What events name her: a program could be called the same. */
+const ACTOR = 'ada@example.org (page)';
+const FORM = { ...PROXY, Origin: OFFICE };
+let service: TestService;
+beforeAll(async () => {
+  const proxy = { ADMIN_IDENTITY_HEADER: 'X-Forwarded-Email', ADMIN_PROXY_SECRET: SECRET };
+  service = await start({ ...WITH_OFFICE, ...proxy }, { mailer: memoryMailer() });
+});
+
+const open = (path: string, headers: object = PROXY) =>
+  service.office.get(path).set({ Accept: 'text/html', ...headers });
+const send = (path: string, fields: object = {}, headers: object = FORM) =>
+  service.office
+    .post(path)
+    .type('form')
+    .set({ Accept: 'text/html', ...headers })
+    .send(fields);
+/** What the page says to which a form leads. */
+const said = async (path: string, fields?: object) => {
+  const { status, headers } = await send(path, fields);
+  expect({ path, status }).toEqual({ path, status: 303 });
+  return (await open(`${headers.location}`)).text;
+};
+
+describe('the pages of the back office', () => {
+  it.each<[string, object, number]>([
+    ['without the secret', { 'Tandem-Proxy-Secret': '' }, 401],
+    ['with another secret', { 'Tandem-Proxy-Secret': `${SECRET}.` }, 401],
+    ['without a name', { 'X-Forwarded-Email': '' }, 401],
+    ['with a name that hides something', { 'X-Forwarded-Email': Buffer.from('a\u00adb').toString('latin1') }, 401],
+    ['for another host', { Host: 'rebound.example' }, 403],
+    ['for an IP address', { Host: '127.0.0.1' }, 403],
+  ])('are refused %s', async (_how, changed, status) => {
+    const { user, cookie } = await signUp(service);
+    expect((await open('/office', { ...PROXY, ...changed })).status).toBe(status);
+    expect((await send(`/office/users/${user.id}/sessions`, {}, { ...FORM, ...changed })).status).toBe(status);
+    await refreshWith(service, cookie).expect(200);
+  });
+
+  it.each<[string, object]>([
+    ['another origin', { Origin: 'https://attacker.example' }],
+    ['no origin', { Origin: '' }],
+    ['another site', { Origin: '', 'Sec-Fetch-Site': 'cross-site' }],
+  ])('take no form of %s', async (_which, changed) => {
+    const { user } = await signUp(service);
+    await send(`/office/users/${user.id}/disable`, {}, { ...FORM, ...changed }).expect(403);
+    expect(await service.ports.users.findById(user.id)).toMatchObject({ disabledAt: null });
+  });
+
+  it('admit nobody to the routes for programs, and nobody publicly', async () => {
+    await open('/users').expect(401);
+    await service.http.get('/office').expect(404);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['sessions', { reason: 'A leak.' }, 'session-ended', 'The sessions are ended.'],
+    ['disable', { reason: 'A leak.' }, 'disabled', 'The account is disabled.'],
+    ['email', { email: 'other.1@example.org', emailVerified: 'on' }, 'email-changed', 'The address is changed.'],
+    ['verify', {}, 'email-verified', 'The address is proven.'],
+    ['resend', {}, 'email-verification-requested', 'It is on its way.'],
+    ['unlock', {}, 'unlocked', 'Log-ins need not wait.'],
+    ['reset-link', {}, 'password-reset-requested', '/password-reset#token='],
+  ])('do %s, with the name of the person', async (form, fields, kind, done) => {
+    const { user } = await signUp(service);
+    expect(await said(`/office/users/${user.id}/${form}`, fields)).toContain(done);
+    const found = (await eventsOf(service, user.id)).find((event) => event.kind === kind);
+    expect(found).toMatchObject({ actor: ACTOR, note: 'reason' in fields ? 'A leak.' : null });
+  });
+
+  it('enable a user again, remove factors and an identity, end one session, and invite', async () => {
+    const { user, cookie } = await signUp(service);
+    await linked(service, user);
+    const at = `/office/users/${user.id}`;
+    const idIn = async (form: string) =>
+      new RegExp(`action="${at}/${form}">.*?Id" value="(\\w+)"`).exec((await open(at)).text)?.[1];
+    expect(await said(`${at}/session`, { sessionId: await idIn('session') })).toContain('The session is ended.');
+    await refreshWith(service, cookie).expect(401);
+    expect(await said(`${at}/identity`, { identityId: await idIn('identity') })).toContain('The identity is removed.');
+    expect(await said(`${at}/identity`, { identityId: user.id })).toContain('role="alert"');
+    expect(await said(`${at}/factors`)).toContain('They are removed.');
+    await said(`${at}/disable`);
+    expect(await said(`${at}/enable`)).toContain('The account is enabled.');
+    const kinds = (await eventsOf(service, user.id)).flatMap(({ kind, actor }) => (actor === ACTOR ? kind : []));
+    expect(kinds).toEqual(['enabled', 'disabled', 'identity-unlinked', 'session-ended']);
+    expect(await said('/office/invite', { email: 'invited@example.org' })).toContain('The invitation is on its way.');
+    expect(await service.ports.invitations.list(Date.now(), 10)).toMatchObject([{ email: 'invited@example.org' }]);
+  });
+
+  it('create, find and delete a user, who has to be confirmed', async () => {
+    const created = await said('/office/create', { email: 'found@example.org', emailVerified: 'on' });
+    const [, path = ''] = /action="(\/office\/users\/\w+)\/delete"/.exec(created) ?? [];
+    expect((await open('/office?contains=FOUND@')).text).toContain(`href="${path}"`);
+    expect(await said(`${path}/delete`, { confirm: 'no' })).toContain('role="alert"');
+    expect((await open(path)).status).toBe(200);
+    expect(await said(`${path}/delete`, { confirm: 'delete' })).toContain('The account is deleted.');
+    expect((await open(path)).status).toBe(404);
+  });
+
+  it('say what was wrong, with what was typed, to that person alone', async () => {
+    const { person } = await signUp(service);
+    const { headers } = await send('/office/create', { email: person.email });
+    const own = (await open(`${headers.location}`)).text;
+    expect(own).toContain('This email is already registered.');
+    expect(own).toContain(`value="${person.email}"`);
+    const other = await open(`${headers.location}`, { ...PROXY, 'X-Forwarded-Email': 'eve@example.org' });
+    expect(other.text).not.toContain('already registered');
+    expect((await open('/office?said=forged')).text).not.toContain('class="notice"');
+  });
+
+  it('end the sessions of all after a typed word', async () => {
+    const { cookie, user } = await signUp(service);
+    expect(await said('/office/end-all', { reason: 'An incident.' })).toContain('role="alert"');
+    await said('/office/end-all', { reason: 'An incident.', confirm: 'end all sessions' });
+    await refreshWith(service, cookie).expect(401);
+    expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
+  });
+
+  it('show what others have chosen as text, load no script, and are in the audit log', async () => {
+    const { user, person } = await signUp(service);
+    const login = { account: person.email, password: person.password };
+    await service.http.post('/auth/login').set('User-Agent', '<script>alert(1)</script>').send(login).expect(200);
+    const { text, headers } = await open(`/office/users/${user.id}`);
+    expect(text).toContain('&#60;script&#62;alert(1)');
+    expect(text).not.toContain('<script');
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none';.*form-action 'self'/);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['set-cookie']).toBeUndefined();
+    const line = { msg: 'back office', actor: ACTOR, call: 'office-user', userId: user.id };
+    expect(service.logs).toContainEqual(expect.objectContaining(line));
+    await open('/pages.css').expect(200);
+  });
+});

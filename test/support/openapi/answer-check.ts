@@ -58,7 +58,8 @@ const withFallback = (document: Json): Json => {
   const kinds = new Set([...Object.keys(own), ...Object.keys(components ?? {})]);
   return {
     ...document,
-    paths: { ...(document.paths as Json), ...paths },
+    // First: its pattern also matches `/`, which has an operation of its own.
+    paths: { ...paths, ...(document.paths as Json) },
     components: Object.fromEntries([...kinds].map((kind) => [kind, { ...components?.[kind], ...own[kind] }])),
   };
 };

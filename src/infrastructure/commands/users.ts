@@ -1,6 +1,6 @@
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
 import { isNote, withoutName } from '../../domain/event.ts';
-import { isOperatorName } from '../../domain/operator.ts';
+import { isProgramName } from '../../domain/operator.ts';
 import { typedName } from '../../domain/text.ts';
 import { accountKind, isId, type User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
@@ -158,8 +158,8 @@ const findUser = async ({ users: stored }: Accounts, account: string): Promise<U
 
 const nameIn = (given: string | undefined): string | undefined => {
   const name = given?.trim();
-  if (name !== undefined && !isOperatorName(name))
-    throw invalidArguments('--as needs a name of at most 64 visible characters.');
+  if (name !== undefined && !isProgramName(name))
+    throw invalidArguments('--as needs a name of at most 64 visible characters that does not end with (page).');
   return name;
 };
 

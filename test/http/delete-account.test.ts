@@ -77,8 +77,8 @@ describe('DELETE /users/me', () => {
     const lines = service.logs.filter(({ msg, userId }) => msg === 'account event' && userId === ada.user.id);
     expect(lines.map(({ kind, reason }) => [kind, reason])).toEqual([
       ['registered', undefined],
-      ['deleted', undefined],
       ['session-ended', 'account-deleted'],
+      ['deleted', undefined],
     ]);
   });
 

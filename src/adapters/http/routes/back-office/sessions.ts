@@ -60,6 +60,9 @@ export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [
     },
     async ({ body }, ctx) => {
       await beginEndingAll(deps)(originOfOperator(ctx), body.reason);
+      const endRest = async () => {
+        while ((await continueEndingAll(deps)(STEP)) !== null);
+      };
       const begunAt = performance.now();
       for (let endedSessions = 0; ; ) {
         const ended = await continueEndingAll(deps)(STEP);
@@ -67,6 +70,8 @@ export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [
         endedSessions += ended;
         if (performance.now() - begunAt < PATIENCE) continue;
         ctx.state.status = 202;
+        // If it fails, or the process ends, the next purge of any instance goes on.
+        endRest().catch(() => undefined);
         return { endedSessions, isDone: false };
       }
     },

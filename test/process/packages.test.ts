@@ -353,7 +353,7 @@ describe('tandem-client', () => {
     );
     const { loaded, same } = JSON.parse(await project.run('node', 'required/main.js'));
     expect(same).toBe(true);
-    expect(loaded.map((exported: string[]) => exported.length)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
+    expect(loaded.map((exported: string[]) => exported.length)).toEqual([2, 2, 1, 2, 1, 1, 1, 1]);
   });
 
   it.each(['node', 'jsdom'])(

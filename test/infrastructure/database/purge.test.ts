@@ -97,7 +97,16 @@ describe('the purge', () => {
     const isDone = async () => {
       expect(await listed(stores)).toHaveLength(1);
       expect(done.toSorted()).toStrictEqual([
-        ...['ended-sessions', 'events', 'mailboxes', 'mass-endings', 'operations', 'remembered-devices', 'used-values'],
+        ...[
+          'ended-sessions',
+          'events',
+          'mailboxes',
+          'mass-endings',
+          'operations',
+          'remembered-devices',
+          'used-values',
+          'webhooks',
+        ],
       ]);
     };
     const lines = await purgeUntil(stores, isDone, (round) => done.push(round));

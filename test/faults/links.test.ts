@@ -61,7 +61,7 @@ type Use = {
 };
 
 /** What is there and goes when an address is proven for the first time, and when the account is taken back. */
-const ADDED = ['sessions'];
+const ADDED = ['sessions', 'ended_sessions'];
 
 const USES: Readonly<Record<string, Use>> = {
   'sets a new password': {
@@ -105,7 +105,7 @@ const USES: Readonly<Record<string, Use>> = {
   'changes an address': {
     path: '/auth/email-change/confirm',
     body: passwordOf,
-    tables: ['users', 'links', 'events', ...ADDED, 'outbox'],
+    tables: ['users', 'links', 'events', 'outbox', ...ADDED],
     linkFor: askForNewAddress,
     assertDone: async (account, cookie) => {
       expect(await logIn(newAddressOf(account), account.password)).toBe(200);

@@ -258,6 +258,7 @@ describe('keys check', () => {
     const { status, stdout, stderr } = await keys(['check'], {
       ...PRODUCTION,
       ...keyVariables({ ...current, access }),
+      DATA_DIR: directory.path,
     });
     expect([status, stderr]).toEqual([0, '']);
     const kids = async (pair: KeyPair) => (await jwks(pair)).keys.map(({ kid }) => kid);

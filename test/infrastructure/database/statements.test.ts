@@ -26,6 +26,8 @@ const BEGIN = 'begin isolation';
 /** Each looks for what is too much as well. */
 const ADD_SESSION = ['insert sessions', 'select sessions'];
 const ADD_EVENT = ['insert events', 'select events'];
+/** Once in a transaction with events, before it commits. */
+const FOR_WEBHOOKS = 'select webhooks';
 /** Of a log-in, which is counted with the others on its device. */
 const ADD_EVENT_AFTER_OTHERS = ['select events', 'insert events', 'select events'];
 
@@ -70,13 +72,22 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       logout: await sentBy(() => logout([refreshToken])),
     };
     expect(seen).toStrictEqual({
-      register: [BEGIN, 'insert users', 'select links', 'lock users', ...ADD_SESSION, ...ADD_EVENT, 'commit'],
-      login: ['select users', BEGIN, 'lock users', ...ADD_SESSION, ...ADD_EVENT_AFTER_OTHERS, 'commit'],
+      register: [
+        BEGIN,
+        'insert users',
+        'select links',
+        'lock users',
+        ...ADD_SESSION,
+        ...ADD_EVENT,
+        FOR_WEBHOOKS,
+        'commit',
+      ],
+      login: ['select users', BEGIN, 'lock users', ...ADD_SESSION, ...ADD_EVENT_AFTER_OTHERS, FOR_WEBHOOKS, 'commit'],
       refresh: ['update sessions'],
       logout: [
         ...[BEGIN, 'lock users', 'select sessions'],
         ...['select sessions', 'delete sessions'],
-        ...[...ADD_EVENT, 'insert ended_sessions', 'commit'],
+        ...[...ADD_EVENT, 'insert ended_sessions', FOR_WEBHOOKS, 'commit'],
       ],
     });
   });
@@ -85,7 +96,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     const { sentBy, logIn } = await open(NOTICES);
     expect(await sentBy(logIn)).toStrictEqual([
       ...['select users', BEGIN, 'lock users', 'select events'],
-      ...[...ADD_SESSION, ...ADD_EVENT_AFTER_OTHERS, 'commit'],
+      ...[...ADD_SESSION, ...ADD_EVENT_AFTER_OTHERS, FOR_WEBHOOKS, 'commit'],
     ]);
   });
 });

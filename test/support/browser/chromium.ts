@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { unpackDebianPackages } from '../servers/debian-package.ts';
+import { programIn, unpackDebianPackages } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type BrowserProgram, type ChromiumPrograms, libraryPath } from './program.ts';
@@ -127,7 +127,7 @@ const trust = async (home: string, certificate: string): Promise<void> => {
   const file = join(home, 'trusted.pem');
   writeFileSync(file, certificate);
   const certutil = (...args: string[]) =>
-    promisify(execFile)(join(root, 'usr/bin/certutil'), ['-d', `sql:${database}`, ...args], {
+    promisify(execFile)(programIn(root, 'usr/bin/certutil'), ['-d', `sql:${database}`, ...args], {
       env: { LD_LIBRARY_PATH: libraries.join(delimiter) },
     });
   await certutil('-N', '--empty-password');

@@ -13,6 +13,12 @@ const TIMEOUTS = { update: 120_000, install: 600_000 };
 /** The directory of an unpacked package, and the directories of its libraries. */
 export type UnpackedPackage = { readonly root: string; readonly libraries: readonly string[] };
 
+/** A program of an unpacked package, or the system's: what is installed is not unpacked. */
+export const programIn = (root: string, path: string): string => {
+  const unpacked = join(root, path);
+  return existsSync(unpacked) ? unpacked : join('/', path);
+};
+
 /**
  * Unpacks Debian packages and their missing dependencies into a directory of the checkout. Nothing is
  * installed, so it needs no root and starts no service.
@@ -27,6 +33,7 @@ export const unpackDebianPackages = async (...names: string[]): Promise<Unpacked
 const unpackInto = async (root: string, names: readonly string[]): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(`${root}-`);
+  mkdirSync(join(work, 'root'));
   try {
     await download(work, names);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));

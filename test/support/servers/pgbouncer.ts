@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackDebianPackages } from './debian-package.ts';
+import { programIn, unpackDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
@@ -18,7 +18,7 @@ export type PgbouncerProgram = { readonly command: string; readonly libraries: r
  */
 export const providePgbouncer = async (): Promise<PgbouncerProgram> => {
   const { root, libraries } = await unpackDebianPackages('pgbouncer');
-  const command = join(root, 'usr/sbin/pgbouncer');
+  const command = programIn(root, 'usr/sbin/pgbouncer');
   await run(command, ['--version'], { env: environment(libraries) });
   return { command, libraries };
 };

@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../checkout/repository.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
-import { unpackDebianPackages } from './debian-package.ts';
+import { programIn, unpackDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { endWithUs } from './keeper.ts';
 
@@ -96,7 +96,7 @@ export const startProxy = async (
   const file = join(directory, 'configuration');
   writeFileSync(file, configured({ directory, port, instances }));
   const env = { HOME: join(directory, 'home'), LD_LIBRARY_PATH: libraries.join(':') };
-  const child = spawn(join(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(programIn(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithUs(child);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)));

@@ -77,6 +77,8 @@ export const ormOptions = async (
   ...(await orm()),
   entities: recordEntities(types, prefix, tables),
   ensureDatabase: false,
+  // Of the index over users, which `search.ts` makes, and of migrations.
+  schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
   allowGlobalContext: true,
   debug: false,
   logger: () => undefined,

@@ -66,7 +66,7 @@ it.runIf(canBrowse())(
     await form.getByLabel('Reason').fill('Your password was in a leak.');
     await looksRight();
     await form.getByRole('button').click();
-    expect(await tab.getByRole('status').textContent()).toBe('The sessions are ended.');
+    expect(await tab.getByRole('status').textContent()).toBe('End all sessions: Done.');
     expect(await tab.getByRole('main').textContent()).toContain(
       '“Your password was in a leak.”, by the operator Ada (page)',
     );

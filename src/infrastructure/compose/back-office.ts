@@ -2,7 +2,7 @@ import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts'
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { countRoute, operatedAccountRoutes } from '../../adapters/http/routes/back-office/accounts.ts';
+import { operatedAccountRoutes } from '../../adapters/http/routes/back-office/accounts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { invitationRoutes } from '../../adapters/http/routes/back-office/invitations.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
@@ -45,9 +45,9 @@ export const openBackOffice = async (
   const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
   const operated = [
-    ...operatedAccountRoutes(deps),
     ...operatedUserRoutes(deps),
-    countRoute(deps),
+    // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
+    ...operatedAccountRoutes(deps),
     ...operatedSessionRoutes(deps),
     ...(deps.mailer === null ? [] : invitationRoutes(deps)),
   ];

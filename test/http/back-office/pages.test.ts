@@ -10,6 +10,7 @@ const SECRET = 'a-secret-that-only-the-proxy-knows';
 const PROXY = { Host: new URL(OFFICE).host, 'Tandem-Proxy-Secret': SECRET, 'X-Forwarded-Email': 'ada@example.org' };
 /** What events name her: a program could be called the same. */
 const ACTOR = 'ada@example.org (page)';
+const DONE = ': Done.</p>';
 const FORM = { ...PROXY, Origin: OFFICE };
 let service: TestService;
 beforeAll(async () => {
@@ -43,7 +44,7 @@ describe('the pages of the back office', () => {
   ])('are refused %s', async (_how, changed, status) => {
     const { user, cookie } = await signUp(service);
     expect((await open('/office', { ...PROXY, ...changed })).status).toBe(status);
-    expect((await send(`/office/users/${user.id}/sessions`, {}, { ...FORM, ...changed })).status).toBe(status);
+    expect((await send(`/office/users/${user.id}/end-sessions`, {}, { ...FORM, ...changed })).status).toBe(status);
     await refreshWith(service, cookie).expect(200);
   });
 
@@ -53,7 +54,7 @@ describe('the pages of the back office', () => {
     ['another site', { Origin: '', 'Sec-Fetch-Site': 'cross-site' }],
   ])('take no form of %s', async (_which, changed) => {
     const { user } = await signUp(service);
-    await send(`/office/users/${user.id}/disable`, {}, { ...FORM, ...changed }).expect(403);
+    await send(`/office/users/${user.id}/disable-user`, {}, { ...FORM, ...changed }).expect(403);
     expect(await service.ports.users.findById(user.id)).toMatchObject({ disabledAt: null });
   });
 
@@ -62,15 +63,15 @@ describe('the pages of the back office', () => {
     await service.http.get('/office').expect(404);
   });
 
-  it.each<[string, object, string, string]>([
-    ['sessions', { reason: 'A leak.' }, 'session-ended', 'The sessions are ended.'],
-    ['disable', { reason: 'A leak.' }, 'disabled', 'The account is disabled.'],
-    ['email', { email: 'other.1@example.org', emailVerified: 'on' }, 'email-changed', 'The address is changed.'],
-    ['verify', {}, 'email-verified', 'The address is proven.'],
-    ['resend', {}, 'email-verification-requested', 'It is on its way.'],
-    ['unlock', {}, 'unlocked', 'Log-ins need not wait.'],
+  it.each<[string, object, string, string?]>([
+    ['end-sessions', { reason: 'A leak.' }, 'session-ended'],
+    ['disable-user', { reason: 'A leak.' }, 'disabled'],
+    ['set-email', { email: 'other.1@example.org', emailVerified: 'on' }, 'email-changed'],
+    ['verify-email', {}, 'email-verified'],
+    ['resend', {}, 'email-verification-requested'],
+    ['unlock-user', {}, 'unlocked'],
     ['reset-link', {}, 'password-reset-requested', '/password-reset#token='],
-  ])('do %s, with the name of the person', async (form, fields, kind, done) => {
+  ])('do %s, with the name of the person', async (form, fields, kind, done = DONE) => {
     const { user } = await signUp(service);
     expect(await said(`/office/users/${user.id}/${form}`, fields)).toContain(done);
     const found = (await eventsOf(service, user.id)).find((event) => event.kind === kind);
@@ -82,33 +83,33 @@ describe('the pages of the back office', () => {
     await linked(service, user);
     const at = `/office/users/${user.id}`;
     const idIn = async (form: string) =>
-      new RegExp(`action="${at}/${form}">.*?Id" value="(\\w+)"`).exec((await open(at)).text)?.[1];
-    expect(await said(`${at}/session`, { sessionId: await idIn('session') })).toContain('The session is ended.');
+      new RegExp(`action="${at}/${form}">.*?Id" value="(\\w+)"`, 's').exec((await open(at)).text)?.[1];
+    expect(await said(`${at}/end-session`, { sessionId: await idIn('end-session') })).toContain(DONE);
     await refreshWith(service, cookie).expect(401);
-    expect(await said(`${at}/identity`, { identityId: await idIn('identity') })).toContain('The identity is removed.');
-    expect(await said(`${at}/identity`, { identityId: user.id })).toContain('role="alert"');
-    expect(await said(`${at}/factors`)).toContain('They are removed.');
-    await said(`${at}/disable`);
-    expect(await said(`${at}/enable`)).toContain('The account is enabled.');
+    expect(await said(`${at}/unlink-identity`, { identityId: await idIn('unlink-identity') })).toContain(DONE);
+    expect(await said(`${at}/unlink-identity`, { identityId: user.id })).toContain('role="alert"');
+    expect(await said(`${at}/remove-factors`)).toContain(DONE);
+    await said(`${at}/disable-user`);
+    expect(await said(`${at}/enable-user`)).toContain(DONE);
     const kinds = (await eventsOf(service, user.id)).flatMap(({ kind, actor }) => (actor === ACTOR ? kind : []));
     expect(kinds).toEqual(['enabled', 'disabled', 'identity-unlinked', 'session-ended']);
-    expect(await said('/office/invite', { email: 'invited@example.org' })).toContain('The invitation is on its way.');
+    expect(await said('/office/invite', { email: 'invited@example.org' })).toContain(DONE);
     expect(await service.ports.invitations.list(Date.now(), 10)).toMatchObject([{ email: 'invited@example.org' }]);
   });
 
   it('create, find and delete a user, who has to be confirmed', async () => {
-    const created = await said('/office/create', { email: 'found@example.org', emailVerified: 'on' });
-    const [, path = ''] = /action="(\/office\/users\/\w+)\/delete"/.exec(created) ?? [];
+    const created = await said('/office/create-user', { email: 'found@example.org', emailVerified: 'on' });
+    const [, path = ''] = /action="(\/office\/users\/\w+)\/delete-user"/.exec(created) ?? [];
     expect((await open('/office?contains=FOUND@')).text).toContain(`href="${path}"`);
-    expect(await said(`${path}/delete`, { confirm: 'no' })).toContain('role="alert"');
+    expect(await said(`${path}/delete-user`, { confirm: 'no' })).toContain('role="alert"');
     expect((await open(path)).status).toBe(200);
-    expect(await said(`${path}/delete`, { confirm: 'delete' })).toContain('The account is deleted.');
+    expect(await said(`${path}/delete-user`, { confirm: 'delete' })).toContain(DONE);
     expect((await open(path)).status).toBe(404);
   });
 
   it('say what was wrong, with what was typed, to that person alone', async () => {
     const { person } = await signUp(service);
-    const { headers } = await send('/office/create', { email: person.email });
+    const { headers } = await send('/office/create-user', { email: person.email });
     const own = (await open(`${headers.location}`)).text;
     expect(own).toContain('This email is already registered.');
     expect(own).toContain(`value="${person.email}"`);
@@ -119,8 +120,8 @@ describe('the pages of the back office', () => {
 
   it('end the sessions of all after a typed word', async () => {
     const { cookie, user } = await signUp(service);
-    expect(await said('/office/end-all', { reason: 'An incident.' })).toContain('role="alert"');
-    await said('/office/end-all', { reason: 'An incident.', confirm: 'end all sessions' });
+    expect(await said('/office/end-all-sessions', { reason: 'An incident.' })).toContain('role="alert"');
+    await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
     await refreshWith(service, cookie).expect(401);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
   });

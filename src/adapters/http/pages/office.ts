@@ -48,10 +48,12 @@ ${said === null ? NOTHING : alertOf(said)}${main}
 <p class="lead">Events name you ${operator}.</p>`,
   });
 
-const alertOf = ({ form, problems, url }: Said): Html =>
-  problems === null
-    ? html`<p role="status" class="notice">${OFFICE_FORMS[form].done}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
-    : html`<p role="alert" class="notice" id="alert">${OFFICE_FORMS[form].button}: ${problems.join('; ')}</p>\n`;
+const alertOf = ({ form, problems, url }: Said): Html => {
+  const { button, done = 'Done.' }: OfficeForm = OFFICE_FORMS[form];
+  return problems === null
+    ? html`<p role="status" class="notice">${button}: ${done}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    : html`<p role="alert" class="notice" id="alert">${button}: ${problems.join('; ')}</p>\n`;
+};
 
 export const officeListPage = (shown: ListShown): string => {
   const { site, users, contains, next } = shown;
@@ -70,7 +72,7 @@ export const officeListPage = (shown: ListShown): string => {
 ${users.map((user) => rowOf(site, user))}</tbody>
 </table>
 ${users.length === 0 ? html`<p>There are none.</p>\n` : NOTHING}${next === null ? NOTHING : html`<p><a href="?${further.toString()}">Further users</a></p>\n`}<h2>All users</h2>
-${(['invite', 'create', 'end-all'] as const).map((name) => formOf(shown, name))}`,
+${foldedForms(shown, ['invite', 'create-user', 'end-all-sessions'])}`,
   );
 };
 
@@ -91,10 +93,10 @@ export const officeUserPage = (shown: UserShown): string => {
   const { user, sessions, rememberedDevices, passkeys, factors, identities, recoveryCodes } = data;
   const isProven = user.emailVerifiedAt !== null;
   const offered: readonly OfficeFormName[] = [
-    ...(['sessions', user.disabledAt === null ? 'disable' : 'enable', 'email'] as const),
-    ...(isProven ? [] : (['verify', 'resend'] as const)),
+    ...(['end-sessions', user.disabledAt === null ? 'disable-user' : 'enable-user', 'set-email'] as const),
+    ...(isProven ? [] : (['verify-email', 'resend'] as const)),
     ...(user.disabledAt === null ? (['reset-link'] as const) : []),
-    ...(['unlock', 'factors', 'delete'] as const),
+    ...(['unlock-user', 'remove-factors', 'delete-user'] as const),
   ];
   const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
   return page(
@@ -110,15 +112,15 @@ export const officeUserPage = (shown: UserShown): string => {
 <dt>Attributes</dt><dd><code>${JSON.stringify(user.attributes)}</code></dd>
 </dl>
 <h2>What you can do</h2>
-${offered.map((name) => formOf(shown, name))}
+${foldedForms(shown, offered)}
 ${listOf('Sessions', [
   ...sessions.map(
     ({ id, userAgent, address, lastUsedAt }) =>
-      html`${deviceOf(userAgent, address)}, used ${timeOf(lastUsedAt)} ${buttonOf(shown, 'session', { sessionId: id })}`,
+      html`${deviceOf(userAgent, address)}, used ${timeOf(lastUsedAt)} ${formOf(shown, 'end-session', { sessionId: id })}`,
   ),
   ...rememberedDevices.map(
     ({ id, userAgent, address, createdAt }) =>
-      html`Remembered: ${deviceOf(userAgent, address)}, since ${timeOf(createdAt)} ${buttonOf(shown, 'session', { sessionId: id })}`,
+      html`Remembered: ${deviceOf(userAgent, address)}, since ${timeOf(createdAt)} ${formOf(shown, 'end-session', { sessionId: id })}`,
   ),
 ])}
 ${listOf('Second factors and passkeys', [
@@ -133,7 +135,7 @@ ${listOf(
   'Identities at providers',
   identities.map(
     ({ id, provider, email, createdAt }) =>
-      html`${provider}${email === null ? '' : ` (${email})`}, linked ${timeOf(createdAt)} ${buttonOf(shown, 'identity', { identityId: id })}`,
+      html`${provider}${email === null ? '' : ` (${email})`}, linked ${timeOf(createdAt)} ${formOf(shown, 'unlink-identity', { identityId: id })}`,
   ),
 )}
 ${listOf('What happened', events.map(eventOf))}
@@ -157,35 +159,36 @@ const timeOf = (at: number): Html => {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 };
 
-/** A form behind its name: nothing happens by one click on a phone. It is open when it was sent and refused. */
-const formOf = (shown: Shown, name: OfficeFormName): Html => {
-  const { actions, said } = shown;
+const isRefused = ({ said }: Shown, name: OfficeFormName): boolean => said?.form === name && said.problems !== null;
+
+/** Forms behind their names: nothing happens by one click on a phone. One is open when it was sent and refused. */
+const foldedForms = (shown: Shown, names: readonly OfficeFormName[]): readonly Html[] =>
+  names
+    .filter((name) => shown.actions.has(name))
+    .map(
+      (
+        name,
+      ) => html`<details${isRefused(shown, name) ? html` open` : NOTHING}><summary>${OFFICE_FORMS[name].button}</summary>
+${formOf(shown, name)}</details>
+`,
+    );
+
+/** @param hidden what nobody has to type. */
+const formOf = (shown: Shown, name: OfficeFormName, hidden: Readonly<Record<string, string>> = {}): Html => {
+  const { actions, once, said } = shown;
   const { button, text, fields = [], confirm }: OfficeForm = OFFICE_FORMS[name];
-  const action = actions.get(name);
-  if (action === undefined) return NOTHING;
-  const isRefused = said?.form === name && said.problems !== null;
-  const typed = isRefused ? said.typed : {};
+  const typed = isRefused(shown, name) ? said?.typed : undefined;
   const needed = confirm === undefined ? [] : [{ name: 'confirm', label: `Type “${confirm}”`, type: 'text' as const }];
-  return html`<details${isRefused ? html` open` : NOTHING}><summary>${button}</summary>
-<form method="post" action="${action}">
-${text === undefined ? NOTHING : html`<p>${text}</p>\n`}<input type="hidden" name="once" value="${shown.once}">
+  return html`<form method="post" action="${actions.get(name) ?? ''}">
+${text === undefined ? NOTHING : html`<p>${text}</p>\n`}${Object.entries({ once, ...hidden }).map(
+  ([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`,
+)}
 ${[...fields, ...needed].map(({ name: field, label, type }) => {
   const id = `${name}-${field}`;
-  const common = html`id="${id}" name="${field}"${isRefused ? html` aria-describedby="alert"` : NOTHING}`;
+  const common = html`id="${id}" name="${field}"${typed === undefined ? NOTHING : html` aria-describedby="alert"`}`;
   return type === 'flag'
-    ? html`<p><input ${common} type="checkbox"${typed[field] === 'on' ? html` checked` : NOTHING}> <label for="${id}">${label}</label></p>\n`
-    : html`<p><label for="${id}">${label}</label><br><input ${common} type="${type}" value="${typed[field] ?? ''}" autocomplete="off"${field === 'reason' ? html` maxlength="200"` : html` required`}></p>\n`;
-})}<button>${button}</button>
-</form></details>
+    ? html`<p><input ${common} type="checkbox"${typed?.[field] === 'on' ? html` checked` : NOTHING}> <label for="${id}">${label}</label></p>\n`
+    : html`<p><label for="${id}">${label}</label><br><input ${common} type="${type}" value="${typed?.[field] ?? ''}" autocomplete="off"${field === 'reason' ? html` maxlength="200"` : html` required`}></p>\n`;
+})}<button>${button}</button></form>
 `;
-};
-
-/** A form of one item of a list. */
-const buttonOf = ({ actions, once }: Shown, name: OfficeFormName, values: Readonly<Record<string, string>>): Html => {
-  const action = actions.get(name);
-  return action === undefined
-    ? NOTHING
-    : html`<form method="post" action="${action}">${Object.entries({ once, ...values }).map(
-        ([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`,
-      )}<button>${OFFICE_FORMS[name].button}</button></form>`;
 };

@@ -110,6 +110,14 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
       },
       async ({ params }, ctx) => ({ changed: await proveAddressAsOperator(deps)(params.id, originOfOperator(ctx)) }),
     ),
+    route(
+      {
+        ...{ ...READS, name: 'operators-count', method: 'GET', path: '/users/count' },
+        summary: 'Count the users',
+        response: { data: v.object({ count: v.number() }) },
+      },
+      async () => ({ count: await countUsers(deps)() }),
+    ),
     ...(mayMail
       ? [
           route(
@@ -139,14 +147,3 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
     ),
   ];
 };
-
-/** Declared after `/users/:id`, since the router prefers the last route that matches. */
-export const countRoute = (deps: BackOfficeDeps): Route =>
-  route(
-    {
-      ...{ ...READS, name: 'operators-count', method: 'GET', path: '/users/count' },
-      summary: 'Count the users',
-      response: { data: v.object({ count: v.number() }) },
-    },
-    async () => ({ count: await countUsers(deps)() }),
-  );

@@ -32,23 +32,19 @@ type PagesDeps = BackOfficeDeps & {
  */
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets } = deps;
-  const forms = (Object.keys(OFFICE_FORMS) as OfficeFormName[]).flatMap((name) => {
-    const submits = api.find((each) => each.name === OFFICE_FORMS[name].submits);
-    return submits === undefined ? [] : [formRoute(deps, name, submits)];
-  });
-  const pathOf = (name: OfficeFormName) => forms.find((each) => each.name === nameOf(name))?.path;
+  const forms = new Map(
+    NAMES.flatMap((name) => {
+      const submits = api.find((each) => each.name === `operators-${name}`);
+      return submits === undefined ? [] : [[name, formRoute(deps, name, submits)] as const];
+    }),
+  );
   /** What all pages have. @param id of the user whom the page shows */
   const shown = (ctx: Context, said: string | undefined, id = '') => ({
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
     said: saidIn(deps, ctx, said),
-    actions: new Map(
-      (Object.keys(OFFICE_FORMS) as OfficeFormName[]).flatMap((name) => {
-        const path = pathOf(name);
-        return path === undefined ? [] : [[name, pathIn(site, path.replace(':id', id))] as const];
-      }),
-    ),
+    actions: new Map([...forms].map(([name, { path }]) => [name, pathIn(site, path.replace(':id', id))])),
   });
   return [
     route(
@@ -83,7 +79,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
         return officeUserPage({ ...shown(ctx, said, id), data, ...story });
       },
     ),
-    ...forms,
+    ...forms.values(),
   ];
 };
 
@@ -105,12 +101,12 @@ const PAGE = {
   },
 } as const;
 
-const nameOf = (form: OfficeFormName): string => `office-${form}-form`;
+const NAMES = Object.keys(OFFICE_FORMS) as OfficeFormName[];
 const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
 
 /** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
 const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route => {
-  const { confirm, leadsTo }: OfficeForm = OFFICE_FORMS[name];
+  const { confirm }: OfficeForm = OFFICE_FORMS[name];
   const isOfUser = submits.path.startsWith('/users/:id');
   const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
   const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
@@ -121,7 +117,7 @@ const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route
   };
   return {
     ...submits,
-    name: nameOf(name),
+    name: `office-${name}-form`,
     tag: 'pages',
     method: 'POST',
     path,
@@ -134,9 +130,9 @@ const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route
       page: isOfUser ? USER : LIST,
       succeeded: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string };
-        // To a user who was created.
-        const page = name === 'create' ? `${USER}/${id}` : pageOf(ctx);
-        return saying(ctx, leadsTo === 'list' ? LIST : page, { problems: null, typed: {}, url });
+        // To a user who was created, and from one who is gone.
+        const page = name === 'create-user' ? `${USER}/${id}` : name === 'delete-user' ? LIST : pageOf(ctx);
+        return saying(ctx, page, { problems: null, typed: {}, url });
       },
     },
     failed: async (ctx, error) => {

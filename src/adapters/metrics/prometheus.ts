@@ -62,11 +62,13 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
   /** Counts by one label. All its values are exported as 0 from the start, so that the first one is an increase. */
   const counted = (name: string, help: string, label: string, values: readonly string[]) => {
-    const counter = new Counter({ name, help, labelNames: [label], registers });
-    for (const value of values) counter.inc({ [label]: value }, 0);
-    return (value: string): void => counter.inc({ [label]: value });
+    const counts = counter(name, help, label);
+    for (const value of values) counts.inc({ [label]: value }, 0);
+    return (value: string): void => counts.inc({ [label]: value });
   };
   new Gauge({
     name: 'tandem_build_info',
@@ -82,36 +84,33 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     buckets: LATENCY_BUCKETS_SECONDS,
     registers,
   });
-  const unreadable = new Counter({
-    name: 'tandem_http_unreadable_requests_total',
-    help: 'Responses to what is not HTTP or did not arrive in time, by status.',
-    labelNames: ['status'],
-    registers,
-  });
-  const fallbacks = new Counter({
-    name: 'tandem_redis_fallbacks_total',
-    help: 'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
-    registers,
-  });
-  const lostSpans = new Counter({
-    name: 'tandem_spans_lost_total',
-    help: 'Spans of traces that the collector did not take, or that there was no room for.',
-    registers,
-  });
-  const events = new Counter({
-    name: 'tandem_account_events_total',
-    help: 'What happened to accounts, by kind, and by the reason for the end of a session.',
-    labelNames: ['kind', 'reason'],
-    registers,
-  });
+  const unreadable = counter(
+    'tandem_http_unreadable_requests_total',
+    'Responses to what is not HTTP or did not arrive in time, by status.',
+    'status',
+  );
+  const fallbacks = counter(
+    'tandem_redis_fallbacks_total',
+    'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
+  );
+  const lostSpans = counter(
+    'tandem_spans_lost_total',
+    'Spans of traces that the collector did not take, or that there was no room for.',
+  );
+  const events = counter(
+    'tandem_account_events_total',
+    'What happened to accounts, by kind, and by the reason for the end of a session.',
+    'kind',
+    'reason',
+  );
   for (const kind of EVENT_KINDS)
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
-  const hooks = new Counter({
-    name: 'tandem_hook_calls_total',
-    help: 'Calls of hooks, by hook and outcome. dropped: not called, since too many calls were running or waiting.',
-    labelNames: ['hook', 'outcome'],
-    registers,
-  });
+  const hooks = counter(
+    'tandem_hook_calls_total',
+    'Calls of hooks, by hook and outcome. dropped: not called, since too many calls were running or waiting.',
+    'hook',
+    'outcome',
+  );
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const rounds = new Gauge({
     name: 'tandem_purge_done_timestamp_seconds',
@@ -255,26 +254,18 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',
     readings.endedSessions,
   );
-  gauge(
+  const waits = (name: string, help: string, oldest: string, read: () => Waiting) => {
+    gauge(name, help, () => read().count, 'max');
+    gauge(`${name}_seconds`, `How long ${oldest} has been waiting.`, () => read().seconds, 'max');
+  };
+  waits(
     'tandem_webhook_deliveries_waiting',
     'Events that webhooks are still to be told of, at most 1000.',
-    () => waitingWebhooks().count,
-    'max',
-  );
-  gauge(
-    'tandem_webhook_deliveries_waiting_seconds',
-    'How long the oldest of these events has been waiting.',
-    () => waitingWebhooks().seconds,
-    'max',
+    'the oldest of these events',
+    waitingWebhooks,
   );
   if (waitingMail === null) return;
-  gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count, 'max');
-  gauge(
-    'tandem_mail_waiting_seconds',
-    'How long the oldest message has been waiting.',
-    () => waitingMail().seconds,
-    'max',
-  );
+  waits('tandem_mail_waiting', 'Messages that wait to be sent.', 'the oldest message', waitingMail);
 };
 
 const watchLog = (lost: () => number, registers: Registry[]): void => {

@@ -53,12 +53,9 @@ export const openBackOffice = async (
   ];
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
   const api = inLog(operated);
-  const pages = proxy === null ? [] : officeRoutes({ ...deps, site, api });
   const routes: Route[] = [
     ...api,
-    // What a form does is in the log by the route that it submits to.
-    ...inLog(pages.filter(({ form }) => form === undefined)),
-    ...pages.filter(({ form }) => form !== undefined),
+    ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),
     ...(proxy === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
     ...errorRoutes(site, () => CATALOG),
     ...openApiRoutes(() => routes, site, INTRODUCTION),

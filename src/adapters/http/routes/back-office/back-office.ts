@@ -10,10 +10,13 @@ export type OperatorCall = { readonly actor: string; readonly call: string; read
 /** Requests of one program to one route in a minute. */
 const REQUESTS_PER_PROGRAM = 3_000;
 
-/** The routes, as programs may call them: each call is in the audit log, also one that changes nothing. */
+/**
+ * The routes, as programs and people may call them: each call is in the audit log, also one that changes nothing. What a form does is there by the
+ * route that it submits to.
+ */
 export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
-    isScope(each.auth)
+    isScope(each.auth) && each.form === undefined
       ? {
           ...each,
           requestsPerUser: REQUESTS_PER_PROGRAM,

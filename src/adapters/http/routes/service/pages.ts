@@ -70,7 +70,6 @@ const Home = v.pipe(
 /** Pages for people, and the files that they load. ADR 0024. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting, has } = settings;
-  const [stylesheet, icon] = styleRoutes();
   return [
     route(
       {
@@ -117,19 +116,10 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       },
       cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
     ),
+    fileRoute('docs-filter', '/docs-filter.js', SCRIPT_TYPE, 'the script that filters the routes on the page'),
     documentRoute(
       {
-        ...kept({ type: SCRIPT_TYPE }),
-        name: 'docs-filter',
-        summary: 'Return the script that filters the routes on the page',
-        path: '/docs-filter.js',
-      },
-      cachedDocument(() => readFile(new URL('../../pages/docs-filter.js', import.meta.url), 'utf8')),
-    ),
-    stylesheet,
-    documentRoute(
-      {
-        ...kept({ type: 'text/css; charset=utf-8' }),
+        ...kept({ type: CSS_TYPE }),
         name: 'user-pages-stylesheet',
         summary: 'Return the stylesheet of the pages for users, with the look of the product',
         path: '/user-pages.css',
@@ -139,31 +129,24 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
       }),
     ),
-    icon,
+    ...styleRoutes(),
   ];
 };
 
+const CSS_TYPE = 'text/css; charset=utf-8';
+
 /** What every page loads. */
-export const styleRoutes = (): readonly [stylesheet: Route, icon: Route] => [
-  documentRoute(
-    {
-      ...kept({ type: 'text/css; charset=utf-8' }),
-      name: 'stylesheet',
-      summary: 'Return the stylesheet of the pages',
-      path: '/pages.css',
-    },
-    cachedDocument(() => readFile(new URL('../../pages/pages.css', import.meta.url), 'utf8')),
-  ),
-  documentRoute(
-    {
-      ...kept({ type: 'image/svg+xml' }),
-      name: 'icon',
-      summary: 'Return the icon of the pages',
-      path: '/icon.svg',
-    },
-    cachedDocument(() => readFile(new URL('../../pages/icon.svg', import.meta.url), 'utf8')),
-  ),
+export const styleRoutes = (): Route[] => [
+  fileRoute('stylesheet', '/pages.css', CSS_TYPE, 'the stylesheet of the pages'),
+  fileRoute('icon', '/icon.svg', 'image/svg+xml', 'the icon of the pages'),
 ];
+
+/** @param path also of the file, in the folder of the pages. */
+const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
+  documentRoute(
+    { ...kept({ type }), name, summary: `Return ${what}`, path },
+    cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
+  );
 
 /** More than a host name has. */
 const ORIGIN_MAX_LENGTH = 300;

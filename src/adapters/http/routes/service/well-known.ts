@@ -50,6 +50,14 @@ export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
   ),
 ];
 
+/** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
+const authorizationServer = (issuer: string, baseUrl: string) => ({
+  issuer,
+  jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+  response_types_supported: [],
+  grant_types_supported: [],
+});
+
 const AuthorizationServer = v.pipe(
   v.object({
     issuer: v.string(),
@@ -57,20 +65,10 @@ const AuthorizationServer = v.pipe(
     response_types_supported: v.array(v.string()),
     grant_types_supported: v.array(v.string()),
   }),
-  v.examples([
-    {
-      issuer: 'https://auth.example.org',
-      jwks_uri: 'https://auth.example.org/.well-known/jwks.json',
-      response_types_supported: [],
-      grant_types_supported: [],
-    },
-  ]),
+  v.examples([authorizationServer('https://auth.example.org', 'https://auth.example.org')]),
 );
 
-/**
- * RFC 8414 §2, for gateways that look up by the issuer where the keys are. The service has no endpoint of OAuth, so it supports no response type
- * and no grant type.
- */
+/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. */
 export const authorizationServerRoute = (issuer: string, baseUrl: string): Route =>
   route(
     {
@@ -86,12 +84,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string): Route
         unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
       },
     },
-    () => ({
-      issuer,
-      jwks_uri: `${baseUrl}/.well-known/jwks.json`,
-      response_types_supported: [],
-      grant_types_supported: [],
-    }),
+    () => authorizationServer(issuer, baseUrl),
   );
 
 /** Pages that password managers look for. `null`: there is none. */

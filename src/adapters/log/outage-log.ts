@@ -12,8 +12,8 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
       if (!isOut) logger.warn({ ...details, err: error }, messages.unavailable);
       isOut = true;
     },
-    succeeded(): void {
-      if (isOut) logger.info(messages.available);
+    succeeded(details: object = {}): void {
+      if (isOut) logger.info(details, messages.available);
       isOut = false;
     },
     isOut: (): boolean => isOut,

@@ -104,7 +104,7 @@ const replay = async ({ id }: Webhook, { accounts: { webhooks, transactions, clo
     const after: string = user;
     user = await transactions.run((stores) => stores.webhooks.replay(id, after, clock.now()));
   }
-  return { text: `The events of ${users - 1} users are due.\n`, json: { users: users - 1 } };
+  return { text: `Users whose events are sent again: ${users - 1}.\n`, json: { users: users - 1 } };
 };
 
 const ONE = { args: ['ID'], options: { json: true } } as const;

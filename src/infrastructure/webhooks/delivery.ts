@@ -71,7 +71,7 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
       logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
     else if (outcome === 'given-up') logger.error(line, 'an event was not delivered to a webhook, and is given up');
     else if (outcome === 'delivered') {
-      outage.succeeded();
+      outage.succeeded(line);
       logger.debug(line, 'an event was delivered to a webhook');
     } else {
       if (outage.isOut()) logger.debug({ ...line, err }, 'a webhook failed and is tried again');

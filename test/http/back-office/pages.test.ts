@@ -132,6 +132,7 @@ describe('the pages of the back office', () => {
     await service.http.post('/auth/login').set('User-Agent', '<script>alert(1)</script>').send(login).expect(200);
     const { text, headers } = await open(`/office/users/${user.id}`);
     expect(text).toContain('&#60;script&#62;alert(1)');
+    expect(text).toContain('<dt>Password changed</dt><dd>never</dd>');
     expect(text).not.toContain('<script');
     expect(headers['content-security-policy']).toMatch(/^default-src 'none';.*form-action 'self'/);
     expect(headers['cache-control']).toBe('no-store');

@@ -107,7 +107,7 @@ export const officeUserPage = (shown: UserShown): string => {
 <dt>Address</dt><dd>${user.email}</dd>
 <dt>Proven</dt><dd>${since(user.emailVerifiedAt, 'no')}</dd>
 <dt>Registered</dt><dd>${timeOf(user.createdAt)}</dd>
-<dt>Password changed</dt><dd>${since(user.passwordChangedAt, 'never')}</dd>
+<dt>Password changed</dt><dd>${since(user.passwordChangedAt || null, 'never')}</dd>
 <dt>Disabled</dt><dd>${since(user.disabledAt, 'no')}</dd>
 <dt>Attributes</dt><dd><code>${JSON.stringify(user.attributes)}</code></dd>
 </dl>

@@ -34,6 +34,26 @@ const endOf = (worker: Worker): Promise<End> =>
   });
 
 /**
+ * Starts a worker. Node forgets a connection that it has sent to a worker which dies before it takes it: its client would wait for ever. So the
+ * last one for each port is closed then. To close one that was taken does nothing.
+ */
+const fork = (): Worker => {
+  const worker = cluster.fork();
+  const last = new Map<unknown, { close(): void }>();
+  worker.process.send = new Proxy(worker.process.send, {
+    apply(send, child, given) {
+      const [message, connection] = given;
+      if (typeof connection?.close === 'function') last.set(message.key, connection);
+      return Reflect.apply(send, child, given);
+    },
+  });
+  worker.once('exit', (status) => {
+    if (status !== 0) for (const connection of last.values()) connection.close();
+  });
+  return worker;
+};
+
+/**
  * Starts the workers, and answers them. They share the port. The first one listens before the others start: it has brought the database up to date,
  * and what it cannot do is reported once.
  * @throws CommandError with the exit status of a worker that does not start. It has written its reason to standard error.
@@ -57,7 +77,7 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
     if (ends.some(({ status }) => status !== null && status > 0)) throw new Error('a worker failed while it stopped');
   });
   const startOne = async (): Promise<void> => {
-    const worker = cluster.fork();
+    const worker = fork();
     const end = endOf(worker);
     const failure = await Promise.race([
       end,
@@ -83,7 +103,7 @@ const replaced = async (first: Worker, firstEnd: Promise<End>, logger: Logger, s
     await pause(delay, undefined, { signal }).catch(ignore);
     if (signal.aborted) return end;
     delay = Math.min(2 * delay, LAST_PAUSE);
-    worker = cluster.fork();
+    worker = fork();
     ended = endOf(worker);
   }
 };

@@ -1,9 +1,10 @@
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { allGone } from '../support/servers/process-tree.ts';
+import { allGone, stopTree } from '../support/servers/process-tree.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Requests that one client may send to the catalog of errors. */
@@ -18,6 +19,7 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
   const env = { ...DEVELOPMENT, DATA_DIR: directory.path, WORKERS: '2', RATE_LIMITS: `public=${LIMIT}/600` };
   let service: RunningService;
   let metrics: string;
+  let office: string;
 
   const lines = (of = service): Line[] => of.stdout.map((line) => JSON.parse(line));
   /** The ids of the workers that listen, in their order, when there were so many. */
@@ -37,10 +39,13 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
   };
 
   beforeAll(async () => {
-    const port = await freePort();
+    const [port, officePort] = [await freePort(), await freePort()];
     metrics = `http://127.0.0.1:${port}`;
+    office = `http://127.0.0.1:${officePort}`;
     // A process group, as of a terminal.
-    service = await runService({ ...env, METRICS: String(port) }, ['setsid']);
+    service = await runService({ ...env, ...WITH_OFFICE, METRICS: String(port), ADMIN_PORT: String(officePort) }, [
+      'setsid',
+    ]);
     await workers(2);
   }, PATIENCE.timeout);
   afterAll(async () => {
@@ -62,9 +67,29 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
     expect(await sample('tandem_rate_limit_mode{mode="process"}')).toMatch(/ 1$/);
   });
 
-  it('replaces a worker that is killed, while the other one goes on', async () => {
+  it('has a back office in each worker, and accepts an assertion in one of them', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const assertion = await assertionOf(SUPPORT);
+      const call = () => request(office).get('/users').auth(assertion, { type: 'bearer' }).set('Connection', 'close');
+      const statuses = (await Promise.all([call(), call(), call(), call()])).map(({ status }) => status);
+      expect(statuses.toSorted()).toEqual([200, 401, 401, 401]);
+    }
+    const refusing = lines().flatMap(({ pid, code }) => (code === 'AUTH_TOKEN_INVALID' ? [pid] : []));
+    expect([...new Set(refusing)].toSorted()).toEqual((await workers(2)).toSorted());
+  });
+
+  it('replaces a worker that is killed, while the other one goes on, and nobody waits for the one that is gone', async () => {
     const [first = 0, second] = await workers(2);
+    await stopTree(first);
+    const answered: unknown[] = [];
+    const requests = Array.from({ length: 4 }, async () => {
+      const { status } = await get('/health/live').catch(({ code }) => ({ status: code }));
+      answered.push(status);
+    });
+    await vi.waitFor(() => expect(answered).toEqual([200, 200, 200]), PATIENCE);
     process.kill(first, 'SIGKILL');
+    await Promise.all(requests);
+    expect(answered).toEqual([200, 200, 200, 'ECONNRESET']);
     await vi.waitFor(
       () =>
         expect(lines()).toContainEqual(expect.objectContaining({ worker: first, signal: 'SIGKILL', level: 'error' })),

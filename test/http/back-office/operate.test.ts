@@ -113,6 +113,17 @@ describe('a program of an operator', () => {
     expect(second.events).toContainEqual(expect.objectContaining({ actor: SUPPORT.name }));
   });
 
+  it('is told that a service without mail sends no link', async () => {
+    const silent = await start(WITH_OFFICE, { mailer: null });
+    const { email } = aPerson();
+    const create = (sendLink: boolean) => asked(silent, 'post', '/users', { email, sendLink });
+    const refused = await create(true);
+    const details = [{ field: 'sendLink', code: 'invalid_value', message: 'must be false: the service sends no mail' }];
+    expect([refused.status, refused.body.details]).toEqual([400, details]);
+    const { data } = (await create(false)).body;
+    expect((await asked(silent, 'put', `/users/${data.id}/email`, { email, sendLink: true })).status).toBe(400);
+  });
+
   it('invites an address, and takes that back', async () => {
     const { email } = aPerson();
     const { status, body } = await asked(service, 'post', '/invitations', { email, locale: 'de' });

@@ -38,6 +38,10 @@ describe('the pages of the back office', () => {
     ['without the secret', { 'Tandem-Proxy-Secret': '' }, 401],
     ['with another secret', { 'Tandem-Proxy-Secret': `${SECRET}.` }, 401],
     ['without a name', { 'X-Forwarded-Email': '' }, 401],
+    ['with two names in one header', { 'X-Forwarded-Email': 'eve@example.org, ada@example.org' }, 401],
+    ['with two headers', { 'X-Forwarded-Email': ['eve@example.org', 'ada@example.org'] }, 401],
+    ['with the secret twice', { 'Tandem-Proxy-Secret': [SECRET, SECRET] }, 401],
+    ['with a name in another header', { 'X-Forwarded-Email': '', X_Forwarded_Email: 'ada@example.org' }, 401],
     ['with a name that hides something', { 'X-Forwarded-Email': Buffer.from('a\u00adb').toString('latin1') }, 401],
     ['for another host', { Host: 'rebound.example' }, 403],
     ['for an IP address', { Host: '127.0.0.1' }, 403],
@@ -52,6 +56,8 @@ describe('the pages of the back office', () => {
     ['another origin', { Origin: 'https://attacker.example' }],
     ['no origin', { Origin: '' }],
     ['another site', { Origin: '', 'Sec-Fetch-Site': 'cross-site' }],
+    ['another host of the site', { Origin: '', 'Sec-Fetch-Site': 'same-site' }],
+    ['a document without an origin', { Origin: 'null' }],
   ])('take no form of %s', async (_which, changed) => {
     const { user } = await signUp(service);
     await send(`/office/users/${user.id}/disable-user`, {}, { ...FORM, ...changed }).expect(403);

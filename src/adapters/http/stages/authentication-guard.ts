@@ -88,8 +88,9 @@ const personIn = (ctx: Context, proxy: HttpDeps['operatorProxy']): Operator => {
     throw httpFailure(403, { reason: 'the Host is not that of ADMIN_URL', level: 'warn' });
   const names = headerValues(ctx.req, proxy.identityHeader);
   const name = Buffer.from(names.join(), 'latin1').toString().trim();
-  if (names.length !== 1 || !isOperatorName(name))
-    throw refused('it has to send one name of 1 to 64 visible characters');
+  // Proxies on the way may join two headers to one: the first name may be what a browser has sent.
+  if (names.length !== 1 || name.includes(',') || !isOperatorName(name))
+    throw refused('it has to send one name of 1 to 64 visible characters without a comma');
   return { name: actorOfPerson(name), scopes: SCOPES };
 };
 

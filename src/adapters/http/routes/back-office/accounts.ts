@@ -8,6 +8,7 @@ import {
   setEmail,
 } from '../../../../application/accounts/operate-addresses.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
+import { fieldRule } from '../../../json/text-rule.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Email, Id, IdParams, Locale, Username } from '../../routing/fields.ts';
 import { DEFAULT_LIMIT, Limit } from '../accounts/events.ts';
@@ -43,20 +44,32 @@ const AllEventsQuery = v.strictObject({
 });
 
 const Flag = v.optional(v.boolean(), false);
+const NO_MAIL = { code: 'invalid_value', message: 'must be false: the service sends no mail' } as const;
 /** `emailVerified`: the operator knows that it is the user's. `sendLink`: the address gets a mail. */
-const address = { email: Email, emailVerified: Flag, sendLink: Flag };
-
-const CreateBody = v.object({
-  ...address,
-  username: v.optional(Username),
-  attributes: v.optional(Attributes),
-  locale: v.optional(Locale),
+const addressOf = ({ mailer }: BackOfficeDeps) => ({
+  email: Email,
+  emailVerified: Flag,
+  sendLink: v.optional(
+    v.pipe(
+      v.boolean(),
+      fieldRule((asked: boolean) => (asked && mailer === null ? NO_MAIL : null)),
+      v.metadata({ jsonSchema: { type: 'boolean' } }),
+    ),
+    false,
+  ),
 });
+
+const createOf = (deps: BackOfficeDeps) =>
+  v.object({
+    ...addressOf(deps),
+    username: v.optional(Username),
+    attributes: v.optional(Attributes),
+    locale: v.optional(Locale),
+  });
 
 /** All users and what happened to them; new users, and addresses. */
 export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
   const shown = async (id: string) => shownUser(userData(await existingUser(deps, id)));
-  const mayMail = deps.mailer !== null;
   return [
     route(
       {
@@ -75,14 +88,13 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
       {
         ...{ ...WRITES, name: 'operators-create-user', method: 'POST', path: '/users' },
         summary: 'Create a user without a password, who may get a link that sets one',
-        request: { body: CreateBody },
+        request: { body: createOf(deps) },
         response: { status: 201, data: UserOfOperatorsJson },
         errors: ['AUTH_USER_DUPLICATE'],
       },
       async ({ body: { emailVerified, sendLink, username = null, attributes = {}, locale = null, email } }, ctx) => {
         const account = { ...{ email, username, attributes, locale }, isProven: emailVerified };
-        const sendsLink = sendLink && mayMail;
-        const user = await createAccount(deps)({ ...account, sendsLink }, originOfOperator(ctx));
+        const user = await createAccount(deps)({ ...account, sendsLink: sendLink }, originOfOperator(ctx));
         return shownUser(userData(user));
       },
     ),
@@ -91,12 +103,12 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
         ...{ ...WRITES, name: 'operators-set-email', method: 'PUT', path: '/users/:id/email' },
         summary: 'Give a user another address; with sendLink, it gets a link that proves it',
         description: 'With `final`, no former address can take the account back, as it otherwise can for a week.',
-        request: { params: IdParams, body: v.object({ ...address, final: Flag }) },
+        request: { params: IdParams, body: v.object({ ...addressOf(deps), final: Flag }) },
         response: { data: UserOfOperatorsJson },
         errors: ['AUTH_USER_DUPLICATE'],
       },
       async ({ params: { id }, body: { email, emailVerified, sendLink, final } }, ctx) => {
-        const given = { email, isProven: emailVerified, sendsLink: sendLink && mayMail, withoutUndo: final };
+        const given = { email, isProven: emailVerified, sendsLink: sendLink, withoutUndo: final };
         await setEmail(deps)(id, given, originOfOperator(ctx));
         return shown(id);
       },
@@ -118,7 +130,7 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
       },
       async () => ({ count: await countUsers(deps)() }),
     ),
-    ...(mayMail
+    ...(deps.mailer !== null
       ? [
           route(
             {

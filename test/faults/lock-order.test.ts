@@ -10,7 +10,7 @@ import { endSession, endSessionsOf, logout } from '../../src/application/session
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { builtInTemplates } from '../../src/infrastructure/mail/template-files.ts';
-import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
+import { aLink, aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
@@ -243,6 +243,47 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
   },
 );
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks', () => {
+  it('end all sessions, and purge what webhooks were not told of', async () => {
+    const { stores, user, transactions, interleave, runs } = await setUp();
+    await stores.webhooks.add(aWebhook());
+    const other = aUser();
+    await stores.users.add(other);
+    const [first, second] = [user.id, other.id].toSorted();
+    const tell = ({ events }: Stores, userId = '', at = NOW) => events.add([anEvent({ userId, at })]);
+    await tell(stores, first, NOW - 1);
+    await tell(stores, second, NOW - 2);
+    const endAll =
+      (stop: () => Promise<void>): Work =>
+      async (inside) => {
+        for (const id of [first, second]) await inside.users.lock(id ?? '');
+        await tell(inside, first);
+        await stop();
+        await tell(inside, second);
+      };
+    const [, purged] = await interleave(
+      (stop) => transactions.run(endAll(stop)),
+      () => transactions.run(({ webhooks }) => webhooks.purge(NOW, 9, NOW)),
+    );
+    expect(purged).toBe(2);
+    expect(runs()).toBe(2);
+  });
+
+  it('store an event, and remove its webhook: the next purge removes what is left of it', async () => {
+    const { stores, user, transactions, interleave } = await setUp();
+    const [kept, removed] = [aWebhook(), aWebhook()];
+    for (const each of [kept, removed]) await stores.webhooks.add(each);
+    await interleave(
+      (stop) => transactions.run(({ events }) => events.add([anEvent({ userId: user.id })]).finally(stop)),
+      () => stores.webhooks.remove(removed.id),
+    );
+    expect(await stores.webhooks.waiting()).toMatchObject({ count: 2 });
+    await transactions.run(({ webhooks }) => webhooks.purge(NOW, 9, NOW));
+    expect(await stores.webhooks.waiting()).toMatchObject({ count: 1 });
+    expect(await stores.webhooks.hasAtLeast(kept.id, 1)).toBe(true);
+  });
+});
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among log-ins that never stop', () => {
   it('waits for those that were there before it, and for none that came later', async () => {

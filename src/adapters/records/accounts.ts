@@ -136,7 +136,8 @@ export const eventRepositoryOver = (
   return {
     async add(events) {
       const stored: AccountEvent[] = [];
-      for (const userId of new Set(events.map((event) => event.userId))) {
+      // In the order in which everybody locks several.
+      for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
         // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
         if ((await users.lock(userId)) === null) continue;
         stored.push(...events.filter((event) => event.userId === userId));

@@ -34,7 +34,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
   factors: factorRepositoryOver(records),
   devices: rememberedDeviceRepositoryOver(records),
   massEndings: massEndingsOver(records),
-  webhooks: webhookRepositoryOver(records),
+  webhooks: webhookRepositoryOver(records, users),
   records: ownRecords(records),
 });
 

@@ -1,3 +1,4 @@
+import type { UserRepository } from '../../application/ports/user-repository.ts';
 import type { WebhookRepository } from '../../application/ports/webhook-repository.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
@@ -64,7 +65,26 @@ export const addDeliveries = async (records: Records, events: readonly AccountEv
   }
 };
 
-export const webhookRepositoryOver = (records: Records): WebhookRepository => ({
+const removeAll = async (records: Records, webhookId: string): Promise<void> => {
+  for (;;) {
+    const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
+    if (rows.length === 0) return;
+    await records.remove('deliveries', rows);
+  }
+};
+
+/** An event that is stored while its webhook is removed leaves a delivery behind. */
+const removeOrphans = async (records: Records): Promise<void> => {
+  const list = async () => (await records.list('webhooks', { order: ['id'] })).map(({ id }) => id);
+  for (const after of ['', ...(await list())]) {
+    const next = { range: ['webhookId', '>', after], order: ['webhookId'], limit: 1 } as const;
+    const [row] = await records.list('deliveries', next);
+    // The webhook may have been added since.
+    if (row !== undefined && !(await list()).includes(row.webhookId)) await removeAll(records, row.webhookId);
+  }
+};
+
+export const webhookRepositoryOver = (records: Records, users: Pick<UserRepository, 'lock'>): WebhookRepository => ({
   async list() {
     return (await records.list('webhooks', { order: ['id'] })).map((row) => withoutVersion<Webhook>(row));
   },
@@ -72,11 +92,8 @@ export const webhookRepositoryOver = (records: Records): WebhookRepository => ({
   change: (id, change) => changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change })),
   async remove(webhookId) {
     const removed = await removeRow(records, 'webhooks', { id: webhookId });
-    for (;;) {
-      const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
-      if (rows.length === 0) return removed !== null;
-      await records.remove('deliveries', rows);
-    }
+    await removeAll(records, webhookId);
+    return removed !== null;
   },
   async claim({ webhookId, now, until, limit }) {
     const due = await records.list('deliveries', {
@@ -112,11 +129,17 @@ export const webhookRepositoryOver = (records: Records): WebhookRepository => ({
     if (lane === undefined) return null;
     const { userId } = lane;
     await lockLane(records, lane);
-    for (const row of await records.list('deliveries', { equal: { webhookId, userId } }))
-      await records.replace('deliveries', row, {
-        ...row,
-        ...{ isWaiting: true, nextAttemptAt: null, attempts: 0, createdAt: now },
-      });
+    let [rows, last]: [Row[], number] = [[], 0];
+    do {
+      const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH } as const;
+      rows = await records.list('deliveries', { equal: { webhookId, userId }, ...rest });
+      for (const row of rows)
+        await records.replace('deliveries', row, {
+          ...row,
+          ...{ isWaiting: true, nextAttemptAt: null, attempts: 0, createdAt: now },
+        });
+      last = rows.at(-1)?.sequence ?? last;
+    } while (rows.length === BATCH);
     await goOn(records, lane, now);
     return userId;
   },
@@ -129,17 +152,17 @@ export const webhookRepositoryOver = (records: Records): WebhookRepository => ({
     return { count: rows.length, since: rows[0]?.createdAt ?? null };
   },
   async purge(before, limit, now) {
-    let count = 0;
-    for (const isWaiting of [true, false]) {
-      const range = ['createdAt', '<', before] as const;
-      const rows = await records.list('deliveries', { equal: { isWaiting }, range, order: ['createdAt'], limit });
-      for (const row of rows) {
-        await lockLane(records, row);
-        await records.remove('deliveries', [row]);
-        await goOn(records, row, now);
-      }
-      count += rows.length;
+    await removeOrphans(records);
+    const old = { range: ['createdAt', '<', before], order: ['createdAt'], limit } as const;
+    const listed = async (isWaiting: boolean) => records.list('deliveries', { equal: { isWaiting }, ...old });
+    const rows = [...(await listed(true)), ...(await listed(false))];
+    // In the order in which everybody locks several.
+    for (const id of [...new Set(rows.map(({ userId }) => userId))].toSorted()) await users.lock(id);
+    for (const row of rows) {
+      await lockLane(records, row);
+      await records.remove('deliveries', [row]);
+      await goOn(records, row, now);
     }
-    return count;
+    return rows.length;
   },
 });

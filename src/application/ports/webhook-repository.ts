@@ -39,6 +39,6 @@ export interface WebhookRepository {
   hasAtLeast(webhookId: string, count: number): Promise<boolean>;
   /** @returns how many, of a thousand at most, and the time of the oldest. */
   waiting(): Promise<{ readonly count: number; readonly since: number | null }>;
-  /** Removes deliveries of events from before a time, within a transaction. @returns how many. */
+  /** Removes deliveries of events from before a time, and those of webhooks that are gone, within a transaction. @returns how many of the former. */
   purge(before: number, limit: number, now: number): Promise<number>;
 }

@@ -104,15 +104,21 @@ export const deliver = async (
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
+/** Milliseconds from one count of what waits to the next: a count reads a thousand rows, and each event may wake the loop. */
+const COUNT_INTERVAL = 1_000;
+
 /** What waits to be sent, for the metrics. @param read since when, in epoch milliseconds; `null` when nothing waits. */
 export const countOfWaiting = (
   read: () => Promise<{ readonly count: number; readonly since: number | null }>,
   clock: Clock,
 ) => {
   let last: Awaited<ReturnType<typeof read>> = { count: 0, since: null };
+  let nextAt = 0;
   return {
-    /** Counts anew. While the database fails, the last values stay. */
+    /** Counts anew, if the last count is old. While the database fails, the last values stay. */
     update: async (): Promise<void> => {
+      if (performance.now() < nextAt) return;
+      nextAt = performance.now() + COUNT_INTERVAL;
       last = await read().catch(() => last);
     },
     waiting: (): Waiting => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/application/ports/clock-and-ids.ts';
-import { createWakeUpSignal, deliver } from '../../src/infrastructure/delivery-loop.ts';
+import { countOfWaiting, createWakeUpSignal, deliver } from '../../src/infrastructure/delivery-loop.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
@@ -179,4 +179,17 @@ describe('the loop that sends mail', () => {
     clearTimeout(alive);
     expect(outbox.abandon).toHaveBeenCalledOnce();
   });
+});
+
+it('counts what waits once a second at most, however often it has nothing to send', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const read = vi.fn(async () => ({ count: 7, since: 0 }));
+  const { update, waiting } = countOfWaiting(read, { now: () => 2_000 });
+  for (let time = 0; time < 20; time += 1) {
+    await update();
+    vi.advanceTimersByTime(100);
+  }
+  expect(read).toHaveBeenCalledTimes(2);
+  expect(waiting()).toEqual({ count: 7, seconds: 2 });
 });

@@ -222,7 +222,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       if (attempts === null)
         throw new CommandError(
           'in-process',
-          'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: restart it.',
+          'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.',
           1,
         );
     },

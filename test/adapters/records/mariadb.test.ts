@@ -12,18 +12,8 @@ import { failing, QUOTING } from '../../support/records/statements.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
 import { inTransaction, onMariadb } from '../../support/storage/databases.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
 
-const TABLES = [
-  'users',
-  'invitations',
-  'outbox',
-  'mailboxes',
-  'used_values',
-  'operations',
-  'ended_sessions',
-  'mass_endings',
-];
 /** Defaults of a server under which the service would be wrong, if it left them as they are. */
 const HOSTILE = { 'sql-mode': 'NO_BACKSLASH_ESCAPES', 'transaction-isolation': 'SERIALIZABLE', 'lc-messages': 'de_DE' };
 /** The longest one. */
@@ -50,9 +40,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     await server?.stop();
   });
 
-  const empty = async () => {
-    for (const table of TABLES) await opened().em.execute(`delete from ${table}`);
-  };
+  const empty = () => removeAllRows(opened());
   const failingRecords = () => mikroOrmRecords(() => failing(opened().em.getKysely(), QUOTING.mariadb), MARIADB);
   // The server shows the same state for 0.1 s, and as long as it is asked more often.
   const untilOneWaits = () =>

@@ -8,21 +8,9 @@ import { describeStorage } from '../../contracts/storage.contract.ts';
 import { NOW } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
 
 const server = TEST_DATABASE_URL;
-const TABLES = [
-  'users',
-  'invitations',
-  'outbox',
-  'mailboxes',
-  'used_values',
-  'operations',
-  'ended_sessions',
-  'mass_endings',
-  'webhooks',
-  'webhook_deliveries',
-];
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describe.runIf(server !== undefined)('on PostgreSQL', () => {
@@ -41,9 +29,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
     await drop?.();
   });
 
-  const empty = async () => {
-    for (const table of TABLES) await opened(database).em.execute(`delete from ${table}`);
-  };
+  const empty = () => removeAllRows(opened(database));
   const failingRecords = () =>
     mikroOrmRecords(() => failing(opened(database).em.getKysely(), QUOTING.postgresql), POSTGRESQL);
   const untilOneWaits = () => expect.poll(async () => (await opened(other).em.execute(WAITING)).length).toBe(1);

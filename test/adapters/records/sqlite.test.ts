@@ -17,21 +17,11 @@ import { aPasskey, aRotation, aSession, aUser } from '../../support/builders.ts'
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const { path: directory, remove } = temporaryDirectory();
 const path = join(directory, 'tandem.sqlite');
-const TABLES = [
-  'users',
-  'invitations',
-  'outbox',
-  'mailboxes',
-  'used_values',
-  'operations',
-  'ended_sessions',
-  'mass_endings',
-];
 
 describe('in a file of SQLite', () => {
   let database: Database;
@@ -46,10 +36,7 @@ describe('in a file of SQLite', () => {
     remove();
   });
 
-  /** Empties the file. */
-  const empty = async () => {
-    for (const table of TABLES) await database.em.execute(`delete from ${table}`);
-  };
+  const empty = () => removeAllRows(database);
   const failingRecords = (): Records => mikroOrmRecords(() => failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
 
   describeRecords('mikroOrmRecords', async () => {

@@ -1,6 +1,7 @@
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { ormOptions } from '../../../src/adapters/mikro-orm/entities.ts';
 import * as adapter from '../../../src/adapters/mikro-orm/open-database.ts';
+import { type AnyTable, TABLES } from '../../../src/adapters/records/tables.ts';
 
 /** A database, with the entity manager by which tests send statements of their own over the same connections. */
 export type Database = adapter.Database & { readonly em: SqlEntityManager };
@@ -10,4 +11,14 @@ export const openDatabase = async (...given: Parameters<typeof adapter.connect>)
   const { kind, prefix, tables, kysely } = opened;
   const { em } = new MikroORM({ ...(await ormOptions(kind, prefix, tables)), driverOptions: kysely() });
   return { ...adapter.databaseOver(opened), em };
+};
+
+/** The tables with rows that go with no user: the users first. */
+export const ROOTS = Object.values<AnyTable>(TABLES)
+  .filter(({ ofUser, columns }) => !ofUser || columns.userId === 'text?')
+  .map(({ name }) => name);
+
+/** Of tables without a prefix. */
+export const removeAllRows = async ({ em }: Pick<Database, 'em'>): Promise<void> => {
+  for (const table of ROOTS) await em.execute(`delete from ${table}`);
 };

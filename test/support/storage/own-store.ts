@@ -6,6 +6,7 @@ import { pgRecords, type Sql } from '../../../examples/own-store/records.ts';
 import { createTables } from '../../../examples/own-store/schema.ts';
 import { CUSTOMERS, shopUsers } from '../../../examples/own-store/shop-users.ts';
 import { createDatabase } from './databases.ts';
+import { ROOTS } from './open-database.ts';
 
 type Over = { readonly records: Records } & Sql;
 
@@ -31,16 +32,8 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
   if (users === 'shop') await pool.query(CUSTOMERS);
   await createTables(pool, users === 'shop' ? 'public.customers' : undefined);
   const [ours, theirs] = [pgRecords(pool), pgRecords(other)];
-  const table = users === 'own' ? 'auth.users' : 'public.customers';
-  const tables = [
-    'invitations',
-    'outbox',
-    'mailboxes',
-    'used_values',
-    'operations',
-    'ended_sessions',
-    'mass_endings',
-  ].map((name) => `auth.${name}`);
+  const [, ...others] = ROOTS.map((name) => `auth.${name}`);
+  const tables = [users === 'own' ? 'auth.users' : 'public.customers', ...others];
   const WAITING = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const untilOneWaits = () => expect.poll(async () => (await other.query(WAITING)).rows.length).toBe(1);
   return {
@@ -63,7 +56,7 @@ export const openOwnStore = async (server: string, users: 'own' | 'shop') => {
       return { over };
     },
     empty: async () => {
-      for (const each of [table, ...tables]) await pool.query(`delete from ${each}`);
+      for (const each of tables) await pool.query(`delete from ${each}`);
     },
     close: async () => {
       await pool.end();

@@ -6,30 +6,16 @@ import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts
 
 /** @throws Error that names the package which is missing */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MariaDbDriver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
-  const orm = { driver: MariaDbDriver, ...mysqlOptions(options) };
+  const { MariaDbDriver: driver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   const session = mariadbSession(options.statementTimeout);
-  return {
-    ...sharedKind('MariaDB'),
-    dialect: MARIADB,
-    types: typesOf('utf8mb4_nopad_bin'),
-    connect: () => connectBy(orm, session, options),
-    orm: async () => orm,
-  };
+  return kindOf({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
 };
 
 /** @throws Error that names the package which is missing */
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MySqlDriver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
-  const orm = { driver: MySqlDriver, ...mysqlOptions(options) };
+  const { MySqlDriver: driver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   const session = mysqlSession(options.statementTimeout);
-  return {
-    ...sharedKind('MySQL'),
-    dialect: MYSQL,
-    types: typesOf('utf8mb4_0900_bin'),
-    connect: () => connectBy(orm, session, options),
-    orm: async () => orm,
-  };
+  return kindOf({ name: 'MySQL', dialect: MYSQL, driver, collation: 'utf8mb4_0900_bin', session }, options);
 };
 
 /** Imports an optional package. @throws Error that names it, if it is not installed */
@@ -121,7 +107,18 @@ const connectBy = async (
   return { db: em.getKysely(), connections };
 };
 
-const sharedKind = (name: string) => ({
+type Differing = Pick<DatabaseKind, 'dialect'> & {
+  readonly name: string;
+  readonly driver: NonNullable<Options['driver']>;
+  readonly collation: string;
+  readonly session: readonly string[];
+};
+
+const kindOf = ({ name, dialect, driver, collation, session }: Differing, options: ServerOptions): DatabaseKind => ({
+  dialect,
+  types: typesOf(collation),
+  connect: () => connectBy({ driver, ...mysqlOptions(options) }, session, options),
+  orm: async () => ({ driver, ...mysqlOptions(options) }),
   settings: [],
   tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
   schema: inOneStatement,

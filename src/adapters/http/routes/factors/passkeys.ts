@@ -13,8 +13,8 @@ import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { IdParams, Proof } from '../../routing/fields.ts';
-import { handOver, LoginResult, loginSourceOf } from '../login/login.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from '../login/login.ts';
+import type { DeviceAccess } from '../sessions/refresh.ts';
 import {
   NewPasskeyBody,
   PasskeyJson,
@@ -135,22 +135,14 @@ const passkeyLoginRoutes = (deps: FactorsDeps, access: DeviceAccess): Route[] =>
     ),
     route(
       {
+        ...OPENS_SESSION,
         name: 'passkey-login',
-        tag: 'tokens',
         summary: 'Log in with a passkey and open a session',
-        method: 'POST',
         path: '/auth/passkey',
-        cookie: { reads: 'optional', writes: 'opens' },
-        auth: 'public',
         throttle: 'strict',
         request: { body: PasskeyLoginBody },
         response: { data: LoginResult },
-        errors: [
-          ...(['AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'AUTH_ACCOUNT_DISABLED'] as const),
-          ...PROOF_ERRORS,
-          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
-          ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-        ],
+        errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),
       },
       async ({ body: { credential, proof }, signal }, ctx) => {
         const { refreshTokens } = loginSourceOf(ctx, access);

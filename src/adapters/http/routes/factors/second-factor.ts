@@ -6,8 +6,8 @@ import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Code, Proof, TYPED_CODE_MAX } from '../../routing/fields.ts';
-import { handOver, LoginResult, loginSourceOf, ownCookies } from '../login/login.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from '../login/login.ts';
+import type { DeviceAccess } from '../sessions/refresh.ts';
 import { appJson, RecoveryCodesJson, StartedAppJson } from './factors.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 import { RequestOptionsJson, requestOptions } from './passkey-options.ts';
@@ -64,26 +64,14 @@ export const secondFactorRoutes = (
     ),
     route(
       {
+        ...OPENS_SESSION,
         name: 'second-factor',
-        tag: 'tokens',
         summary: 'Show the second factor of the pending log-in and open a session',
-        method: 'POST',
         path: '/auth/login/second-factor',
-        cookie: { reads: 'optional', writes: 'opens' },
-        auth: 'public',
         throttle: 'strict',
         request: { body: SecondFactorBody },
         response: { data: FinishedLoginJson },
-        errors: [
-          ...([
-            'AUTH_SECOND_FACTOR_INVALID',
-            'AUTH_PASSKEY_INVALID',
-            'AUTH_ACCOUNT_DISABLED',
-            ...PROOF_ERRORS,
-          ] as const),
-          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
-          ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-        ],
+        errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
       },
       async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
         const { refreshTokens } = loginSourceOf(ctx, access);

@@ -4,8 +4,8 @@ import { httpFailure } from '../../errors/exceptions.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Proof } from '../../routing/fields.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
-import { handOver, LoginResult, loginSourceOf, ownCookies } from './login.ts';
+import type { DeviceAccess } from '../sessions/refresh.ts';
+import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from './login.ts';
 
 const AdoptBody = v.pipe(
   v.object({ assertion: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)), proof: v.optional(Proof) }),
@@ -21,21 +21,13 @@ export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number
   const open = adopt(deps);
   return route(
     {
+      ...OPENS_SESSION,
       name: 'adopt',
-      tag: 'tokens',
       summary: 'Open a session for a user for whom the former system vouches',
-      method: 'POST',
       path: '/auth/adopt',
-      cookie: { reads: 'optional', writes: 'opens' },
-      auth: 'public',
       request: { body: AdoptBody },
       response: { data: LoginResult },
-      errors: [
-        ...(['AUTH_ASSERTION_INVALID', 'AUTH_ACCOUNT_DISABLED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
-        ...PROOF_ERRORS,
-        ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
-        ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-      ],
+      errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
       httpStatuses: [404],
     },
     async ({ body: { assertion, proof }, signal }, ctx) => {

@@ -8,8 +8,8 @@ import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { MailCode, Proof } from '../../routing/fields.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
-import { handOver, LoginBody, LoginResult, loginSourceOf, ownCookies } from './login.ts';
+import type { DeviceAccess } from '../sessions/refresh.ts';
+import { handOver, LoginBody, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from './login.ts';
 
 const RequestCodeBody = v.pipe(
   v.object({ account: LoginBody.pipe[0].entries.account }),
@@ -48,21 +48,15 @@ export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): 
     ),
     route(
       {
+        ...OPENS_SESSION,
         name: 'confirm-login-code',
-        tag: 'tokens',
         summary: 'Log in with the code of a mail and open a session',
-        method: 'POST',
         path: '/auth/login/code/confirm',
-        cookie: { reads: 'optional', writes: 'opens' },
-        auth: 'public',
         throttle: 'strict',
         request: { body: ConfirmCodeBody },
         response: { data: LoginResult },
-        errors: [
-          ...(['AUTH_CODE_INVALID', 'AUTH_ACCOUNT_DISABLED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
-          ...PROOF_ERRORS,
-          ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-        ],
+        // The code proves the address.
+        errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
       },
       async ({ body: { code, proof }, signal }, ctx) => {
         const { pendingLogins: asked, rememberedDevices } = ownCookies(ctx, access);

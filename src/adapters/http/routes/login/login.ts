@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type LoginDeps, login } from '../../../../application/login/login.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { typedName } from '../../../../domain/text.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
@@ -56,30 +57,40 @@ export const handOver = (
   return result;
 };
 
+/** What the routes have in common by which a user logs in. */
+export const OPENS_SESSION = {
+  tag: 'tokens',
+  method: 'POST',
+  cookie: { reads: 'optional', writes: 'opens' },
+  auth: 'public',
+} as const;
+
+/** Their errors. @param errors besides those of all ways to log in. */
+export const loginErrors = (
+  { emailVerification }: Pick<LoginDeps, 'emailVerification'>,
+  ...errors: readonly ErrorCode[]
+): readonly ErrorCode[] => [
+  ...errors,
+  'AUTH_ACCOUNT_DISABLED',
+  ...PROOF_ERRORS,
+  ...(emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+  'DB_UNIQUE_VIOLATION',
+  'DB_QUERY_FAILED',
+];
+
 export const loginRoutes = (deps: LoginDeps, access: DeviceAccess): Route[] => {
   const logIn = login(deps);
   return [
     route(
       {
+        ...OPENS_SESSION,
         name: 'login',
-        tag: 'tokens',
         summary: 'Log in and open a session',
-        method: 'POST',
         path: '/auth/login',
-        cookie: { reads: 'optional', writes: 'opens' },
-        auth: 'public',
         throttle: 'strict',
         request: { body: LoginBody },
         response: { data: LoginResult },
-        errors: [
-          'AUTH_CREDENTIALS_INVALID',
-          'AUTH_ACCOUNT_DISABLED',
-          'AUTH_SECOND_FACTOR_REQUIRED',
-          ...PROOF_ERRORS,
-          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
-          'DB_UNIQUE_VIOLATION',
-          'DB_QUERY_FAILED',
-        ],
+        errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
       },
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
         const { rememberedDevices } = ownCookies(ctx, access);

@@ -59,7 +59,7 @@ export const respondWithHtml = (ctx: Context, text: string, contentSecurityPolic
 };
 
 /** A strong entity tag without its quotes (RFC 9110 §8.8.3). */
-export const etagOf = (content: string): string => createHash('sha256').update(content).digest('base64url');
+export const etagOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('base64url');
 
 /** The source of a Content-Security-Policy that admits this script in a page (CSP Level 3 §2.3.1). */
 export const hashSourceOf = (script: string): string =>

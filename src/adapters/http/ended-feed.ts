@@ -7,8 +7,11 @@ type Source = {
   readonly sign: (ended: readonly Ended[]) => Promise<string>;
 };
 
-/** A list as it is sent. Its weak entity tag is that of the same list at every instance, whenever it was signed. */
-type Signed = { readonly text: string; readonly etag: string };
+/**
+ * A list as it is sent: the same bytes for all, since a copy for each slow reader would fill the memory. Its weak entity tag is that of the
+ * same list at every instance, whenever it was signed.
+ */
+type Signed = { readonly bytes: Buffer; readonly etag: string };
 
 type Waiting = {
   /** Whether the caller has this list: it waits for another one. */
@@ -47,7 +50,7 @@ export const endedFeed = ({ read, sign }: Source) => {
     listed = ended.length;
     const etag = `W/"${etagOf(ended.map(({ id }) => id).join())}"`;
     if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
-      current = { etag, text: await sign(ended) };
+      current = { etag, bytes: Buffer.from(await sign(ended)) };
       signedAt = performance.now();
     }
     return current;

@@ -109,7 +109,7 @@ const EMBEDDABLE = {
 const respondUnwrapped = (ctx: Context, unwrapped: Unwrapped): void => {
   const { type, cacheControl, embeddable, contentSecurityPolicy, referrerPolicy } = unwrapped;
   const { payload } = ctx.state;
-  const text = typeof payload === 'string' ? payload : toJson(payload);
+  const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : toJson(payload);
   allowCaching(ctx, cacheControl);
   if (embeddable) ctx.set(EMBEDDABLE);
   // A cached document already has its tag.

@@ -20,8 +20,9 @@ const Wait = v.pipe(
   v.maxValue(MAX_WAIT),
 );
 
+/** In bytes. */
 const List = v.pipe(
-  v.string(),
+  v.unknown(),
   v.metadata({
     jsonSchema: {
       type: 'string',
@@ -50,7 +51,7 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
     },
     async ({ query: { wait = 0 }, signal }, ctx) => {
-      const { text, etag } = await feed
+      const { bytes, etag } = await feed
         .list({
           has: (tag) => hasTag(ctx, tag),
           wait: Math.min(wait * 1_000, requestTimeout * WAITING),
@@ -62,7 +63,7 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       ctx.set('ETag', etag);
       // `fetch` adds `no-cache` to each request with an entity tag, and Koa would send the whole list (RFC 9110 §13.1.2).
       delete ctx.headers['cache-control'];
-      return text;
+      return bytes;
     },
   );
 

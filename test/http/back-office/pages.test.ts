@@ -126,7 +126,8 @@ describe('the pages of the back office', () => {
 
   it('end the sessions of all after a typed word', async () => {
     const { cookie, user } = await signUp(service);
-    expect(await said('/office/end-all-sessions', { reason: 'An incident.' })).toContain('role="alert"');
+    const refused = await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'no' });
+    expect(refused).toMatch(/role="alert".*value="An incident\."/s);
     await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
     await refreshWith(service, cookie).expect(401);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });

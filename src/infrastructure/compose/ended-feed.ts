@@ -1,4 +1,4 @@
-import { type EndedFeed, endedFeed } from '../../adapters/http/ended-feed.ts';
+import { type EndedFeed, endedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
 import { endedList, listedSince, MOST_LISTED } from '../../domain/ended-session.ts';
 import type { Config } from '../config.ts';
 import type { Ports } from './ports.ts';

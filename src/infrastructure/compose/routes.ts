@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { assertionVerifier } from '../../adapters/crypto/assertions.ts';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
-import type { EndedFeed } from '../../adapters/http/ended-feed.ts';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
@@ -31,6 +30,7 @@ import {
   consoleRoutes,
   openApiRoutes,
 } from '../../adapters/http/routes/service/documents.ts';
+import type { EndedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
 import { endedSessionsRoute } from '../../adapters/http/routes/service/ended-sessions.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';

@@ -98,6 +98,7 @@ export const officeUserPage = (shown: UserShown): string => {
     ...(user.disabledAt === null ? (['reset-link'] as const) : []),
     ...(['unlock-user', 'remove-factors', 'delete-user'] as const),
   ];
+  const end = ({ id }: { readonly id: string }) => formOf(shown, 'end-session', { sessionId: id });
   const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
   return page(
     shown,
@@ -114,14 +115,8 @@ export const officeUserPage = (shown: UserShown): string => {
 <h2>What you can do</h2>
 ${foldedForms(shown, offered)}
 ${listOf('Sessions', [
-  ...sessions.map(
-    ({ id, userAgent, address, lastUsedAt }) =>
-      html`${deviceOf(userAgent, address)}, used ${timeOf(lastUsedAt)} ${formOf(shown, 'end-session', { sessionId: id })}`,
-  ),
-  ...rememberedDevices.map(
-    ({ id, userAgent, address, createdAt }) =>
-      html`Remembered: ${deviceOf(userAgent, address)}, since ${timeOf(createdAt)} ${formOf(shown, 'end-session', { sessionId: id })}`,
-  ),
+  ...sessions.map((each) => html`${deviceOf(each)}, used ${timeOf(each.lastUsedAt)} ${end(each)}`),
+  ...rememberedDevices.map((each) => html`Remembered: ${deviceOf(each)}, since ${timeOf(each.createdAt)} ${end(each)}`),
 ])}
 ${listOf('Second factors and passkeys', [
   ...factors.map(
@@ -146,12 +141,12 @@ ${next === null ? NOTHING : html`<p><a href="?${new URLSearchParams({ before: ne
 const listOf = (title: string, items: readonly Html[]): Html => html`<h2>${title}</h2>
 ${items.length === 0 ? html`<p class="lead">None.</p>` : html`<ul class="plain rows">\n${items.map((each) => html`<li>${each}</li>\n`)}</ul>`}`;
 
-const eventOf = ({ at, kind, reason, note, count, actor, userAgent, address }: EventData): Html => html`${timeOf(at)}
+const eventOf = ({ at, kind, reason, note, count, actor, ...from }: EventData): Html => html`${timeOf(at)}
 <strong>${kind}</strong>${count > 1 ? ` × ${count}` : ''}${reason === null ? '' : ` (${reason})`}${note === null ? '' : `: “${note}”`}${
   actor === null ? '' : `, by the operator ${actor}`
-}${userAgent === null && address === null ? '' : `, ${deviceOf(userAgent, address)}`}`;
+}${from.userAgent === null && from.address === null ? '' : `, ${deviceOf(from)}`}`;
 
-const deviceOf = (userAgent: string | null, address: string | null): string =>
+const deviceOf = ({ userAgent, address }: Pick<EventData, 'userAgent' | 'address'>): string =>
   [userAgent ?? 'Unknown device', address ?? []].flat().join(', ');
 
 const timeOf = (at: number): Html => {

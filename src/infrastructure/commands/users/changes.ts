@@ -77,11 +77,16 @@ export const makeChange = async (
   change.assertPossible?.(user, accounts);
   const intended = change.intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), given);
   const about = { command, userId: user.id, dryRun };
-  if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  if (dryRun) return notDone(about, intended);
   if (change.isFinal) await assertAgreed(`${intended}?`, ask);
   const { report, text } = await change.make(accounts, user, { ...given, origin: operatorNamed(as) });
   return { json: { ...about, ...report }, text };
 };
+
+export const notDone = (about: object, intended: string): Answer => ({
+  json: { ...about, dryRun: true, changed: false },
+  text: `Not done, because of --dry-run: ${intended}.\n`,
+});
 
 /** @throws CommandError unless somebody says yes */
 export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {

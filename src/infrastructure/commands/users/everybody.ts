@@ -5,7 +5,7 @@ import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Action, type Answer, action } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
-import { assertAgreed, operatorNamed } from './changes.ts';
+import { assertAgreed, notDone, operatorNamed } from './changes.ts';
 import type { Accounts, Opening } from './open-accounts.ts';
 import { usersTable } from './tables.ts';
 
@@ -61,7 +61,7 @@ export const endSessionsOfAll = async (accounts: Accounts, { as, note, dryRun, a
   if (note === null) throw invalidArguments('--all needs --reason, which the users can read.');
   const intended = `End all sessions of ${await countUsers(accounts)()} users`;
   const about = { command: 'end-sessions', all: true, dryRun };
-  if (dryRun) return { json: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  if (dryRun) return notDone(about, intended);
   await assertAgreed(`${intended}?`, ask);
   await beginEndingAll(accounts)(operatorNamed(as), note);
   const next = continueEndingAll(accounts);

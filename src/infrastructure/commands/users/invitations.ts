@@ -6,8 +6,8 @@ import { canonicalLocale } from '../../../domain/locale.ts';
 import { accountKind, isAccountName, USERNAME_MIN_LENGTH } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
-import { type Action, type Answer, action } from '../command.ts';
-import { attributesIn, emailIn, nameOf, operatorNamed } from './changes.ts';
+import { type Action, action } from '../command.ts';
+import { attributesIn, emailIn, nameOf, notDone, operatorNamed } from './changes.ts';
 import type { Opening } from './open-accounts.ts';
 import { invitationsTable } from './tables.ts';
 
@@ -29,7 +29,7 @@ export const invitationActions = (
         if (registration.mode === 'closed')
           throw refused('closed', 'REGISTRATION=closed lets nobody register: an invitation would not work.');
         if (!accounts.hasMail) throw refused('no-mail', 'An invitation is sent by mail. Set MAIL_URL.');
-        if (options['dry-run']) return notDone('invite', email);
+        if (options['dry-run']) return notDone({ command: 'invite', email }, `invite ${printable(email)}`);
         const invitation = await invite(accounts)({ email, attributes, locale }, operator);
         if (invitation === 'registered') throw refused('registered', 'This address has an account.');
         if (invitation === 'too-many')
@@ -52,7 +52,7 @@ export const invitationActions = (
         throw invalidArguments('--username needs 3 to 32 letters, digits, dots, underscores and hyphens.');
       const stated = { ...statedIn(options), isProven: options.proven };
       return opening(env, async (accounts) => {
-        if (options['dry-run']) return notDone('create', email);
+        if (options['dry-run']) return notDone({ command: 'create', email }, `create ${printable(email)}`);
         const user = await createAccount(accounts)(
           { email, username, ...stated, sendsLink: accounts.hasMail },
           operator,
@@ -83,7 +83,8 @@ export const invitationActions = (
     run: ({ args: [given = ''], options, env }) => {
       const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];
       return opening(env, async (accounts) => {
-        if (options['dry-run']) return notDone('revoke-invitation', email);
+        if (options['dry-run'])
+          return notDone({ command: 'revoke-invitation', email }, `revoke-invitation ${printable(email)}`);
         const invitation = await revokeInvitation(accounts)(email, operator);
         if (invitation === null) throw new CommandError('not-found', 'This address has no invitation.');
         const text = `The invitation of ${printable(email)} is revoked.\n`;
@@ -103,11 +104,6 @@ const statedIn = (options: { readonly attributes: string | undefined; readonly l
 };
 
 const refused = (code: string, message: string): CommandError => new CommandError(code, message, 1);
-
-const notDone = (command: string, email: string): Answer => ({
-  json: { command, email, dryRun: true, changed: false },
-  text: `Not done, because of --dry-run: ${command} ${printable(email)}.\n`,
-});
 
 /** Without the hash of its token. */
 const shown = ({ id, email, attributes, createdAt, expiresAt }: Invitation) => ({

@@ -12,6 +12,7 @@ import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { CurrentPassword, Email, LinkBody, LinkToken } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
+import { BY_MAIL } from './links.ts';
 
 const ChangeEmailBody = v.pipe(
   v.object({ email: Email, password: CurrentPassword }),
@@ -64,13 +65,10 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
     ),
     route(
       {
+        ...BY_MAIL,
         name: 'preview-email-change',
-        tag: 'account',
         summary: 'Return whose email address a link changes, without using it up',
-        method: 'POST',
         path: '/auth/email-change/preview',
-        auth: 'public',
-        throttle: 'strict',
         request: { body: LinkBody },
         response: { data: EmailChangePreviewJson },
         errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
@@ -79,13 +77,11 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
     ),
     route(
       {
+        ...BY_MAIL,
         name: 'confirm-email-change',
-        tag: 'account',
         summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
-        method: 'POST',
         path: '/auth/email-change/confirm',
         auth: 'optional',
-        throttle: 'strict',
         cookie: { writes: 'may-set' },
         request: { body: ConfirmEmailChangeBody },
         response: { data: v.nullable(RefreshResult) },

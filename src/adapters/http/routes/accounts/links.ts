@@ -15,25 +15,40 @@ import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { AddressBody, LinkBody } from '../../routing/fields.ts';
 
-type LinkRoute = {
-  readonly name: string;
-  readonly summary: string;
-  readonly path: `/${string}`;
+type Head = Pick<Route, 'name' | 'summary' | 'path'>;
+
+/** What the routes have in common for those who have a link from a mail, or ask for one: no session is needed. */
+export const BY_MAIL = { tag: 'account', method: 'POST', auth: 'public', throttle: 'strict' } as const;
+
+/** A route that sends a link to an address, if it has an account: its answer does not say whether. */
+export const addressRoute = (head: Head, send: (email: string, origin: Origin) => Promise<unknown>): Route =>
+  route(
+    {
+      ...BY_MAIL,
+      ...head,
+      request: { body: AddressBody },
+      response: { status: 202, data: v.null() },
+      errors: ['DB_QUERY_FAILED'],
+    },
+    async ({ body }, ctx) => {
+      await send(body.email, originOf(ctx));
+      return null;
+    },
+  );
+
+type LinkRoute = Head & {
   readonly errors?: readonly ErrorCode[];
   readonly cookie?: Route['cookie'];
 };
 
 type UsedLink = { readonly token: string; readonly locales: readonly string[]; readonly origin: Origin };
 
-/** A route that uses up a link from a mail. The token of the link is enough: no session is needed. */
+/** A route that uses up a link from a mail. The token of the link is enough. */
 const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ctx: Context) => Promise<void>): Route =>
   route(
     {
+      ...BY_MAIL,
       ...rest,
-      tag: 'account',
-      method: 'POST',
-      auth: 'public',
-      throttle: 'strict',
       request: { body: LinkBody },
       response: { data: v.null() },
       errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
@@ -54,23 +69,13 @@ export const linkRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] 
     undoFactors: takeAccountBack(deps, 'factors-undo'),
   };
   return [
-    route(
+    addressRoute(
       {
         name: 'request-email-verification',
-        tag: 'account',
         summary: 'Send another link that verifies an email address, if it has an account',
-        method: 'POST',
         path: '/auth/email-verification',
-        auth: 'public',
-        throttle: 'strict',
-        request: { body: AddressBody },
-        response: { status: 202, data: v.null() },
-        errors: ['DB_QUERY_FAILED'],
       },
-      async ({ body }, ctx) => {
-        await useCases.requestEmailVerification(body.email, originOf(ctx));
-        return null;
-      },
+      useCases.requestEmailVerification,
     ),
     linkRoute(
       {

@@ -8,7 +8,8 @@ import type { AccountsDeps } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { AddressBody, LinkBody, LinkToken, NewPassword } from '../../routing/fields.ts';
+import { LinkBody, LinkToken, NewPassword } from '../../routing/fields.ts';
+import { addressRoute, BY_MAIL } from './links.ts';
 
 export const ConfirmPasswordResetBody = v.pipe(
   v.object({ token: LinkToken, newPassword: NewPassword }),
@@ -24,23 +25,13 @@ export const passwordResetRoutes = (deps: AccountsDeps): Route[] => [
 ];
 
 const requestRoute = (request: ReturnType<typeof requestPasswordReset>): Route =>
-  route(
+  addressRoute(
     {
       name: 'request-password-reset',
-      tag: 'account',
       summary: 'Send a link to the address of an account, if there is one',
-      method: 'POST',
       path: '/auth/password-reset',
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: AddressBody },
-      response: { status: 202, data: v.null() },
-      errors: ['DB_QUERY_FAILED'],
     },
-    async ({ body }, ctx) => {
-      await request(body.email, originOf(ctx));
-      return null;
-    },
+    request,
   );
 
 export const PasswordResetPreviewJson = v.pipe(
@@ -52,13 +43,10 @@ export const PasswordResetPreviewJson = v.pipe(
 const previewRoute = (preview: ReturnType<typeof previewPasswordReset>): Route =>
   route(
     {
+      ...BY_MAIL,
       name: 'preview-password-reset',
-      tag: 'account',
       summary: 'Return whose password a link sets, without using it up',
-      method: 'POST',
       path: '/auth/password-reset/preview',
-      auth: 'public',
-      throttle: 'strict',
       request: { body: LinkBody },
       response: { data: PasswordResetPreviewJson },
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
@@ -69,13 +57,10 @@ const previewRoute = (preview: ReturnType<typeof previewPasswordReset>): Route =
 const confirmRoute = (reset: ReturnType<typeof resetPassword>): Route =>
   route(
     {
+      ...BY_MAIL,
       name: 'confirm-password-reset',
-      tag: 'account',
       summary: 'Set a new password with the link, and end all sessions',
-      method: 'POST',
       path: '/auth/password-reset/confirm',
-      auth: 'public',
-      throttle: 'strict',
       request: { body: ConfirmPasswordResetBody },
       response: { data: v.null() },
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],

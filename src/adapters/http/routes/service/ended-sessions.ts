@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import type { EndedFeed } from '../../ended-feed.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
+import type { EndedFeed } from './ended-feed.ts';
 
 /** Seconds. */
 const MAX_WAIT = 25;

@@ -1,5 +1,5 @@
-import type { Ended } from '../../domain/ended-session.ts';
-import { etagOf } from './documents.ts';
+import type { Ended } from '../../../../domain/ended-session.ts';
+import { etagOf } from '../../documents.ts';
 
 type Source = {
   /** What is on the list, the latest first. Its rows never change. */

@@ -98,6 +98,9 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
     for (let count = 0; count < 4; count += 1) expect((await get('/health/live')).status).not.toBe(503);
     const [, , third] = await workers(3);
     expect([first, second]).not.toContain(third);
+    expect((await Promise.all(Array.from({ length: 4 }, () => get('/errors')))).map(({ status }) => status)).toEqual(
+      Array(4).fill(429),
+    );
   });
 
   it('stops all of them at one Ctrl-C, which every process gets', async () => {

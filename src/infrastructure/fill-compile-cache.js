@@ -4,6 +4,9 @@ import { resolveByName } from './module-resolution.js';
 
 const STARTS_WITH = [
   './commands/run.ts',
+  './commands/users.ts',
+  './serve.ts',
+  './compose.ts',
   './open-sql.ts',
   '../adapters/redis/open.ts',
   '../adapters/metrics/prometheus.ts',

@@ -3,19 +3,21 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
 /** Everything that a service over PostgreSQL imports at its start. */
-const STARTED = ['commands/run', 'compose', 'open-sql'].map((each) => `src/infrastructure/${each}.ts`);
+const STARTED = ['commands/run', 'serve', 'compose', 'open-sql'].map((each) => `src/infrastructure/${each}.ts`);
 
 /** Prints the address of each module that is loaded. */
-const PROGRAM = `
+const programOf = (paths: readonly string[]): string => `
   import { registerHooks } from 'node:module';
   registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context); } });
-  for (const path of ${JSON.stringify(STARTED)}) await import(new URL(path, 'file://' + process.cwd() + '/'));
-  await import(new URL('node_modules/pg/esm/index.mjs', 'file://' + process.cwd() + '/'));
+  for (const path of ${JSON.stringify(paths)}) await import(new URL(path, 'file://' + process.cwd() + '/'));
   for (const name of process.moduleLoadList) console.log(name);
 `;
+const loadedBy = async (paths: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', programOf(paths)])).stdout;
+const loadedAtStart = (): Promise<string> => loadedBy([...STARTED, 'node_modules/pg/esm/index.mjs']);
 
 it('a start loads no package that only some services, or later requests, use', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
+  const stdout = await loadedAtStart();
   const packages = new Set(stdout.split('\n').map((url) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]));
   expect([...packages]).toEqual(expect.arrayContaining(['kysely', 'pg']));
   const unneeded = [
@@ -45,7 +47,7 @@ it('a start loads no package that only some services, or later requests, use', a
 });
 
 it('a start loads neither pages, mail templates and the OpenAPI document, nor other commands and storages', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
+  const stdout = await loadedAtStart();
   for (const needed of [
     'adapters/http/routes/service/pages',
     'application/mail/send-messages',
@@ -56,4 +58,14 @@ it('a start loads neither pages, mail templates and the OpenAPI document, nor ot
   expect(stdout).not.toMatch(/\/src\/application\/mail\/(?:write-mail|mail-of-message|check-templates)/);
   expect(stdout).not.toMatch(/\/src\/adapters\/mailer\//);
   expect(stdout).not.toMatch(/\/src\/infrastructure\/commands\/(keys|users|data|doctor|mail)/);
+});
+
+it('the compile cache is filled with everything of ours that a start loads', async () => {
+  const [started, filled] = await Promise.all([
+    loadedAtStart(),
+    loadedBy(['src/infrastructure/fill-compile-cache.js']),
+  ]);
+  const own = started.split('\n').filter((url) => url.includes('/src/'));
+  expect(own).not.toEqual([]);
+  expect(own.filter((url) => !filled.includes(url))).toEqual([]);
 });

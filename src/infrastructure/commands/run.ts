@@ -4,12 +4,10 @@ import { systemReason } from '../../adapters/log/redact-error.ts';
 import { CommandError, failureOf, type Status } from '../command-error.ts';
 import type { Overrides } from '../compose/ports.ts';
 import type { Env } from '../config/variables.ts';
-import { type Config, parseConfig } from '../config.ts';
+import { parseConfig } from '../config.ts';
 import { decodeText } from '../decode-text.ts';
 import { makeFilesPrivate } from '../private-data.ts';
 import { releaseMemoryOfStart } from '../release-memory.ts';
-import { serve } from '../serve.ts';
-import { isWorker } from '../workers.ts';
 import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
 import type { StorageOverrides } from './users/open-accounts.ts';
@@ -34,9 +32,9 @@ const envText = (): string => {
  * Calls `stop` at the first signal. The second one ends the process at once. Under npm it is the third, since a Ctrl-C sends one signal
  * from the terminal and one from npm. A worker gets one from the terminal and one from its primary process, with which it ends at once.
  */
-const onSignal = (config: Config, env: Env, stop: (signal: NodeJS.Signals) => Promise<void>): void => {
+const onSignal = (isWorker: boolean, env: Env, stop: (signal: NodeJS.Signals) => Promise<void>): void => {
   const ofNpm = env.npm_lifecycle_event === undefined ? 1 : 2;
-  const signalsToStop = isWorker(config) ? Number.POSITIVE_INFINITY : ofNpm;
+  const signalsToStop = isWorker ? Number.POSITIVE_INFINITY : ofNpm;
   let count = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -59,9 +57,12 @@ const SERVE: Command = {
       does: 'runs the service',
       run: async ({ env }) => {
         const config = parseConfig(env);
+        // Other commands need no server.
+        const { serve } = await import('../serve.ts');
+        const { isWorker } = await import('../workers.ts');
         const stop = await serve(config);
         releaseMemoryOfStart();
-        onSignal(config, env, stop);
+        onSignal(isWorker(config), env, stop);
         return { text: '' };
       },
     }),

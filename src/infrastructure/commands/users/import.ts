@@ -1,5 +1,4 @@
 import { access, constants, open, realpath, stat } from 'node:fs/promises';
-import { bcryptPasswordHasher } from '../../../adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
 import { systemReason } from '../../../adapters/log/redact-error.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
@@ -37,6 +36,7 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
       return opening(env, async (accounts, config) => {
         const given = accounts.secrets.factors;
         const factorKeys = given === undefined ? await openFactorKeys(config) : null;
+        const { bcryptPasswordHasher } = await import('../../../adapters/crypto/bcrypt.ts');
         const hasher =
           ports.hasher ?? bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
         const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };

@@ -120,12 +120,17 @@ export const eventRepositoryOver = (
   records: Records,
   users: UserRepository = userRepositoryOver(records),
 ): EventRepository => {
-  const store = (row: EventRow): Promise<unknown> => {
+  /** @returns whether there is one more row. */
+  const store = async (row: EventRow): Promise<boolean> => {
     const { userId, countedBy } = row;
-    if (countedBy === null) return records.insert('events', row);
-    return insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) =>
-      counted === null ? row : countedTogether<EventRow>(counted, row),
-    );
+    let isNew = true;
+    if (countedBy === null) await records.insert('events', row);
+    else
+      await insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) => {
+        isNew = counted === null;
+        return counted === null ? row : countedTogether<EventRow>(counted, row);
+      });
+    return isNew;
   };
   const removeSurplus = async (userId: string): Promise<void> => {
     const surplus = await records.list('events', { equal: { userId }, skip: MOST_EVENTS, limit: 1 });
@@ -141,8 +146,9 @@ export const eventRepositoryOver = (
         // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
         if ((await users.lock(userId)) === null) continue;
         stored.push(...events.filter((event) => event.userId === userId));
-        for (const event of events) if (event.userId === userId) await store(toEventRow(event));
-        await removeSurplus(userId);
+        let isMore = false;
+        for (const event of events) if (event.userId === userId && (await store(toEventRow(event)))) isMore = true;
+        if (isMore) await removeSurplus(userId);
       }
       for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
       await addDeliveries(records, stored);

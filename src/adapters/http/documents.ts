@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { type Route, route, type Unwrapped } from './routing/define-route.ts';
+import { PUBLIC_READ, type Route, route, type Unwrapped } from './routing/define-route.ts';
 
 /** Longer than the headers of browsers, which are under 200 characters. The library would take milliseconds for the longest that Node accepts. */
 const ACCEPT_MAX_LENGTH = 1_000;
@@ -97,12 +97,9 @@ export const documentRoute = (
   { data, unwrapped, ...rest }: Document,
   read: (ctx: Context) => string | Promise<string | CachedDocument>,
 ): Route =>
-  route(
-    { ...rest, method: 'GET', auth: 'public', throttle: 'public', response: { data, unwrapped } },
-    async (_input, ctx) => {
-      const content = await read(ctx);
-      if (typeof content === 'string') return content;
-      ctx.etag = content.etag;
-      return content.text;
-    },
-  );
+  route({ ...PUBLIC_READ, ...rest, response: { data, unwrapped } }, async (_input, ctx) => {
+    const content = await read(ctx);
+    if (typeof content === 'string') return content;
+    ctx.etag = content.etag;
+    return content.text;
+  });

@@ -15,15 +15,21 @@ const MINUTE = 60_000;
 
 export const isProduction = (of: Values): boolean => of.NODE_ENV === 'production';
 export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhost:${of.PORT}`;
-/** A program on this machine reaches a listener on all addresses as well. */
-const adminUrlOf = ({ ADMIN_URL, ADMIN_HOST }: Values, port: number): string =>
-  ADMIN_URL ?? `http://${/^[0.:]+$/.test(ADMIN_HOST) ? 'localhost' : inUrl(ADMIN_HOST)}:${port}`;
 
-/** `null`: the back office has no pages for people. */
-const adminProxyOf = ({ ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret }: Values) =>
-  identityHeader === undefined || secret === undefined ? null : { identityHeader, secret };
-
-const inUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+/** `null`: there is no back office. */
+const adminOf = ({ ADMIN_PORT: port, ADMIN_HOST: host, ...of }: Values) => {
+  if (port === null) return null;
+  // A program on this machine reaches a listener on all addresses as well.
+  const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const { ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret } = of;
+  return {
+    ...{ host, port, keys: of.ADMIN_KEYS ?? [] },
+    /** Without a trailing slash. */
+    url: of.ADMIN_URL ?? `http://${name}:${port}`,
+    /** `null`: there are no pages for people. */
+    proxy: identityHeader === undefined || secret === undefined ? null : { identityHeader, secret },
+  };
+};
 
 export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV');
 
@@ -73,15 +79,7 @@ export const settingsOf = (of: Values) => {
     metrics: of.METRICS,
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(of),
-    /** `null`: there is no back office. Its URL has no trailing slash. */
-    admin:
-      of.ADMIN_PORT === null
-        ? null
-        : {
-            ...{ host: of.ADMIN_HOST, port: of.ADMIN_PORT, url: adminUrlOf(of, of.ADMIN_PORT) },
-            keys: of.ADMIN_KEYS ?? [],
-            proxy: adminProxyOf(of),
-          },
+    admin: adminOf(of),
 
     database: databaseOf(of),
     dataDir: of.DATA_DIR,

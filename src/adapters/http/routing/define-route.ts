@@ -69,6 +69,9 @@ type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
 
 const NO_QUERY = v.strictObject({});
 
+/** Of a route that anybody may read, also often. */
+export const PUBLIC_READ = { method: 'GET', auth: 'public', throttle: 'public' } as const;
+
 /** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
 

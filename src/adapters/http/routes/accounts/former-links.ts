@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
@@ -10,10 +10,8 @@ export const formerLinkRoutes = (pagesUrl: string): Route[] =>
         name: `former-${purpose}-page`,
         tag: 'pages',
         summary: 'Lead to the page of a link in a mail',
-        method: 'GET',
+        ...PUBLIC_READ,
         path: `/account/${purpose}`,
-        auth: 'public',
-        throttle: 'public',
         visitor: true,
         // Some mail programs add parameters to links.
         request: { query: v.unknown() },

@@ -11,7 +11,7 @@ import { logInWithPasskey, passkeyChallenge } from '../../../../application/fact
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { IdParams, Proof } from '../../routing/fields.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from '../login/login.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
@@ -160,10 +160,8 @@ const relatedOriginsRoute = ({ webauthn }: Pick<FactorsDeps, 'webauthn'>): Route
       name: 'related-origins',
       tag: 'documents',
       summary: 'Return the origins whose pages may use the passkeys',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/webauthn',
-      auth: 'public',
-      throttle: 'public',
       response: {
         data: v.pipe(RelatedOrigins, v.examples([{ origins: ['https://app.example.org'] }])),
         unwrapped: { type: 'application/json', cacheControl: 'public, max-age=300' },

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from './ended-feed.ts';
 
 /** Seconds. */
@@ -43,10 +43,8 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       name: 'ended-sessions',
       tag: 'documents',
       summary: 'Return the sessions that ended early, and the users who were disabled or deleted, as a signed list',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/ended-sessions',
-      auth: 'public',
-      throttle: 'public',
       request: { query: v.strictObject({ wait: v.optional(Wait) }) },
       response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
     },

@@ -3,7 +3,7 @@ import { describeError, listErrors, type PublishedError } from '../../../../appl
 import type { Catalog } from '../../../../domain/errors/own-errors.ts';
 import { prefersHtml } from '../../documents.ts';
 import type { Site } from '../../pages/layout.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { errorUri } from '../../stages/envelopes.ts';
 
 const CatalogEntry = v.pipe(
@@ -43,10 +43,8 @@ export const errorRoutes = (site: Site, catalog: () => Catalog): Route[] => {
         name: 'errors',
         tag: 'errors',
         summary: 'List the published error codes',
-        method: 'GET',
+        ...PUBLIC_READ,
         path: '/errors',
-        auth: 'public',
-        throttle: 'public',
         response: {
           data: v.array(CatalogEntry),
           page: async (entries) => (await import('../../pages/errors.ts')).errorListPage(site, entries),
@@ -59,10 +57,8 @@ export const errorRoutes = (site: Site, catalog: () => Catalog): Route[] => {
         name: 'error',
         tag: 'errors',
         summary: 'Return one published error code',
-        method: 'GET',
+        ...PUBLIC_READ,
         path: '/errors/:code',
-        auth: 'public',
-        throttle: 'public',
         request: { params: ErrorCodeParams },
         response: {
           data: CatalogEntry,

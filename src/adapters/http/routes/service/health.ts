@@ -3,7 +3,7 @@ import { AppError } from '../../../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../../../limits/response-timeout.ts';
 import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** The same check, once at a time: who asks meanwhile gets the same outcome. However many ask, one connection of the part is in use. */
 export const oneAtATime = ({ ping, ...check }: Check): Check => {
@@ -44,10 +44,8 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'live',
       tag: 'health',
       summary: 'Respond while the process runs',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/health/live',
-      auth: 'public',
-      throttle: 'public',
       response: { data: Liveness },
     },
     () => ({ status: 'live' as const, revision }),
@@ -57,10 +55,8 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'ready',
       tag: 'health',
       summary: 'Report whether the service can serve requests',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/health/ready',
-      auth: 'public',
-      throttle: 'public',
       response: { data: Readiness },
     },
     async () => {

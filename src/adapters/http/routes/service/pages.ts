@@ -12,7 +12,7 @@ import {
 } from '../../documents.ts';
 import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
@@ -76,10 +76,8 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         name: 'home',
         tag: 'pages',
         summary: 'Say what this service is, and where to go next',
-        method: 'GET',
+        ...PUBLIC_READ,
         path: '/',
-        auth: 'public',
-        throttle: 'public',
         response: {
           data: Home,
           page: async ({ links, origin }) =>

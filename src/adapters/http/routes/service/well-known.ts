@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
 const PublicJwk = v.pipe(
@@ -37,10 +37,8 @@ export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
       name: 'key-set',
       tag: 'documents',
       summary: 'Return the public keys of access tokens as a JWK Set',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/jwks.json',
-      auth: 'public',
-      throttle: 'public',
       response: {
         data: KeySet,
         unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
@@ -75,10 +73,8 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string): Route
       name: 'authorization-server',
       tag: 'documents',
       summary: 'Return the issuer of access tokens, and where its keys are',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/oauth-authorization-server',
-      auth: 'public',
-      throttle: 'public',
       response: {
         data: AuthorizationServer,
         unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
@@ -111,10 +107,8 @@ const changePasswordRoute = (page: string): Route =>
       name: 'change-password-page',
       tag: 'documents',
       summary: 'Lead to the page on which users set a new password',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/change-password',
-      auth: 'public',
-      throttle: 'public',
       response: { status: 303, data: v.null(), redirects: true },
     },
     (_input, ctx) => {
@@ -130,10 +124,8 @@ const passkeyEndpointsRoute = (page: string): Route =>
       name: 'passkey-endpoints',
       tag: 'documents',
       summary: 'Return the page on which users add and remove passkeys',
-      method: 'GET',
+      ...PUBLIC_READ,
       path: '/.well-known/passkey-endpoints',
-      auth: 'public',
-      throttle: 'public',
       response: {
         data: PasskeyEndpoints,
         unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },

@@ -98,7 +98,7 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
 
 /** Few: a webhook costs a row for each event, and sockets. */
 export const MOST_WEBHOOKS = 20;
-/** Deliveries that may wait for one webhook, and that were given up. With more, it is disabled. */
+/** Deliveries that may wait for one webhook, and that were given up. With more, it is disabled unless it takes some; with twice as many, also then. */
 export const MOST_DELIVERIES = 100_000;
 
 const SECOND = 1_000;

@@ -8,7 +8,7 @@ import type { Report } from '../use-case.ts';
 export const AT_ONCE = 10;
 /** Longer than an attempt takes, so that no other instance makes the same one. */
 const LEASE = 30_000;
-/** Milliseconds between two checks whether a webhook has too many deliveries. At the second one, it is disabled. */
+/** Milliseconds between two checks whether a webhook has too many deliveries. If it takes none until the second one, it is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'webhooks'> & {
@@ -24,21 +24,23 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   const { webhooks, clock } = deps;
   const running = new Map<string, number>();
   let [isNeeded, checkAt] = [false, 0];
-  /** Webhooks that had too many deliveries at the last check. A replay of so many gets a while to make them fewer. */
-  let full = new Set<string>();
+  /** Webhooks that had too many deliveries at the last check, and have taken none since. */
+  let stuck = new Set<string>();
   const disableFull = async (enabled: readonly Webhook[]): Promise<void> => {
-    const before = full;
-    full = new Set();
+    const before = stuck;
+    stuck = new Set();
     for (const { id } of enabled) {
       if (!(await webhooks.hasAtLeast(id, MOST_DELIVERIES))) continue;
-      if (before.has(id)) await disable(deps, { webhookId: id });
-      else full.add(id);
+      // A receiver that is back gets the time to make them fewer.
+      if (before.has(id) || (await webhooks.hasAtLeast(id, 2 * MOST_DELIVERIES)))
+        await disable(deps, { webhookId: id });
+      else stuck.add(id);
     }
   };
   const run = async (webhook: Webhook, delivery: Delivery): Promise<void> => {
     const count = (by: 1 | -1) => running.set(webhook.id, (running.get(webhook.id) ?? 0) + by);
     count(1);
-    await attempt(deps, webhook, delivery);
+    if (await attempt(deps, webhook, delivery)) stuck.delete(webhook.id);
     count(-1);
   };
   return {
@@ -74,19 +76,24 @@ const disable = async ({ webhooks, clock, report }: DeliverDeps, of: Pick<Delive
   report?.('webhook', 'disabled', of, status);
 };
 
-const attempt = async (deps: DeliverDeps, webhook: Webhook, delivery: Delivery): Promise<void> => {
+/** @returns whether it was delivered. */
+const attempt = async (deps: DeliverDeps, webhook: Webhook, delivery: Delivery): Promise<boolean> => {
   const [answer, error] = await deps.send(webhook, messageOf(delivery)).then(
     (given) => [given, undefined] as const,
     (reason: unknown) => [null, reason] as const,
   );
   const { status, retryAfter } = answer ?? { retryAfter: 0 };
   try {
+    if (status !== undefined && status >= 200 && status < 300) {
+      await settle(deps, delivery, 'delivered');
+      return true;
+    }
     if (status === 410) await disable(deps, delivery, status);
-    else if (status !== undefined && status >= 200 && status < 300) await settle(deps, delivery, 'delivered');
     else await tryAgainLater(deps, delivery, { status, error, retryAfter });
   } catch {
     // The store is unavailable. The delivery is claimed again when its lease ends.
   }
+  return false;
 };
 
 const settle = async (

@@ -228,6 +228,22 @@ describe('a receiver', () => {
     expect(await begin()).toEqual([]);
     expect(await app.webhooks.waiting()).toEqual({ count: 0, since: null });
   });
+
+  it('for which too much waits, and that takes some of it each minute, is told the rest, unless it is twice as much', async () => {
+    const { app, happen, deps, enabled } = await telling(aWebhook());
+    let deliveries = 199_999;
+    const webhooks = { ...app.webhooks, hasAtLeast: async (_id: string, count: number) => deliveries >= count };
+    const { begin } = deliverWebhooks({ ...deps, webhooks });
+    const pass = async () => {
+      await happen('disabled');
+      await Promise.all(await begin());
+      app.clock.advance(MINUTE);
+      return enabled();
+    };
+    for (let minute = 0; minute < 5; minute += 1) expect(await pass()).toBe(1);
+    deliveries += 1;
+    expect(await pass()).toBe(0);
+  });
 });
 
 it('retries by the table of Standard Webhooks, with a tenth more at most', () => {

@@ -17,7 +17,7 @@ export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAM
 /** Tells people at the pages of the back office from programs and commands of the same name. */
 const OF_PERSON = ' (page)';
 
-export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.endsWith(OF_PERSON);
+export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.trimEnd().endsWith(OF_PERSON);
 
 /** What events name a person at the pages. */
 export const actorOfPerson = (name: string): string => name + OF_PERSON;

@@ -258,6 +258,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     ...[
       [operator({ name: '' })],
       [operator({ name: 'support (page)' })],
+      [operator({ name: 'support (page) ' })],
       [operator({ scopes: [] })],
       [operator({ scopes: ['users:all'] })],
       [operator({ more: 1 })],

@@ -12,7 +12,6 @@ import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import { hostOf } from '../../adapters/redis/url.ts';
 import { CATALOG } from '../../domain/errors/catalog.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
@@ -36,8 +35,7 @@ export const openBackOffice = async (
   deps: UseCaseDeps & Pick<Config, 'accountPagesUrl'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
-  const { origin } = new URL(url);
-  const host = hostOf(new URL(url));
+  const { origin, hostname: host } = new URL(url);
   const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
   const operated = [

@@ -13,9 +13,9 @@ const ACTOR = 'ada@example.org (page)';
 const DONE = ': Done.</p>';
 const FORM = { ...PROXY, Origin: OFFICE };
 let service: TestService;
+const BEHIND_PROXY = { ...WITH_OFFICE, ADMIN_IDENTITY_HEADER: 'X-Forwarded-Email', ADMIN_PROXY_SECRET: SECRET };
 beforeAll(async () => {
-  const proxy = { ADMIN_IDENTITY_HEADER: 'X-Forwarded-Email', ADMIN_PROXY_SECRET: SECRET };
-  service = await start({ ...WITH_OFFICE, ...proxy }, { mailer: memoryMailer() });
+  service = await start(BEHIND_PROXY, { mailer: memoryMailer() });
 });
 
 const open = (path: string, headers: object = PROXY) =>
@@ -50,6 +50,18 @@ describe('the pages of the back office', () => {
     expect((await open('/office', { ...PROXY, ...changed })).status).toBe(status);
     expect((await send(`/office/users/${user.id}/end-sessions`, {}, { ...FORM, ...changed })).status).toBe(status);
     await refreshWith(service, cookie).expect(200);
+  });
+
+  it('are at the host of ADMIN_URL, also if it is an address of IPv6', async () => {
+    const { office } = await start({ ...BEHIND_PROXY, ADMIN_URL: 'http://[::1]:9470' });
+    await office
+      .get('/office')
+      .set({ ...PROXY, Host: '[::1]:9470' })
+      .expect(200);
+    await office
+      .get('/office')
+      .set({ ...PROXY, Host: '[::2]:9470' })
+      .expect(403);
   });
 
   it.each<[string, object]>([

@@ -67,12 +67,8 @@ export const compose = async (config: Config, logger: Logger, overrides: Service
   }
 };
 
-const build = async (
-  config: Config,
-  logger: Logger,
-  overrides: ServiceOverrides,
-  opened: Closing,
-): Promise<Service> => {
+/** Opens what the service consists of. */
+const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
   const { templates, locales: mailLocales } = await openTemplates(config);
   const pageFiles = await openPageFiles(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
@@ -108,7 +104,21 @@ const build = async (
     mailer &&
     mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, templates, isWatched: metrics !== null });
   const webhooks = webhookDelivery(config, ports, { logger, report, isWatched: metrics !== null });
+  return {
+    ...{ database, limits, ports, keySet, hashing, hooks, pageFiles, mailLocales },
+    ...{ metrics, report, endedFeed, mail, webhooks },
+  };
+};
 
+const build = async (
+  config: Config,
+  logger: Logger,
+  overrides: ServiceOverrides,
+  opened: Closing,
+): Promise<Service> => {
+  const parts = await openParts(config, logger, overrides, opened);
+  const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
+  const { mailLocales, hashing } = parts;
   let isStopping = false;
   const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
   const settings = withoutSecrets(config);
@@ -124,7 +134,7 @@ const build = async (
     verifyElsewhere: hooks.verifyElsewhere,
     providers: await openProviders(config),
   };
-  const hasAccountPages = mailer !== null && config.ownAccountPages;
+  const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
   const { routes, visitorToken } = declareRoutes(deps, config, {
     checks,
     isStopping: () => isStopping,

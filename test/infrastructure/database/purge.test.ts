@@ -96,18 +96,9 @@ describe('the purge', () => {
     const done: string[] = [];
     const isDone = async () => {
       expect(await listed(stores)).toHaveLength(1);
-      expect(done.toSorted()).toStrictEqual([
-        ...[
-          'ended-sessions',
-          'events',
-          'mailboxes',
-          'mass-endings',
-          'operations',
-          'remembered-devices',
-          'used-values',
-          'webhooks',
-        ],
-      ]);
+      const others =
+        'ended-sessions, events, mailboxes, mass-endings, operations, remembered-devices, used-values, webhooks';
+      expect(done.toSorted().join(', ')).toBe(others);
     };
     const lines = await purgeUntil(stores, isDone, (round) => done.push(round));
     expect(lines.map(({ msg }) => msg).toSorted()).toStrictEqual([

@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import * as v from 'valibot';
 import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import type { Route } from '../../routing/define-route.ts';
@@ -21,7 +20,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
           ...each,
           requestsPerUser: REQUESTS_PER_PROGRAM,
           handler: (input, ctx) => {
-            const { id } = v.parse(v.object({ id: v.optional(v.string()) }), input.params ?? {});
+            const { id } = ctx.params;
             onCall({ actor: actorOf(ctx), call: each.name, ...(id !== undefined && { userId: id }) });
             return each.handler(input, ctx);
           },

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +12,7 @@ import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
 import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../../src/domain/webhook.ts';
 import { aWebhook } from '../../support/builders.ts';
+import { selfSigned } from '../../support/certificate.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 import { openReceiver, type Received, signersOf } from '../../support/webhook-receiver.ts';
 
@@ -194,6 +196,16 @@ describe('an answer', () => {
     expect(await failure({ url }, { timeout: 500 })).toMatch(why);
     expect(closed).toHaveLength(1);
     await Promise.all(closed);
+  });
+
+  it('is not asked for without a certificate that an authority has signed', async () => {
+    const asked: unknown[] = [];
+    const server = createTlsServer(selfSigned('127.0.0.1'), (request) => asked.push(request));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await failure({ url: `https://127.0.0.1:${port}/` })).toMatch('self-signed certificate');
+    expect(asked).toEqual([]);
   });
 });
 

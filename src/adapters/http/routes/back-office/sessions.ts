@@ -10,8 +10,8 @@ import { type BackOfficeDeps, EndedSessions, READS, ReasonBody, RequiredReason, 
 
 /** Sessions of one transaction, as in the background. */
 const STEP = 100;
-/** Milliseconds after which the rest is ended in the background. */
-const PATIENCE = 5_000;
+/** Milliseconds after which the rest is ended in the background: less than any sensible REQUEST_TIMEOUT_MS. */
+const PATIENCE = 1_000;
 
 /** The sessions of one user, and of all. */
 export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [

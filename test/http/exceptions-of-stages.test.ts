@@ -2,26 +2,11 @@ import Koa, { type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
-import { probe, stageDeps, ULID } from '../support/http/stage-app.ts';
+import { ORDER, probe, stageDeps, ULID } from '../support/http/stage-app.ts';
 import { declaredHttp } from '../support/openapi/documented-http.ts';
 
 /** The stages whose exceptions stage 13 converts. */
-const STAGES = [
-  'securityHeaders',
-  'cookieParsing',
-  'requestPreprocessing',
-  'requestScope',
-  'crossOrigin',
-  'dispatch',
-  'ratelimit',
-  'authenticationGuard',
-  'inputValidation',
-  'timing',
-  'successEnvelope',
-  'responseSerialization',
-  'handlerTimeout',
-  'handle',
-];
+const [, ...STAGES] = ORDER;
 
 const broken = async () => {
   throw new TypeError('a bug');

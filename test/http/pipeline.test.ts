@@ -5,27 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
-import { probe, stageApp, stageDeps, throwing, ULID } from '../support/http/stage-app.ts';
+import { ORDER, probe, stageApp, stageDeps, throwing, ULID } from '../support/http/stage-app.ts';
 import { declaredHttp } from '../support/openapi/documented-http.ts';
-
-/** SPEC "Request processing", by the names of the stages; 13 wraps all others, and 12, 11 and 10 work on the way out. */
-const ORDER = [
-  'errorEnvelope',
-  'securityHeaders',
-  'cookieParsing',
-  'requestPreprocessing',
-  'requestScope',
-  'crossOrigin',
-  'dispatch',
-  'ratelimit',
-  'authenticationGuard',
-  'inputValidation',
-  'timing',
-  'successEnvelope',
-  'responseSerialization',
-  'handlerTimeout',
-  'handle',
-];
 
 type Passage = { readonly stage: string; readonly way: 'in' | 'out'; readonly ctx: Context };
 

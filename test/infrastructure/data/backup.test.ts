@@ -22,12 +22,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);
-let made = 0;
-/** A directory that does not exist yet. */
-const newPath = (): string => {
-  made += 1;
-  return join(directory.path, `${made}`);
-};
+const { newPath } = directory;
 const databaseIn = (dataDir: string) => onSqlite(join(dataDir, 'database.sqlite'));
 const KEYS: Readonly<Record<string, string>> = {
   [KEY_FILES.access]: privatePem(newPair().privateKey),

@@ -23,12 +23,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);
-let made = 0;
-/** A path that nothing has yet. */
-const newPath = (): string => {
-  made += 1;
-  return join(directory.path, `${made}`);
-};
+const { newPath } = directory;
 
 const USERS = 100;
 /** A DATA_DIR with rows in every table. A move only reads it. */

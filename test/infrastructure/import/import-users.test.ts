@@ -1,5 +1,4 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
@@ -17,11 +16,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);
-let made = 0;
-const newPath = (): string => {
-  made += 1;
-  return join(directory.path, `${made}`);
-};
+const { newPath } = directory;
 
 const KEY = Buffer.alloc(32, 7);
 const HASH = '$2b$04$abcdefghijklmnopqrstuuDE6qmqOVHJJDjoIxMKIZJRYOQbJ6tvC';

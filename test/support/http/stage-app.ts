@@ -20,6 +20,25 @@ import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
 import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
+/** SPEC "Request processing", by the names of the stages; 13 wraps all others, and 12, 11 and 10 work on the way out. */
+export const ORDER = [
+  'errorEnvelope',
+  'securityHeaders',
+  'cookieParsing',
+  'requestPreprocessing',
+  'requestScope',
+  'crossOrigin',
+  'dispatch',
+  'ratelimit',
+  'authenticationGuard',
+  'inputValidation',
+  'timing',
+  'successEnvelope',
+  'responseSerialization',
+  'handlerTimeout',
+  'handle',
+];
+
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
 const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), builtInPages);

@@ -2,16 +2,29 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A temporary directory that is created at its first use, and `remove`, which deletes it. */
-export const temporaryDirectory = (): { readonly path: string; readonly remove: () => void } => {
+type TemporaryDirectory = {
+  /** It is created at its first use. */
+  readonly path: string;
+  /** A path in it that nothing has yet. */
+  readonly newPath: () => string;
+  readonly remove: () => void;
+};
+
+export const temporaryDirectory = (): TemporaryDirectory => {
   let made: string | undefined;
-  return {
+  let count = 0;
+  const directory = {
     get path() {
       made ??= mkdtempSync(join(tmpdir(), 'tandem-'));
       return made;
+    },
+    newPath: () => {
+      count += 1;
+      return join(directory.path, `${count}`);
     },
     remove: () => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true });
     },
   };
+  return directory;
 };

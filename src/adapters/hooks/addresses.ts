@@ -2,6 +2,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
+import pLimit from 'p-limit';
 import { LoggableError } from '../log/redact-error.ts';
 
 /** Networks in CIDR notation, as `ipaddr.parseCIDR` returns them. */
@@ -24,15 +25,35 @@ const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Lookups that run, by their names: they take turns in few threads, so that one slow name must not have them all. */
-const running = new Map<string, Promise<LookupAddress[]>>();
+/** Milliseconds. */
+const SLOW = 1_000;
 
-const resolved: Resolve = (hostname) => {
-  const found =
-    running.get(hostname) ?? promisify(lookup)(hostname, { all: true }).finally(() => running.delete(hostname));
-  running.set(hostname, found);
-  return found;
+/**
+ * Looks each name up once at a time, and those that were slow the last time one after the other: the system has two threads for all lookups of
+ * the process, those of the database and of mail among them.
+ */
+export const takingTurns = (lookUp: Resolve): Resolve => {
+  const running = new Map<string, ReturnType<Resolve>>();
+  const slow = new Set<string>();
+  const oneAtATime = pLimit(1);
+  const timed: Resolve = async (hostname) => {
+    const startedAt = performance.now();
+    try {
+      return await lookUp(hostname);
+    } finally {
+      if (performance.now() - startedAt > SLOW) slow.add(hostname);
+      else slow.delete(hostname);
+      running.delete(hostname);
+    }
+  };
+  return (hostname) => {
+    const found = running.get(hostname) ?? (slow.has(hostname) ? oneAtATime(() => timed(hostname)) : timed(hostname));
+    running.set(hostname, found);
+    return found;
+  };
 };
+
+const resolved = takingTurns((hostname) => promisify(lookup)(hostname, { all: true }));
 
 /**
  * The addresses of a URL that may be connected to. A connection has to use these, and not resolve the name again.

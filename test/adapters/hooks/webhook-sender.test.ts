@@ -5,8 +5,8 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { allowedAddresses, type Networks } from '../../../src/adapters/hooks/addresses.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { allowedAddresses, type Networks, takingTurns } from '../../../src/adapters/hooks/addresses.ts';
 import { publicHookKey, webhookKey } from '../../../src/adapters/hooks/signing.ts';
 import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
 import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
@@ -297,6 +297,28 @@ describe('an address', () => {
     expect(await failure({ url: again }, { resolve: rebinding, allowedNetworks })).toBe(REFUSED);
     expect(outside.received).toHaveLength(1);
     expect(inside.received).toEqual([]);
+  });
+
+  it('is looked up beside others that were slow: these take turns', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked: string[] = [];
+    let answer = Promise.withResolvers<never[]>();
+    const lookUp = takingTurns((hostname) => {
+      asked.push(hostname);
+      return answer.promise;
+    });
+    const first = [lookUp('slow-1'), lookUp('slow-2'), lookUp('slow-2')];
+    vi.advanceTimersByTime(2_000);
+    answer.resolve([]);
+    await Promise.all(first);
+    expect(asked.splice(0)).toEqual(['slow-1', 'slow-2']);
+    answer = Promise.withResolvers();
+    const second = [lookUp('slow-1'), lookUp('slow-2'), lookUp('quick')];
+    await expect.poll(() => asked).toEqual(['quick', 'slow-1']);
+    answer.resolve([]);
+    await Promise.all(second);
+    expect(asked).toEqual(['quick', 'slow-1', 'slow-2']);
   });
 
   it('that is looked up for too long ends the attempt in time', async () => {

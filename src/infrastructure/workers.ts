@@ -34,7 +34,7 @@ const endOf = (worker: Worker): Promise<End> =>
   });
 
 /**
- * Starts a worker. Node forgets a connection that it has sent to a worker which dies before it takes it: its client would wait for ever. So the
+ * Starts a worker. Node forgets a connection that it has sent to a worker which ends before it takes it: its client would wait for ever. So the
  * last one for each port is closed then. To close one that was taken does nothing.
  */
 const fork = (): Worker => {
@@ -47,8 +47,10 @@ const fork = (): Worker => {
       return Reflect.apply(send, child, given);
     },
   });
-  worker.once('exit', (status) => {
-    if (status !== 0) for (const connection of last.values()) connection.close();
+  // Another worker gets what this one refuses, since it stops.
+  worker.process.on('internalMessage', ({ accepted }) => accepted === false && last.clear());
+  worker.once('exit', () => {
+    for (const connection of last.values()) connection.close();
   });
   return worker;
 };

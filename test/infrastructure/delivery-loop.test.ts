@@ -54,10 +54,8 @@ const tickingClock = (): Clock => {
 const start = (given: { pollInterval?: number; grace?: number } = {}) => {
   const outbox = anOutbox();
   const lines: string[] = [];
-  const logger = {
-    info: (text: unknown) => void lines.push(String(text)),
-    warn: (_context: unknown, text?: unknown) => void lines.push(String(text)),
-  };
+  const log = (_context: unknown, text?: unknown) => void lines.push(String(text));
+  const logger = { info: log, warn: log };
   const signalled = createWakeUpSignal();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);

@@ -7,7 +7,7 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
-import { CHANGES, type Change, END_SESSIONS, makeChange, nameOf } from './users/changes.ts';
+import { CHANGES, CHANGING, type Change, END_SESSIONS, makeChange, nameOf } from './users/changes.ts';
 import { endSessionsOfAll, listActions } from './users/everybody.ts';
 import { exportAll } from './users/export-all.ts';
 import { importAction } from './users/import.ts';
@@ -31,7 +31,6 @@ export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new fi
 Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
 
 const READING = { args: ['USER'], options: { json: true } } as const;
-const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
 /** The command `users`. @param overrides a storage in place of the configured one */
 export const users = (overrides: StorageOverrides = {}): Command => {

@@ -83,6 +83,9 @@ export const makeChange = async (
   return { json: { ...about, ...report }, text };
 };
 
+/** The options of all commands that change something. Those that do not ask take --yes, too: a script need not know which ones do. */
+export const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
+
 export const notDone = (about: object, intended: string): Answer => ({
   json: { ...about, dryRun: true, changed: false },
   text: `Not done, because of --dry-run: ${intended}.\n`,

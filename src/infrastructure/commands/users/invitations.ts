@@ -7,11 +7,9 @@ import { accountKind, isAccountName, USERNAME_MIN_LENGTH } from '../../../domain
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
 import { type Action, action } from '../command.ts';
-import { attributesIn, emailIn, nameOf, notDone, operatorNamed } from './changes.ts';
+import { attributesIn, CHANGING, emailIn, nameOf, notDone, operatorNamed } from './changes.ts';
 import type { Opening } from './open-accounts.ts';
 import { invitationsTable } from './tables.ts';
-
-const OPTIONS = { json: true, 'dry-run': true, as: 'NAME' } as const;
 
 /** The commands for those who have no account yet. @param nameIn reads the name of the operator. */
 export const invitationActions = (
@@ -20,7 +18,7 @@ export const invitationActions = (
 ): Readonly<Record<string, Action>> => ({
   invite: action({
     args: ['EMAIL'],
-    options: { ...OPTIONS, attributes: 'JSON', locale: 'de' },
+    options: { ...CHANGING, attributes: 'JSON', locale: 'de' },
     does: 'sends a link of seven days that registers with this address, in place of an earlier one',
     run: ({ args: [given = ''], options, env }) => {
       const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];
@@ -41,7 +39,7 @@ export const invitationActions = (
   }),
   create: action({
     args: ['EMAIL'],
-    options: { ...OPTIONS, username: 'NAME', attributes: 'JSON', locale: 'de', proven: true },
+    options: { ...CHANGING, username: 'NAME', attributes: 'JSON', locale: 'de', proven: true },
     does: 'stores an account without a password, whose address gets a link to set one',
     run: ({ args: [given = ''], options, env }) => {
       const [email, operator, username = null] = [emailIn(given), operatorNamed(nameIn(options.as)), options.username];
@@ -78,7 +76,7 @@ export const invitationActions = (
   }),
   'revoke-invitation': action({
     args: ['EMAIL'],
-    options: OPTIONS,
+    options: CHANGING,
     does: 'takes an invitation back: its link does not work any more',
     run: ({ args: [given = ''], options, env }) => {
       const [email, operator] = [emailIn(given), operatorNamed(nameIn(options.as))];

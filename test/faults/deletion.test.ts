@@ -56,7 +56,10 @@ const byCommand = ({ env }: KillableService, { email }: Account): Deletion => {
 };
 
 /** What a deletion changes, the last one at the end: links and messages follow by foreign keys. */
-const TABLES = ['users', 'events', 'sessions', 'passkeys', 'recovery_codes', 'remembered_devices', 'outbox'];
+const TABLES = [
+  ...['users', 'events', 'ended_sessions', 'sessions', 'passkeys'],
+  ...['recovery_codes', 'remembered_devices', 'outbox'],
+];
 
 const WAYS = {
   'DELETE /users/me': { begin: byRequest, tables: TABLES },

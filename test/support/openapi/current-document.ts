@@ -10,16 +10,23 @@ import { ALL_ROUTES } from '../http/all-routes.ts';
 import { OFFICE, WITH_OFFICE } from '../http/back-office.ts';
 import { testKeys } from '../keys.ts';
 import { silentLogger } from '../silent-logger.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
 
 export const DOCUMENT = 'docs/openapi.json';
 
 const BASE_URL = 'https://auth.example.org';
 
 const composed = async (env: Env): Promise<Service> => {
-  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...env });
-  const service = await compose({ ...config, keys: testKeys() }, silentLogger, { storage: memoryStorage() });
-  await service.close();
-  return service;
+  // The keys that it makes are not for the DATA_DIR of the checkout.
+  const { path, remove } = temporaryDirectory();
+  try {
+    const config = parseConfig({ NODE_ENV: 'test', BASE_URL, DATA_DIR: path, ...env });
+    const service = await compose({ ...config, keys: testKeys() }, silentLogger, { storage: memoryStorage() });
+    await service.close();
+    return service;
+  } finally {
+    remove();
+  }
 };
 
 /** Every route for programs that the service can have. */

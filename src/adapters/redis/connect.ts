@@ -111,6 +111,7 @@ const limitCommands = (redis: Redis, timeout: number): void => {
     const cancel = onResponseTimeout(timeout, () => {
       if (!command.isSettled) command.reject(new Error('Command timed out'));
     });
+    if (stream === undefined) writeTogether(redis.stream);
     const { name } = command;
     innerSpan(name, { 'db.system.name': 'redis', 'db.operation.name': name }, () => command.promise).then(
       cancel,
@@ -118,6 +119,16 @@ const limitCommands = (redis: Redis, timeout: number): void => {
     );
     return send(command, stream);
   };
+};
+
+/**
+ * Sends the commands of all requests that the event loop reads in one turn with one system call, which costs more than all else about a
+ * command. `enableAutoPipelining` of ioredis does so too, but computes more than it saves.
+ */
+const writeTogether = (socket: Redis['stream'] | undefined): void => {
+  if (socket === undefined || socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => socket.uncork());
 };
 
 /** Logs each reason once in an outage at `warn`: errors of commands do not say why there is no connection. */

@@ -60,7 +60,7 @@ export const builtStatements = (system: SqlDialect['system']): Statements => {
     return kept;
   };
   return {
-    send: async <Row>(db: Sql, shape: string, values: readonly unknown[], build: Build<Row>) => {
+    send: <Row>(db: Sql, shape: string, values: readonly unknown[], build: Build<Row>) => {
       const { query, name, attributes } = compiled(db, shape, values.length, build);
       const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
       return innerSpan(name, attributes, () => db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>));

@@ -1,13 +1,14 @@
 import { type Compilable, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
 import { toUser } from '../records/accounts.ts';
 import { isStorable } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
 import { builtStatements } from './built-statements.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
-import { fromSql, type Sql, type Statement, sqlTables, toRow } from './statements.ts';
+import { fromSql, type Sql, type Statement, sqlTables } from './statements.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
@@ -28,23 +29,21 @@ const PART = (['expiresAt', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as co
   return { member, column, alias: `session_${column.name}` };
 });
 
-const USER_COLUMNS = USERS.columns.map(({ name }) => name);
-const READ = [
-  ...USER_COLUMNS.map((name) => `auth_user.${name}`),
-  ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),
-];
+const USER_COLUMNS = USERS.columns.map(({ name }) => `auth_user.${name}`);
 
-const toUserOf = (row: Row) => toUser(toRow(USERS, row) as unknown as Parameters<typeof toUser>[0]);
-
-/** @param row has the columns of the user, or all of them in one. */
-const userOf = ({ user_in_json: json, ...row }: Row) => {
-  if (json === undefined) return toUserOf(row);
+/** @param row has the user's columns in one. */
+const userOf = ({ user_in_json: json }: Row): User => {
   const values: readonly unknown[] = JSON.parse(String(json));
-  return toUserOf(Object.fromEntries(USER_COLUMNS.map((name, at) => [name, values[at]])));
+  const user: Record<string, unknown> = {};
+  for (const [at, column] of USERS.columns.entries()) user[column.member] = fromSql(column, values[at]);
+  return toUser(user as Parameters<typeof toUser>[0]);
 };
 
-const partOf = (row: Row) =>
-  Object.fromEntries(PART.map(({ member, column, alias }) => [member, fromSql(column, row[alias])])) as PartWithUser;
+const partOf = (row: Row): PartWithUser => {
+  const part: Record<string, unknown> = {};
+  for (const { member, column, alias } of PART) part[member] = fromSql(column, row[alias]);
+  return part as PartWithUser;
+};
 
 type Parts = {
   /** `em.getKysely()`, asked for at each call. */
@@ -58,15 +57,18 @@ type Database = {
   readonly dialect: SqlDialect;
   /** The function that returns the least of its arguments. */
   readonly least: 'least' | 'min';
-  /** Whether `returning` may name tables of `from`. */
-  readonly returnsJoined: boolean;
+  /** The function that makes an array in JSON of its arguments. */
+  readonly jsonArray: string;
 };
 
 export const postgresqlSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
-  oneStatementSessions({ dialect: POSTGRESQL, least: 'least', returnsJoined: true }, { kysely, plain, prefix });
+  oneStatementSessions(
+    { dialect: POSTGRESQL, least: 'least', jsonArray: 'json_build_array' },
+    { kysely, plain, prefix },
+  );
 
 export const sqliteSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
-  oneStatementSessions({ dialect: SQLITE, least: 'min', returnsJoined: false }, { kysely, plain, prefix });
+  oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' }, { kysely, plain, prefix });
 
 /**
  * The two methods that requests call most, each as one statement. What they do not decide, the plain repository does: a rotation with the
@@ -98,7 +100,7 @@ const oneStatementSessions = (
     },
     async findWithUser(key) {
       if (isInUnit() || !isStorable(key.userId) || !isStorable(key.id)) return plain.findWithUser(key);
-      const row = await first(selectWithUser(names, key));
+      const row = await first(selectWithUser(database, names, key));
       if (row === undefined) return null;
       const { session_expires_at: expiresAt } = row;
       const session = expiresAt === null ? null : partOf(row);
@@ -123,7 +125,7 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the new
  * expiry is earlier than the last, so no index is written to (ADR 0019).
  */
-const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names, rotation: Rotation): OneStatement => {
+const rotateSession = ({ dialect, least, jsonArray }: Database, names: Names, rotation: Rotation): OneStatement => {
   const values = valuesOf(rotation, dialect.booleans);
   return {
     shape: 'rotate',
@@ -133,7 +135,7 @@ const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names
       const leastOf = sql.raw(least);
       const end = sql`coalesce(authenticated_at + ${integer(given.maxAge)}, ${integer(given.expiresAt)})`;
       const expiry = sql`${leastOf}(${integer(given.expiresAt)}, ${end})`;
-      const update = db
+      return db
         .updateTable(names.sessions)
         .set({
           current_token_id: given.to,
@@ -153,10 +155,16 @@ const rotateSession = ({ dialect, least, returnsJoined }: Database, names: Names
         .where('rotation', '=', given.expectedNumber)
         .where('expires_at', '>', given.at)
         .where(expiry, '>', given.at)
-        .where(needsNoProof(given));
-      return returnsJoined
-        ? update.from(names.users).whereRef('auth_user.id', '=', 'session.user_id').returning(READ)
-        : update.returning([...PART.map(({ column, alias }) => `${column.name} as ${alias}`), userInJson(db, names)]);
+        .where(needsNoProof(given))
+        .returning([
+          ...PART.map(({ column, alias }) => `${column.name} as ${alias}`),
+          // SQLite returns nothing of another table but what a query for one value returns.
+          db
+            .selectFrom(names.users)
+            .select(userInJson(jsonArray))
+            .whereRef('auth_user.id', '=', 'user_id')
+            .as('user_in_json'),
+        ]);
     },
   };
 };
@@ -166,13 +174,9 @@ type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 
-/** The values of the user's columns. SQLite returns nothing of another table but what a query for one value returns, and knows no alias there. */
-const userInJson = (db: Sql, { users }: Names) =>
-  db
-    .selectFrom(users)
-    .select(sql`json_array(${sql.join(USER_COLUMNS.map((name) => sql.ref(name)))})`.as('columns'))
-    .whereRef('auth_user.id', '=', 'user_id')
-    .as('user_in_json');
+/** The values of the user's columns as one: drivers describe and read each column of each answer anew, which takes longer than JSON. */
+const userInJson = (jsonArray: string) =>
+  sql`cast(${sql.raw(jsonArray)}(${sql.join(USER_COLUMNS.map((name) => sql.ref(name)))}) as text)`.as('user_in_json');
 
 const burstAfter = ({ continuesBurst, number, at }: Values) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
@@ -184,7 +188,7 @@ const needsNoProof = ({ isRequired, browserKey }: Values) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
-const selectWithUser = (names: Names, { id, userId }: SessionKey): OneStatement => ({
+const selectWithUser = ({ jsonArray }: Database, names: Names, { id, userId }: SessionKey): OneStatement => ({
   shape: 'find with user',
   values: [id, userId],
   build: (db, [sessionId, ownerId]) =>
@@ -193,7 +197,11 @@ const selectWithUser = (names: Names, { id, userId }: SessionKey): OneStatement 
       .leftJoin(names.sessions, (join) =>
         join.onRef('session.user_id', '=', 'auth_user.id').on('session.id', '=', sessionId),
       )
-      .select([...READ, passkeyCount(db, names)])
+      .select([
+        ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),
+        userInJson(jsonArray),
+        passkeyCount(db, names),
+      ])
       .where('auth_user.id', '=', ownerId),
 });
 

@@ -54,7 +54,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
       return store.find(key);
     },
     async rotate(rotation) {
-      await revertAllOf(rotation.sessionId);
+      if (unconfirmed.size > 0) await revertAllOf(rotation.sessionId);
       return orKeepReverting(rotation, store.rotate(rotation));
     },
     revert: (rotation) => orKeepReverting(rotation, store.revert(rotation)),

@@ -49,11 +49,32 @@ export const recordSpans = (given: SpanRecorder): (() => void) => {
 /** The trace of a request. The caller's trace id is taken; whether the trace is recorded is decided here. @param header `traceparent` */
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
-  if (recorder === null) return { ...(caller ?? newTraceParent()), span: null };
+  if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
   return recorder.samples(caller) ? started(recorder, ['HTTP', 'server', {}, caller]) : unrecorded(caller);
 };
 
-const unrecorded = (caller = newTraceParent()): Trace => ({ ...caller, flags: caller.flags & RANDOM, span: null });
+const unrecorded = (caller?: TraceParent): Trace =>
+  caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
+
+/** A trace that begins here. Most requests neither log nor ask another program, so its ids are drawn when one is read. */
+class UnrecordedTrace implements Trace {
+  readonly flags = RANDOM;
+  readonly span = null;
+  #ids: TraceParent | undefined;
+
+  get traceId(): string {
+    return this.#drawn.traceId;
+  }
+
+  get spanId(): string {
+    return this.#drawn.spanId;
+  }
+
+  get #drawn(): TraceParent {
+    this.#ids ??= newTraceParent();
+    return this.#ids;
+  }
+}
 
 const started = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
   const span = by.start(...given);

@@ -79,6 +79,7 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
   onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
   endSpan(ctx);
   const isSlow = level === 'warn' || level === 'error';
+  if (!logger.isLevelEnabled(level)) return;
   if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : suppressed) return;
   logger[level](
     {

@@ -99,7 +99,14 @@ export const idsOfRequest = () => {
 /** Stage 4: from here on, any code that runs for the request can read its ids. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
-    const scope = { requestId: id, traceId: trace.traceId, time: clock.now(), version };
+    const scope = {
+      requestId: id,
+      get traceId() {
+        return trace.traceId;
+      },
+      time: clock.now(),
+      version,
+    };
     return inTrace(trace, () => scopes.run(scope, next));
   };
 
@@ -154,8 +161,13 @@ export const crossOrigin = ({
     if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
       throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
     if (ctx.method === 'POST' && postedCallbacks.has(ctx.url)) return next();
+    const origin = ctx.get('Origin');
+    if (origin === '' && ctx.method !== 'OPTIONS') {
+      // All that the library does then.
+      ctx.vary('Origin');
+      return next();
+    }
     return setCorsHeaders(ctx, async () => {
-      const origin = ctx.get('Origin');
       if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(ofEveryAllowed);
       // The library leaves it out where an OPTIONS is no preflight.
       if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);

@@ -148,8 +148,9 @@ const memory = <Each extends Token>(max: number) => {
   return {
     add(digest: string, token: Each): void {
       tokens.set(digest, token);
+      if (tokens.size <= max) return;
       const [oldest = digest] = tokens.keys();
-      if (tokens.size > max) tokens.delete(oldest);
+      tokens.delete(oldest);
     },
     /** Removes a token, and returns it unless it has expired. */
     take(digest: string, now: number): Each | undefined {

@@ -50,6 +50,15 @@ const raceTimer = <Result>(
 ): Promise<Result> => {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const stop = start(() => reject(error()));
-  work.finally(stop).then(resolve, reject);
+  work.then(
+    (result) => {
+      stop();
+      resolve(result);
+    },
+    (reason) => {
+      stop();
+      reject(reason);
+    },
+  );
   return promise;
 };

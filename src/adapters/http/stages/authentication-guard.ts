@@ -27,28 +27,31 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
 export const authenticationGuard = (
   { auth, stepUp, visitor }: Route,
   { authenticate, assertSteppedUp, visitorToken, admitOperator, operatorProxy, clock }: HttpDeps,
-): Middleware =>
-  async function authenticationGuard(ctx, next) {
-    if (isScope(auth))
+): Middleware => {
+  const admit = async (ctx: Context): Promise<void> => {
+    if (isScope(auth)) {
       ctx.state.operator = visitor
         ? personIn(ctx, operatorProxy)
         : await operatorWith(auth, ctx, clock.now(), admitOperator);
-    else if (auth !== 'public') {
-      const header = visitor ? '' : authorizationOf(ctx);
-      const token = visitor ? await visitorToken(ctx, auth) : BEARER.exec(header)?.[1];
-      const verified = token === undefined ? MALFORMED : await authenticate(token);
-      if (verified.ok) {
-        const { claims, sessionId } = verified.token;
-        ctx.request.jwtClaim = claims;
-        ctx.request.caller = { userId: claims.sub, sessionId };
-        if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
-      } else if (auth === 'required')
-        throw WITH_BEARER_TOKEN.test(header)
-          ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })
-          : new AppError('AUTH_TOKEN_MISSING');
+      return;
     }
-    await next();
+    const header = visitor ? '' : authorizationOf(ctx);
+    const token = visitor ? await visitorToken(ctx, auth) : BEARER.exec(header)?.[1];
+    const verified = token === undefined ? MALFORMED : await authenticate(token);
+    if (verified.ok) {
+      const { claims, sessionId } = verified.token;
+      ctx.request.jwtClaim = claims;
+      ctx.request.caller = { userId: claims.sub, sessionId };
+      if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
+    } else if (auth === 'required')
+      throw WITH_BEARER_TOKEN.test(header)
+        ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })
+        : new AppError('AUTH_TOKEN_MISSING');
   };
+  return function authenticationGuard(ctx, next) {
+    return auth === 'public' ? next() : admit(ctx).then(next);
+  };
+};
 
 /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, or 403 for a program without the scope */
 const operatorWith = async (scope: Scope, ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {

@@ -13,10 +13,10 @@ const { Router }: typeof koaRouter = createRequire(import.meta.url)('@koa/router
 
 /** Stage 10: after the time-out the client gets 503, and the signal tells the handler to stop. */
 export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeout'>): Middleware =>
-  async function handlerTimeout(ctx, next) {
+  function handlerTimeout(ctx, next) {
     const controller = new AbortController();
-    ctx.state.signal = controller.signal;
-    await withTimeout(requestTimeout, next(), () => {
+    ctx.state.controller = controller;
+    return withTimeout(requestTimeout, next(), () => {
       const error = httpFailure(503, { reason: 'the handler took too long', retryAfter: 1 });
       controller.abort(error);
       return error;
@@ -55,8 +55,17 @@ export const handle = ({ method, cookie, handler }: Route): Middleware =>
     if (method === 'GET' && cookie.writes !== undefined && isUnasked(ctx))
       throw httpFailure(400, { reason: 'the request is a prefetch, a HEAD, or of what a page embeds' });
     const { jwtClaim: claims, caller } = ctx.request;
-    const { input, signal } = ctx.state;
-    ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);
+    const { input, controller } = ctx.state;
+    const given = {
+      ...input,
+      claims,
+      caller,
+      // Node makes the signal of a controller when it is read, and most handlers read none.
+      get signal() {
+        return controller.signal;
+      },
+    };
+    ctx.state.payload = await handler(given, ctx);
   };
 
 /** The route of every path and method without one. It is a route itself, so that rate limits apply. */
@@ -86,20 +95,27 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
   const newRouter = () => new Router({ exclusive: true, strict: true });
   const [router, pages] = [newRouter(), newRouter()] as const;
-  const key = ({ method, path }: Route) => `${method} ${path}`;
+  const key = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
+  /** Routes without parameters by their method and path, which is most requests: they need no comparison. */
+  const exact = new Map<string, Middleware>();
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
   for (const each of routes.filter(({ form }) => form === undefined)) {
     const [json, form] = [entering(each, stagesOf), forms.get(key(each))];
     forms.delete(key(each));
     const to = each.visitor === undefined ? router : pages;
-    to.register(each.path, [each.method], form === undefined ? json : byType(json, entering(form, stagesOf)));
+    const entry = form === undefined ? json : byType(json, entering(form, stagesOf));
+    if (!/[:*{]/.test(each.path)) exact.set(key(each), entry);
+    to.register(each.path, [each.method], entry);
   }
   for (const each of forms.values()) pages.register(each.path, [each.method], entering(each, stagesOf));
   const fallback = entering(FALLBACK, stagesOf);
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([...[router, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {
-    return (hasPath(ctx) ? dispatched : fallback)(ctx, next);
+    if (!hasPath(ctx)) return fallback(ctx, next);
+    // As the router does.
+    ctx.params = {};
+    return (exact.get(key(ctx as Pick<Route, 'method' | 'path'>)) ?? dispatched)(ctx, next);
   };
 };
 

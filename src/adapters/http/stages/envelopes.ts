@@ -74,10 +74,12 @@ const redirect = (ctx: Context, location: string): void => {
   ctx.remove('Content-Type');
 };
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** SPEC "Success envelope". */
 const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.set('Cache-Control', NO_STORE);
-  ctx.type = 'json';
+  ctx.set('Content-Type', JSON_TYPE);
   const data = ctx.state.payload;
   ctx.body = toJson({ success: true, data, timestamp: timestamp(clock), context: contextOf(ctx) });
 };

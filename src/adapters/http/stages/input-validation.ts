@@ -13,8 +13,8 @@ const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object
 const MALFORMED_QUERY: FieldProblem = { field: 'query', message: 'must be percent-encoded UTF-8', code: 'malformed' };
 
 /** Stage 8: params, query and body against the route's schemas; every problem of all three at once. */
-export const inputValidation = ({ request }: Route): Middleware =>
-  async function inputValidation(ctx, next) {
+export const inputValidation = ({ request }: Route): Middleware => {
+  const validate = async (ctx: Context): Promise<void> => {
     const problems: FieldProblem[] = [];
     const check = checking(problems);
     const params = check(request.params, ctx.params ?? {}, 'params');
@@ -27,8 +27,11 @@ export const inputValidation = ({ request }: Route): Middleware =>
     const body = sent === null ? sent : check(request.body, sent, 'body');
     if (problems.length > 0) throw new RequestValidationFailure(problems);
     ctx.state.input = { body, query, params };
-    await next();
   };
+  return function inputValidation(ctx, next) {
+    return validate(ctx).then(next);
+  };
+};
 
 /** Checks a value against a schema, and adds its problems to a list. */
 export const checking =

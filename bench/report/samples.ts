@@ -19,7 +19,7 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS;
 
-/** The samples of a run, one a round, by system and metric. */
+/** The samples of a run by system and metric: one a round, and for what runs on one core, one a turn. */
 export const newSamples = () => {
   const samples = new Map<string, number[]>();
   const of = (system: string, metric: Metric): readonly number[] => samples.get(`${system} ${metric}`) ?? [];

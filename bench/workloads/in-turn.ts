@@ -38,9 +38,19 @@ export const measureInTurn = async (
         samples.add(name, metric, value);
         progress(`${at}  ${name}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);
       };
-      for (const measure of [measureOnAllCores, measureOnOneCore]) {
-        await attempt(name, () => measure(each, parts, options, spans, record));
-      }
+      await attempt(name, () => measureOnAllCores(each, parts, options, spans, record));
     }
   }
+  progress('one core');
+  await measureOnOneCore(
+    prepared,
+    parts,
+    options,
+    spans,
+    ({ name }, metric, value) => {
+      samples.add(name, metric, value);
+      progress(`one core  ${name}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);
+    },
+    attempt,
+  );
 };

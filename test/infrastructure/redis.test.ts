@@ -52,6 +52,17 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
     }
   });
 
+  it('gets the commands of one turn of the event loop together, and answers each', async () => {
+    const redis = await connectToOne();
+    if (!(redis instanceof ioredis.Redis)) throw new Error('a cluster');
+    const replies = [redis.set('key', 'one'), redis.get('key'), redis.ping()];
+    const held = redis.stream.writableLength;
+    expect(held).toBeGreaterThan(0);
+    await nextTurn();
+    expect(redis.stream.writableLength).toBeLessThan(held);
+    await expect(Promise.all(replies)).resolves.toEqual(['OK', 'one', 'PONG']);
+  });
+
   it('is connected to, though the process was late meanwhile', async () => {
     const { url, empty } = await takeRedisDatabase(server ?? '');
     onTestFinished(empty);

@@ -51,6 +51,14 @@ const request = <Result>(traceparent: string, work: () => Promise<Result>): Prom
 };
 
 describe('without a collector', () => {
+  it('a request without a trace begins one, whose ids stay the same', () => {
+    const [trace, other] = [traceOfRequest(''), traceOfRequest('')];
+    const ids = [trace.traceId, trace.spanId];
+    expect(ids.join()).toMatch(/^[\da-f]{32},[\da-f]{16}$/);
+    expect([trace.traceId, trace.spanId]).toEqual(ids);
+    expect([trace.traceId, trace.spanId]).not.toEqual([other.traceId, other.spanId]);
+  });
+
   it('work runs, and the trace of its request is passed on', async () => {
     expect(await span('alone', {}, async () => traceHeaders())).toEqual({});
     const passed = await request(header('01'), () => span('hook', {}, async () => traceHeaders()));

@@ -71,7 +71,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   });
 
   const OUTDATING = {
-    'a column has another type since': 'alter table users alter column username type varchar(64)',
+    'a column has another type since': 'alter table sessions alter column amr type varchar(64)',
     'somebody deallocated it': 'deallocate all',
   };
   it.each(Object.entries(OUTDATING))('a statement is executed although %s', async (_why, outdate) => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { followEndedSessions } from '../../client/src/server.ts';
 import type { EndedSessionsOptions } from '../../client/src/types.ts';
-import { NOW, startFeed } from '../support/ended-feed.ts';
+import { NOW, secondsNow, startFeed } from '../support/ended-feed.ts';
 import { testKeyPair } from '../support/keys.ts';
 
 const [A, B, ADA, BOB] = ['01A', '01B', '01ADA', '01BOB'];
@@ -48,11 +48,11 @@ describe('followEndedSessions', () => {
     await feed.publish({ sessions: ofSessions(A) });
     await vi.waitFor(() => expect(ended.isEnded(token(A))).toBe(true), WAIT);
     // An older one.
-    await feed.publish({ sessions: ofSessions(B), iat: NOW - 30 });
+    await feed.publish({ sessions: ofSessions(B), iat: secondsNow() - 30 });
     await vi.waitFor(() => expect(ended.isEnded(token(B))).toBe(true), WAIT);
     expect(ended.isEnded(token(A))).toBe(true);
-    vi.useFakeTimers({ toFake: ['Date'], now: (NOW + 906) * 1_000 });
-    await feed.publish({ iat: NOW + 906 });
+    vi.useFakeTimers({ toFake: ['Date'], now: (secondsNow() + 906) * 1_000 });
+    await feed.publish();
     await vi.waitFor(() => expect(ended.isEnded(token(A))).toBe(false), WAIT);
     expect(new Set(feed.asked).size).toBe(feed.asked.length);
     expect(ended.errors).toEqual([]);

@@ -6,9 +6,10 @@ import { calculateJwkThumbprint, exportJWK, type JWTHeaderParameters, SignJWT } 
 import { onTestFinished } from 'vitest';
 import { testKeyPair } from './keys.ts';
 
-/** Seconds. */
-export const NOW = Math.floor(Date.now() / 1000);
-const EMPTY = { aud: 'ended-sessions', iat: NOW, lifetime: 900, sessions: [], users: [] };
+export const secondsNow = (): number => Math.floor(Date.now() / 1000);
+/** Seconds: when the first test file of this worker has imported this, which may be minutes ago. Only lists have to be newer. */
+export const NOW = secondsNow();
+const EMPTY = { aud: 'ended-sessions', lifetime: 900, sessions: [], users: [] };
 
 type More = { readonly header?: object; readonly keys?: ReturnType<typeof testKeyPair>; readonly status?: number };
 
@@ -23,7 +24,7 @@ export const startFeed = async (keys = testKeyPair(), port = 0) => {
 
   const publish = async (claims: object = {}, more: More = {}): Promise<void> => {
     const header = { alg: 'ES256', kid, typ: 'ended-sessions+jwt', ...more.header } as JWTHeaderParameters;
-    list = await new SignJWT({ ...EMPTY, ...claims }).setProtectedHeader(header).sign((more.keys ?? keys).privateKey);
+    list = await new SignJWT({ ...EMPTY, iat: secondsNow(), ...claims }).setProtectedHeader(header).sign((more.keys ?? keys).privateKey);
     status = more.status ?? 200;
     etag = `W/"${asked.length}-${list.slice(-9)}"`;
     for (const wake of waiting) wake();

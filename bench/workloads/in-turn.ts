@@ -7,7 +7,7 @@ import { figure } from '../report/table.ts';
 import { SYSTEMS } from '../systems/systems.ts';
 import { BCRYPT, measureBareBcrypt } from './bare-bcrypt.ts';
 import { measureOnAllCores } from './both-cores.ts';
-import { measureOnOneCore } from './one-core.ts';
+import { type Attempt, measureOnOneCore } from './one-core.ts';
 import { type PreparedSystem, prepare } from './prepared-system.ts';
 import type { Spans } from './spans.ts';
 
@@ -17,7 +17,7 @@ export const measureInTurn = async (
   options: Options,
   spans: Spans,
   samples: Samples,
-  attempt: (what: string, work: () => Promise<void>) => Promise<void>,
+  attempt: Attempt,
 ): Promise<void> => {
   const prepared: PreparedSystem[] = [];
   for (const system of SYSTEMS) {

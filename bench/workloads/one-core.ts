@@ -17,6 +17,8 @@ type Fast = (typeof WORKLOADS)[number];
 
 /** How often all systems take turns in a round. */
 const TURNS = 6;
+/** Milliseconds in which a server that was idle finds its code in the caches again. */
+const SETTLING = 200;
 
 const actorOf = (workload: Fast, calls: Calls): ((credentials: Credentials) => Actor) => {
   if (workload === 'refresh') return refreshing(calls);
@@ -25,7 +27,7 @@ const actorOf = (workload: Fast, calls: Calls): ((credentials: Credentials) => A
   return asking(call);
 };
 
-type Attempt = (what: string, work: () => Promise<void>) => Promise<void>;
+export type Attempt = (what: string, work: () => Promise<void>) => Promise<void>;
 type Runner = PreparedSystem & { readonly server: Server };
 
 /**
@@ -97,6 +99,3 @@ const measureInTurns = async (
       });
   }
 };
-
-/** Milliseconds in which a server that was idle finds its code in the caches again. */
-const SETTLING = 200;

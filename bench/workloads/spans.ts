@@ -10,7 +10,7 @@ export const FULL: Spans = {
   logIn: { warmUp: 1_000, duration: 5_000 },
   // The last of 64 who log in at once gets the first answer after two seconds.
   flood: { warmUp: 2_500, duration: 5_000 },
-  // Ten thousands of requests, for the same reason.
+  // Tens of thousands of requests, for the same reason.
   fast: { warmUp: 15_000, duration: 1_000 },
 };
 

@@ -24,7 +24,9 @@ export const startFeed = async (keys = testKeyPair(), port = 0) => {
 
   const publish = async (claims: object = {}, more: More = {}): Promise<void> => {
     const header = { alg: 'ES256', kid, typ: 'ended-sessions+jwt', ...more.header } as JWTHeaderParameters;
-    list = await new SignJWT({ ...EMPTY, iat: secondsNow(), ...claims }).setProtectedHeader(header).sign((more.keys ?? keys).privateKey);
+    list = await new SignJWT({ ...EMPTY, iat: secondsNow(), ...claims })
+      .setProtectedHeader(header)
+      .sign((more.keys ?? keys).privateKey);
     status = more.status ?? 200;
     etag = `W/"${asked.length}-${list.slice(-9)}"`;
     for (const wake of waiting) wake();

@@ -50,15 +50,7 @@ const raceTimer = <Result>(
 ): Promise<Result> => {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const stop = start(() => reject(error()));
-  work.then(
-    (result) => {
-      stop();
-      resolve(result);
-    },
-    (reason) => {
-      stop();
-      reject(reason);
-    },
-  );
+  promise.then(stop, stop);
+  work.then(resolve, reject);
   return promise;
 };

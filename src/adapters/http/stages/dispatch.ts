@@ -95,7 +95,7 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
   const newRouter = () => new Router({ exclusive: true, strict: true });
   const [router, pages] = [newRouter(), newRouter()] as const;
-  const key = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
+  const key = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
   /** Routes without parameters by their method and path, which is most requests: they need no comparison. */
   const exact = new Map<string, Middleware>();
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
@@ -115,7 +115,7 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
     if (!hasPath(ctx)) return fallback(ctx, next);
     // As the router does.
     ctx.params = {};
-    return (exact.get(key(ctx as Pick<Route, 'method' | 'path'>)) ?? dispatched)(ctx, next);
+    return (exact.get(key(ctx)) ?? dispatched)(ctx, next);
   };
 };
 

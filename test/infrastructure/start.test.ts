@@ -38,7 +38,7 @@ it('the memory that only the start needed is given back', () => {
   // Only the collection ends it.
   const program = `
     import { constants, PerformanceObserver } from 'node:perf_hooks';
-    const { releaseMemoryOfStart } = await import(${JSON.stringify(module('release-memory.ts'))});
+    const { releaseMemoryOfStart } = await import(${JSON.stringify(module('garbage-collection.ts'))});
     setInterval(() => {}, 1_000);
     const isMajor = ({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
     new PerformanceObserver((list) => list.getEntries().some(isMajor) && process.exit(7)).observe({ entryTypes: ['gc'] });

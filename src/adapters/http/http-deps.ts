@@ -114,7 +114,7 @@ declare module 'koa' {
     /** Stage 9: in monotonic milliseconds. */
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
-    controller: AbortController;
+    signal: AbortSignal;
     /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
     pageServer?: { readonly visitor: string };
     /** The form that was posted, before its fields are validated. */

@@ -6,8 +6,8 @@ import type { Overrides } from '../compose/ports.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { decodeText } from '../decode-text.ts';
+import { releaseMemoryOfStart, turnOffPretenuring } from '../garbage-collection.ts';
 import { makeFilesPrivate } from '../private-data.ts';
-import { releaseMemoryOfStart } from '../release-memory.ts';
 import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
 import type { StorageOverrides } from './users/open-accounts.ts';
@@ -56,6 +56,7 @@ const SERVE: Command = {
     '': action({
       does: 'runs the service',
       run: async ({ env }) => {
+        turnOffPretenuring();
         const config = parseConfig(env);
         // Other commands need no server.
         const { serve } = await import('../serve.ts');

@@ -10,7 +10,7 @@ const LINGER = 1_000;
 export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent, in the order of their requests. */
-  readonly #pending = new Set<ServerResponse>();
+  readonly #pending: ServerResponse[] = [];
   /** That of the request whose head was parsed last. */
   #latest: ServerResponse | null = null;
   #isClosing = false;
@@ -26,13 +26,13 @@ export class Connection {
 
   /** @returns whether the request gets a response. Requests after the last one of the connection get none. */
   admit(response: ServerResponse): boolean {
-    if (this.#pending.size >= MAX_PENDING) {
+    if (this.#pending.length >= MAX_PENDING) {
       this.#socket.destroy();
       return false;
     }
-    this.#pending.add(response);
+    this.#pending.push(response);
     if (this.#isClosing) return false;
-    response.once('close', () => this.#pending.delete(response));
+    response.once('close', () => this.#pending.splice(this.#pending.indexOf(response), 1));
     this.#latest = response;
     return true;
   }
@@ -46,7 +46,7 @@ export class Connection {
 
   /** Accepts no further request. Those that were accepted get their responses. */
   closeAfterPending(): void {
-    const last = [...this.#pending].at(-1);
+    const last = this.#pending.at(-1);
     if (last !== undefined) this.closeAfter(last);
   }
 
@@ -61,9 +61,9 @@ export class Connection {
     this.#isClosing = true;
     this.#socket.pause();
     const text = await textOfResponse();
-    await Promise.all([...this.#pending].filter((response) => response !== incomplete).map(closed));
+    await Promise.all(this.#pending.filter((response) => response !== incomplete).map(closed));
     if (!incomplete?.headersSent) return this.#end(text);
-    if (this.#pending.has(incomplete)) await closed(incomplete);
+    if (this.#pending.includes(incomplete)) await closed(incomplete);
     this.#end();
   }
 

@@ -14,7 +14,12 @@ describe('the request scope', () => {
       .get('/probe')
       .set({ 'svc-request-id': 'mine', traceparent: `00-${TRACE}-00f067aa0ba902b7-00` })
       .expect(200);
-    expect(body.data).toEqual({ requestId: 'mine', traceId: TRACE, time: Date.UTC(2026, 0, 1), version: '1.2.3' });
+    expect(body.data).toMatchObject({
+      requestId: 'mine',
+      trace: { traceId: TRACE },
+      time: Date.UTC(2026, 0, 1),
+      version: '1.2.3',
+    });
   });
 
   it('is available after await, in timers and in callbacks', async () => {

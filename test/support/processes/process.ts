@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../servers/keeper.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.js', import.meta.url));
 
 type Outcome = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 

@@ -5,7 +5,7 @@ import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
-import { inTrace, traceOfRequest } from '../../tracing/spans.ts';
+import { inTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { COOKIES, PREFIXES } from '../request/cookies.ts';
@@ -79,7 +79,7 @@ export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
 /** SPEC "Request processing", stage 4. */
 type RequestScope = {
   readonly requestId: string;
-  readonly traceId: string;
+  readonly trace: Trace;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly version: string;
@@ -92,21 +92,14 @@ export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
 /** The members of that request for a line of the log. */
 export const idsOfRequest = () => {
-  const { requestId, traceId } = currentRequest() ?? {};
-  return { requestId, traceId };
+  const { requestId, trace } = currentRequest() ?? {};
+  return { requestId, traceId: trace?.traceId };
 };
 
 /** Stage 4: from here on, any code that runs for the request can read its ids. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
-    const scope = {
-      requestId: id,
-      get traceId() {
-        return trace.traceId;
-      },
-      time: clock.now(),
-      version,
-    };
+    const scope = { requestId: id, trace, time: clock.now(), version };
     return inTrace(trace, () => scopes.run(scope, next));
   };
 

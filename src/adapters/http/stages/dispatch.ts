@@ -15,7 +15,7 @@ const { Router }: typeof koaRouter = createRequire(import.meta.url)('@koa/router
 export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeout'>): Middleware =>
   function handlerTimeout(ctx, next) {
     const controller = new AbortController();
-    ctx.state.controller = controller;
+    ctx.state.signal = controller.signal;
     return withTimeout(requestTimeout, next(), () => {
       const error = httpFailure(503, { reason: 'the handler took too long', retryAfter: 1 });
       controller.abort(error);
@@ -55,17 +55,8 @@ export const handle = ({ method, cookie, handler }: Route): Middleware =>
     if (method === 'GET' && cookie.writes !== undefined && isUnasked(ctx))
       throw httpFailure(400, { reason: 'the request is a prefetch, a HEAD, or of what a page embeds' });
     const { jwtClaim: claims, caller } = ctx.request;
-    const { input, controller } = ctx.state;
-    const given = {
-      ...input,
-      claims,
-      caller,
-      // Node makes the signal of a controller when it is read, and most handlers read none.
-      get signal() {
-        return controller.signal;
-      },
-    };
-    ctx.state.payload = await handler(given, ctx);
+    const { input, signal } = ctx.state;
+    ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);
   };
 
 /** The route of every path and method without one. It is a route itself, so that rate limits apply. */

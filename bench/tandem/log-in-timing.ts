@@ -1,5 +1,4 @@
 import { connect, postJson } from '../load/connection.ts';
-import { ALL } from '../machine/cores.ts';
 import type { Parts } from '../parts/parts.ts';
 import { percentile, rankSumZ } from '../report/statistics.ts';
 import { figure, type Section, table } from '../report/table.ts';
@@ -56,7 +55,7 @@ export const measureLogInTiming = async (parts: Parts, { quick }: { readonly qui
   const tries = quick ? 20 : 200;
   const measured: (readonly [what: string, Durations])[] = [];
   const prepared = await prepare(SYSTEM, parts);
-  await whileRunning(prepared, parts, ALL, async ({ origin }) => {
+  await whileRunning(prepared, parts, async ({ origin }) => {
     const others = newPeople(COOKIES);
     await registerAll(origin, TANDEM.calls, others);
     const cookies = (await logInAll(origin, TANDEM.calls, others)).map(({ cookie }) => cookie).join('; ');

@@ -1,5 +1,4 @@
 import { load } from '../load/load.ts';
-import { ALL } from '../machine/cores.ts';
 import { residentMemory } from '../machine/processes.ts';
 import type { Parts } from '../parts/parts.ts';
 import { figure, type Section, table } from '../report/table.ts';
@@ -17,7 +16,7 @@ export const measureMemory = async (parts: Parts, { quick }: { readonly quick: b
   const requests = quick ? 10_000 : 200_000;
   const rows: string[][] = [];
   const prepared = await prepare(TANDEM, parts);
-  await whileRunning(prepared, parts, ALL, async ({ origin, pid }) => {
+  await whileRunning(prepared, parts, async ({ origin, pid }) => {
     const { calls } = TANDEM;
     const { me } = calls;
     if (me === undefined) throw new Error('there is no route that asks for the user');

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadWithCost } from '../load/cost.ts';
 import { load } from '../load/load.ts';
-import { ALL } from '../machine/cores.ts';
 import { residentMemory } from '../machine/processes.ts';
 import type { Options } from '../options.ts';
 import type { Parts } from '../parts/parts.ts';
@@ -34,7 +33,7 @@ export const measureOnAllCores = async (
   const { name, calls, workloads } = prepared.system;
   const wanted = WORKLOADS.filter((workload) => workloads.includes(workload) && wants(name, workload));
   if (wanted.length === 0) return;
-  await whileRunning(prepared, parts, ALL, async (server) => {
+  await whileRunning(prepared, parts, async (server) => {
     await pause(SETTLING);
     record('firstAnswer', server.firstAnswer / 1_000);
     record('memoryIdle', residentMemory(server.pid));

@@ -1,4 +1,4 @@
-import { ALL, type Cores, move, OTHERS } from '../machine/cores.ts';
+import { ALL, move } from '../machine/cores.ts';
 import type { Parts, Storage } from '../parts/parts.ts';
 import { type Server, startServer } from '../parts/server.ts';
 import type { Person, System } from '../systems/system.ts';
@@ -19,17 +19,15 @@ export const prepare = async (system: System, parts: Parts): Promise<PreparedSys
   return { system, storage, people };
 };
 
-/** Runs the system on these cores for as long as `use` takes; the load client and the databases are elsewhere if they can. */
+/** Runs the system for as long as `use` takes, on all cores, as the load client and the databases do. */
 export const whileRunning = async (
   { system, storage }: PreparedSystem,
   parts: Parts,
-  cores: Cores,
   use: (server: Server) => Promise<void>,
 ): Promise<void> => {
-  const elsewhere = cores === ALL ? ALL : OTHERS;
-  move([process.pid], elsewhere);
-  parts.move(elsewhere);
-  const server = await startServer(system.program, { ...system.env, ...storage }, cores);
+  move([process.pid], ALL);
+  parts.move(ALL);
+  const server = await startServer(system.program, { ...system.env, ...storage }, ALL);
   try {
     await use(server);
   } finally {

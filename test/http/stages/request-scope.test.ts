@@ -14,9 +14,9 @@ describe('the request scope', () => {
       .get('/probe')
       .set({ 'svc-request-id': 'mine', traceparent: `00-${TRACE}-00f067aa0ba902b7-00` })
       .expect(200);
-    expect(body.data).toMatchObject({
+    expect(body.data).toEqual({
       requestId: 'mine',
-      trace: { traceId: TRACE },
+      trace: expect.objectContaining({ traceId: TRACE }),
       time: Date.UTC(2026, 0, 1),
       version: '1.2.3',
     });

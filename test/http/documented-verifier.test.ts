@@ -103,17 +103,18 @@ const PYTHON = ['python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', 'import jwt, cryptography']).status === 0,
 );
 
-/** The printed code of a language with other addresses. */
-const printedIn = (language: string, keySet: string, feed = ''): string =>
+/** The printed code of a language with other addresses: the verifier, and the follower of ended sessions if there is a feed. */
+const printedIn = (language: string, keySet: string, feed = ''): readonly string[] =>
   [...readText('docs/verify-tokens.md').matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))]
-    .slice(0, feed === '' ? 1 : undefined)
-    .map(([, code = '']) => code)
-    .join('\n\n')
-    .replaceAll('https://auth.example.com/.well-known/jwks.json', keySet)
-    .replace('https://auth.example.com/.well-known', `${feed}/.well-known`);
+    .slice(0, feed === '' ? 1 : 2)
+    .map(([, code = '']) =>
+      code
+        .replaceAll('https://auth.example.com/.well-known/jwks.json', keySet)
+        .replace('https://auth.example.com/.well-known', `${feed}/.well-known`),
+    );
 
-/** It, and a program that prints the status of each header. */
-const programFor = (keySet: string): string => `${printedIn('python', keySet)}
+/** The verifier, and a program that prints the status of each header. */
+const programFor = (keySet: string): string => `${printedIn('python', keySet).join('\n\n')}
 import json, sys
 
 def status_of(authorization):
@@ -132,28 +133,33 @@ const statusesIn = async (python: string, keySet: string, headers: readonly (str
   return JSON.parse((await run).stdout);
 };
 
+/** Headers, each with the status that it has to get. */
+const judgements = async (): Promise<readonly (readonly [number, string | null])[]> => {
+  const made = async (difference: number) => {
+    const off = fixedClock(Date.now() + difference);
+    return bearer(
+      (await signUp(await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: off })))).accessToken,
+    );
+  };
+  const other = await signUp(await start(PARTIES));
+  return [
+    [200, bearer(ada.accessToken)],
+    // Issued in the future.
+    [200, await made(4_000)],
+    [401, await made(-3_600_000)],
+    [401, null],
+    [401, 'Basic YTpi'],
+    [401, bearer('none')],
+    [401, bearer(tampered(ada.accessToken))],
+    [401, bearer(tokenIn(ada.cookie))],
+    // Its key is unknown.
+    [401, bearer(other.accessToken)],
+  ];
+};
+
 describe.runIf(PYTHON !== undefined)('the Python code that docs/verify-tokens.md prints', () => {
   it('accepts what it should, and refuses the rest', async () => {
-    const made = async (difference: number) => {
-      const off = fixedClock(Date.now() + difference);
-      return bearer(
-        (await signUp(await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: off })))).accessToken,
-      );
-    };
-    const other = await signUp(await start(PARTIES));
-    const expected: readonly (readonly [number, string | null])[] = [
-      [200, bearer(ada.accessToken)],
-      // Issued in the future.
-      [200, await made(4_000)],
-      [401, await made(-3_600_000)],
-      [401, null],
-      [401, 'Basic YTpi'],
-      [401, bearer('none')],
-      [401, bearer(tampered(ada.accessToken))],
-      [401, bearer(tokenIn(ada.cookie))],
-      // Its key is unknown.
-      [401, bearer(other.accessToken)],
-    ];
+    const expected = await judgements();
     const headers = expected.map(([, header]) => header);
     expect(await statusesIn(PYTHON ?? '', `${service.url}/.well-known/jwks.json`, headers)).toEqual(
       expected.map(([status]) => status),
@@ -185,10 +191,8 @@ import (
 )
 
 func main() {
-	verifier := &Verifier{}
-	go verifier.Follow()
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		_, err := verifier.Authenticate(lines.Text())
+		_, err := Authenticate(lines.Text())
 		fmt.Println(map[error]int{nil: 200, ErrInvalid: 401, ErrUnknown: 503}[err])
 	}
 }
@@ -206,28 +210,54 @@ const conversation = (file: string, args: readonly string[] = []) => {
   };
 };
 
-/** Each with what makes its policy `refuse`. */
+/** Builds the files of a package with a program that judges lines, and starts it. */
+const goConversation = (files: readonly string[]) => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const sources = [...files, GO_PROGRAM].map((code, place) => {
+    const source = join(path, `file${place}.go`);
+    writeFileSync(source, code);
+    return source;
+  });
+  const { status, stderr } = spawnSync('go', ['build', '-o', join(path, 'program'), ...sources], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return conversation(join(path, 'program'));
+};
+
+describe.runIf(GO)('the Go code that docs/verify-tokens.md prints', () => {
+  it('accepts what it should, and refuses the rest', async () => {
+    const ask = goConversation(printedIn('go', `${service.url}/.well-known/jwks.json`));
+    // It knows no key before it has read them.
+    await vi.waitFor(async () => expect(await ask(bearer(ada.accessToken))).toBe(200), WAIT);
+    const expected = await judgements();
+    const statuses: number[] = [];
+    for (const [, header] of expected) statuses.push(await ask(header ?? ''));
+    expect(statuses).toEqual(expected.map(([status]) => status));
+  }, 300_000);
+
+  it('answers 503 while the key set cannot be reached', async () => {
+    const ask = goConversation(printedIn('go', 'http://127.0.0.1:1/jwks.json'));
+    expect(await ask(bearer(ada.accessToken))).toBe(503);
+  }, 300_000);
+});
+
+/** Code in which the policy is `refuse`, from code in which it is `stale-ok`. */
+const refusing = (code: string, staleOk: string, refuse: string): string => {
+  expect(code).toContain(staleOk);
+  return code.replace(staleOk, refuse);
+};
+
 const FOLLOWERS = {
   Python: (keySet: string, feed: string, policy: string) => {
-    const code = printedIn('python', keySet, feed);
-    const refusing = code.replace('STALE_AFTER = None', 'STALE_AFTER = 60');
-    return conversation(PYTHON ?? '', ['-c', (policy === 'refuse' ? refusing : code) + PYTHON_PROGRAM]);
+    const code = printedIn('python', keySet, feed).join('\n\n');
+    const chosen = policy === 'refuse' ? refusing(code, 'STALE_AFTER = float("inf")', 'STALE_AFTER = 60') : code;
+    return conversation(PYTHON ?? '', ['-c', chosen + PYTHON_PROGRAM]);
   },
   Go: (keySet: string, feed: string, policy: string) => {
-    const { path, remove } = temporaryDirectory();
-    onTestFinished(remove);
-    const refusing = GO_PROGRAM.replace('&Verifier{}', '&Verifier{StaleAfter: time.Minute}').replace(
-      '"os"',
-      '"os"\n"time"',
-    );
-    writeFileSync(join(path, 'tandem.go'), printedIn('go', keySet, feed));
-    writeFileSync(join(path, 'main.go'), policy === 'refuse' ? refusing : GO_PROGRAM);
-    const sources = ['tandem.go', 'main.go'].map((name) => join(path, name));
-    const { status, stderr } = spawnSync('go', ['build', '-o', join(path, 'program'), ...sources], {
-      encoding: 'utf8',
-    });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    return conversation(join(path, 'program'));
+    const [verifier = '', follower = ''] = printedIn('go', keySet, feed);
+    const chosen =
+      policy === 'refuse' ? refusing(follower, 'staleAfter = 0 * time.Second', 'staleAfter = time.Minute') : follower;
+    return goConversation([verifier, chosen]);
   },
 };
 const TOOLS = { Python: PYTHON !== undefined, Go: GO };

@@ -189,7 +189,7 @@ const knownEndings = () => {
 			before = Math.max(before, list.before ?? before);
 			for (const { sid, event_timestamp } of list.sessions) sessions.set(sid, event_timestamp);
 			for (const { sub, event_timestamp } of list.users) users.set(sub, Math.max(users.get(sub) ?? 0, event_timestamp));
-			const past = Math.max(before, list.iat - list.lifetime - CLOCKS);
+			const past = Math.max(before, list.iat - list.lifetime - 2 * CLOCKS);
 			for (const each of [sessions, users]) for (const [id, at] of each) if (at < past) each.delete(id);
 		},
 		has: ({ sid, sub, iat }) => sessions.has(sid) || !(iat > Math.max(before, users.get(sub) ?? before))

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 import { type Attributes, innerSpan } from '../tracing/spans.ts';
 import type { SqlDialect } from './dialects.ts';
-import type { Sql } from './statements.ts';
+import type { Connection, Sql } from './statements.ts';
 
 const names = new Map<string, string>();
 
@@ -22,12 +22,19 @@ class Placeholder {
   }
 }
 
-type Built = { readonly query: CompiledQuery<unknown>; readonly name: string; readonly attributes: Attributes };
+type Built = {
+  readonly query: CompiledQuery<unknown>;
+  readonly reads: boolean;
+  readonly name: string;
+  readonly attributes: Attributes;
+};
 
 /** What a statement does, and its table. */
 const SUMMARY = /^(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/;
 
 type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
+
+export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
 export type Statements = {
   /**
@@ -35,7 +42,7 @@ export type Statements = {
    * @param shape the same for statements that differ in their values alone.
    */
   readonly send: <Row>(
-    db: Sql,
+    connection: Connection,
     shape: string,
     values: readonly unknown[],
     build: Build<Row>,
@@ -55,15 +62,15 @@ export const builtStatements = (system: SqlDialect['system']): Statements => {
     nameStatement(query.sql);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
-    const kept = { query, name: `${operation} ${table}`, attributes };
+    const kept = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
     built.set(shape, kept);
     return kept;
   };
   return {
-    send: <Row>(db: Sql, shape: string, values: readonly unknown[], build: Build<Row>) => {
-      const { query, name, attributes } = compiled(db, shape, values.length, build);
+    send: <Row>({ db, execute }: Connection, shape: string, values: readonly unknown[], build: Build<Row>) => {
+      const { query, reads, name, attributes } = compiled(db, shape, values.length, build);
       const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
-      return innerSpan(name, attributes, () => db.executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>));
+      return innerSpan(name, attributes, () => execute({ ...query, parameters } as CompiledQuery<Row>, reads));
     },
   };
 };

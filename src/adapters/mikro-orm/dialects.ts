@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { type Failure, field } from './failures.ts';
 import type { SearchIndex } from './search.ts';
-import type { Booleans, RowLock, Sql } from './statements.ts';
+import type { Booleans, Connection, Execute, RowLock, Sql } from './statements.ts';
 
 /** What differs between the databases. */
 export type SqlDialect = {
@@ -11,7 +11,9 @@ export type SqlDialect = {
   /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
   readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
-  readonly transact: <Result>(db: Sql, work: (transaction: Sql) => Promise<Result>) => Promise<Result>;
+  readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
+  /** Whether the statements of a transaction are sent without waiting for the answers to those before. */
+  readonly pipelines: boolean;
   /** How a transaction locks a row. Without it, only one transaction writes at a time. */
   readonly rowLock: RowLock;
   /** Whether `delete` can return what it has deleted. */
@@ -39,12 +41,23 @@ const repeatedAfter =
     }
   };
 
+/** A transaction that may still have to begin, and what carries out its statements, in their order. */
+type Begun = { readonly begun: Promise<unknown>; readonly execute: Execute };
+type Begin = (connection: DatabaseConnection) => Begun | Promise<Begun>;
+
 /** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
-const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) => Promise<Result>): Promise<Result> =>
-  db.connection().execute(async (connection) => {
+const inTransaction = <Result>(
+  db: Sql,
+  begin: Begin,
+  work: (transaction: Connection) => Promise<Result>,
+): Promise<Result> =>
+  db.connection().execute(async (held) => {
+    // Kysely itself would send nothing before the last statement was answered.
+    const connection = await held.getExecutor().provideConnection(async (each) => each);
     try {
-      await connection.executeQuery(CompiledQuery.raw(begin));
-      const result = await work(connection);
+      const { begun, execute } = await begin(connection);
+      const result = await work({ db: held, execute });
+      await begun;
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
@@ -53,6 +66,38 @@ const inTransaction = <Result>(db: Sql, begin: string, work: (transaction: Sql) 
       throw error;
     }
   });
+
+const begunBy =
+  (statement: string): Begin =>
+  async (connection) => {
+    const begun = connection.executeQuery(CompiledQuery.raw(statement));
+    await begun;
+    return { begun, execute: (query) => connection.executeQuery(query) };
+  };
+
+/**
+ * Sends what the transaction reads first together with its beginning. A change, and what follows it, waits until the transaction has begun: it
+ * would be kept otherwise, if that fails.
+ */
+const begunWith =
+  (statement: string): Begin =>
+  (connection) => {
+    let [hasBegun, waiting] = [false, 0];
+    const begun = connection.executeQuery(CompiledQuery.raw(statement)).then(() => {
+      hasBegun = true;
+    });
+    // The statement that follows fails as well.
+    begun.catch(() => undefined);
+    const execute: Execute = async (query, reads) => {
+      if ((!hasBegun && !reads) || waiting > 0) {
+        waiting += 1;
+        await begun;
+        waiting -= 1;
+      }
+      return connection.executeQuery(query);
+    };
+    return { begun, execute };
+  };
 
 /** SQLSTATEs (PostgreSQL manual, appendix A): serialization_failure, deadlock_detected. */
 const POSTGRESQL_CONFLICTS: readonly unknown[] = ['40001', '40P01'];
@@ -73,7 +118,8 @@ const BEGIN = `begin isolation level read committed; set local idle_in_transacti
 export const POSTGRESQL: SqlDialect = {
   system: 'postgresql',
   repeated: repeatedAfter(postgresqlFailure),
-  transact: (db, work) => inTransaction(db, BEGIN, work),
+  transact: (db, work) => inTransaction(db, begunWith(BEGIN), work),
+  pipelines: true,
   rowLock: 'no key update',
   returnsDeleted: true,
   booleans: (value) => value,
@@ -111,7 +157,8 @@ export const SQLITE: SqlDialect = {
   system: 'sqlite',
   repeated: untilFree,
   // Takes the lock for writing at the beginning, so that what the work reads is still true when it writes.
-  transact: (db, work) => untilFree(() => inTransaction(db, 'begin immediate', work)),
+  transact: (db, work) => untilFree(() => inTransaction(db, begunBy('begin immediate'), work)),
+  pipelines: false,
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
@@ -134,7 +181,8 @@ const mysqlFailure = (error: unknown): Failure => {
 export const MARIADB: SqlDialect = {
   system: 'mariadb',
   repeated: repeatedAfter(mysqlFailure),
-  transact: (db, work) => db.transaction().execute(work),
+  transact: (db, work) => inTransaction(db, begunBy('begin'), work),
+  pipelines: false,
   rowLock: 'update',
   returnsDeleted: true,
   booleans: Number,

@@ -30,11 +30,14 @@ export const translatedBy =
     }
   };
 
+/** in_failed_sql_transaction: the failure of an earlier statement was counted. */
+const FOLLOWS_FAILURE = '25P02';
+
 const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppError => {
   if (error instanceof AppError) return error;
   if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
   const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
-  publishDatabaseFailure(reason);
+  if (field(error, 'code') !== FOLLOWS_FAILURE) publishDatabaseFailure(reason);
   // Not one that is busy: what waits for it has waited long enough, and a transaction would wait as long again each time.
   const isConflict = failure.kind === 'conflict';
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));

@@ -5,7 +5,7 @@ import type { User } from '../../domain/user.ts';
 import { toUser } from '../records/accounts.ts';
 import { isStorable } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
-import { builtStatements } from './built-statements.ts';
+import { anyConnection, builtStatements } from './built-statements.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
 import { fromSql, type Sql, type Statement, sqlTables } from './statements.ts';
@@ -89,7 +89,7 @@ const oneStatementSessions = (
   const names = namesWith(prefix);
   const statements = builtStatements(system);
   const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> =>
-    (await translated(() => repeated(() => statements.send(kysely(), shape, values, build)))).rows[0];
+    (await translated(() => repeated(() => statements.send(anyConnection(kysely()), shape, values, build)))).rows[0];
   return {
     async rotate(rotation) {
       const statement = rotateSession(database, names, rotation);

@@ -102,7 +102,7 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
  * to a role that may not write. It writes nothing to the disk, so it does not see that this is full.
  */
 const assertWritable = (db: Sql, { dialect }: DatabaseKind, prefix: string): Promise<void> =>
-  dialect.transact(db, async (transaction) => {
+  dialect.transact(db, async ({ db: transaction }) => {
     for (const { name } of Object.values(TABLES))
       await transaction
         .deleteFrom(`${prefix}${name}`)

@@ -1,4 +1,5 @@
 import { LoggableError } from '../log/redact-error.ts';
+import { ConflictError } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
 import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';
@@ -29,7 +30,7 @@ type Client = {
 };
 type Connection = {
   readonly sslNegotiation: string;
-  readonly stream: { destroy(): void };
+  readonly stream: { destroy(): void; cork(): void; uncork(): void; readonly writableCorked: number };
   on(event: 'connect' | 'sslconnect' | 'error' | 'end', listener: () => void): unknown;
   connect(port: number, host: string): void;
   connect(path: string): void;
@@ -44,11 +45,11 @@ type Connection = {
  */
 export const poolOptions = (limit: number) => {
   let pool: Pool;
-  let leaveServer: () => void;
+  let replaceAll: (reason: string) => void;
   return {
     onPoolCreated(created: Pool) {
       pool = created;
-      leaveServer = leavingServer(created);
+      replaceAll = replacingConnections(created);
       refuseWhenEnding(created);
       surviveLostConnections(created);
     },
@@ -57,13 +58,15 @@ export const poolOptions = (limit: number) => {
       const mayPrepare = await hasOwnSession(client, limit);
       const send = client.query.bind(client);
       const query: Query = (...given) => {
+        writeTogether(client.connection.stream);
         const answer = send(...given);
         if (!(answer instanceof Promise)) return answer;
         limitQuery(answer, pool, client, limit);
-        answer.catch((error) => field(error, 'code') === READ_ONLY && leaveServer());
+        answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll('the server is read-only'));
         return answer;
       };
-      client.query = mayPrepare ? preparing(client, query) : query;
+      const outdated = () => replaceAll('prepared statements are outdated');
+      client.query = mayPrepare ? preparing(query, outdated) : query;
     },
   };
 };
@@ -72,6 +75,13 @@ export const poolOptions = (limit: number) => {
 const discardWhenReleased = (client: Client, reason: string): void => {
   const { release } = client;
   client.release = () => release(new Error(reason));
+};
+
+/** Sends what is asked before the next turn of the event loop with one system call: the statements of a transaction that don't wait for each other. */
+const writeTogether = (stream: Connection['stream']): void => {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 };
 
 /** In which the server has to report a cancelled query, before its connection is destroyed. */
@@ -138,10 +148,10 @@ const READ_ONLY = '25006';
 const PAUSE_MS = 1_000;
 
 /**
- * Closes the connections of a pool once the server of one has refused to write: after a fail-over, an address leads to the new primary, but
- * connections that are open lead to the old one. Those in use are closed when they are returned.
+ * Closes all connections of a pool, those in use when they are returned. After a fail-over, an address leads to the new primary, but
+ * connections that are open lead to the old one, whose server refuses to write.
  */
-const leavingServer = (pool: Pool): (() => void) => {
+const replacingConnections = (pool: Pool): ((reason: string) => void) => {
   const idle = new Set<Client>();
   const used = new Set<Client>();
   let closedAt = Number.NEGATIVE_INFINITY;
@@ -154,10 +164,9 @@ const leavingServer = (pool: Pool): (() => void) => {
     if (!error) idle.add(client);
   });
   pool.on('remove', (client) => void idle.delete(client));
-  return () => {
+  return (reason) => {
     if (performance.now() - closedAt < PAUSE_MS) return;
     closedAt = performance.now();
-    const reason = 'the server is read-only';
     for (const client of used) discardWhenReleased(client, reason);
     // The pool closes an idle client that reports an error.
     for (const client of [...idle]) client.emit('error', new Error(reason));
@@ -182,23 +191,27 @@ const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> 
  * SQLSTATEs of a prepared statement that can no longer be executed: a column has another type (0A000), or the statement was deallocated
  * (26000). The server reports them before it executes anything.
  */
-const OUTDATED = ['0A000', '26000'];
+const OUTDATED: readonly unknown[] = ['0A000', '26000'];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). Not within a
- * transaction, which an outdated statement would abort. Outside, it is sent again without a name, and the connection is discarded, since its
- * other statements may be outdated as well.
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). One that is outdated is
+ * sent again without a name, except within a transaction, which it aborts: that is run again.
+ * @param onOutdated called then, since other statements of this connection, and of others, may be outdated as well.
  */
-const preparing =
-  (client: Client, query: Query): Query =>
-  async (text, values, ...others) => {
+const preparing = (query: Query, onOutdated: () => void): Query => {
+  const prepared = new Set<string>();
+  return async (text, values, ...others) => {
     const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-    if (name === undefined || isInUnit()) return query(text, values, ...others);
+    if (name === undefined) return query(text, values, ...others);
     try {
-      return await query({ name, text, values });
+      const answer = await query({ name, text, values });
+      prepared.add(name);
+      return answer;
     } catch (error) {
-      if (!OUTDATED.includes(String(field(error, 'code')))) throw error;
-      discardWhenReleased(client, 'a prepared statement is outdated');
+      if (!prepared.has(name) || !OUTDATED.includes(field(error, 'code'))) throw error;
+      onOutdated();
+      if (isInUnit()) throw new ConflictError('a prepared statement is outdated');
       return query(text, values);
     }
   };
+};

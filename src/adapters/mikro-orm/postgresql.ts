@@ -68,6 +68,7 @@ const openPool = ({ url, ...limits }: ServerOptions): CountingPool => {
     idleTimeoutMillis: limits.idleTimeout,
     keepAlive: true,
     connectionString: url,
+    pipeline: true,
   });
   onPoolCreated(pool);
   return pool;

@@ -3,11 +3,12 @@ import { firstVersion, isStorable, type Query, type Records, type Stored, unstor
 import { TABLES, type TableName } from '../records/tables.ts';
 import { type Calls, recordsOver } from '../records/units.ts';
 import { innerSpan } from '../tracing/spans.ts';
-import { builtStatements } from './built-statements.ts';
+import { anyConnection, builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
 import { searchRows } from './search.ts';
 import {
+  type Connection,
   deleteRows,
   fromSql,
   insertRow,
@@ -29,20 +30,23 @@ const ROWS_AT_ONCE = 64;
  * @param prefix the names of the tables, and of their indexes, begin with it.
  */
 export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
-  const { repeated, transact, system } = dialect;
+  const { repeated, transact, system, pipelines } = dialect;
   const tables = sqlTables(prefix, declared);
   const statements = builtStatements(system);
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>
-    translated(() => repeated(() => statements.send(kysely(), shape, values, build)), table);
+    translated(() => repeated(() => statements.send(anyConnection(kysely()), shape, values, build)), table);
   const within =
-    (transaction: Sql): Send =>
+    (transaction: Connection): Send =>
     ({ table, shape, values, build }) =>
       translated(() => statements.send(transaction, shape, values, build), table);
-  return recordsOver(callsOver(outside, tables, { ...dialect, rowLock: null }), (work) =>
-    innerSpan('transaction', { 'db.system.name': system }, () =>
-      translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
-    ),
+  return recordsOver(
+    callsOver(outside, tables, { ...dialect, rowLock: null }),
+    (work) =>
+      innerSpan('transaction', { 'db.system.name': system }, () =>
+        translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
+      ),
+    { pipelines },
   );
 };
 

@@ -80,7 +80,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
   // With MikroORM, which no start needs whose tables are up to date.
   const { schemaText } = await import('./entities.ts');
   const schema = (await schemaText(kind, prefix, declared)).split(/;\n+/);
-  await kind.dialect.transact(db, async (transaction) => {
+  await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
     const note = (...names: string[]) =>
       transaction

@@ -1,4 +1,4 @@
-import type { Compilable, ExpressionBuilder, Kysely } from 'kysely';
+import type { Compilable, CompiledQuery, ExpressionBuilder, Kysely, QueryResult } from 'kysely';
 import type { Query } from '../records/records.ts';
 import { type AnyTable, type ColumnType, keyName, TABLES, type TableName, uniquesOf } from '../records/tables.ts';
 
@@ -45,6 +45,13 @@ export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unkn
 type Rows = Record<string, Record<string, unknown>>;
 /** The tables as Kysely sees them here: of names and values that only `TABLES` knows. */
 export type Sql = Kysely<Rows>;
+
+/** What carries out statements. @param reads whether the statement changes nothing. */
+export type Execute = <Row>(query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
+
+/** Any connection, or that of a transaction. */
+export type Connection = { readonly db: Sql; readonly execute: Execute };
+
 type Row = Readonly<Record<string, unknown>>;
 
 /** A table, and how its rows are sent and read. */

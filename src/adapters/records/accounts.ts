@@ -16,7 +16,8 @@ import { canonicalEmail, canonicalUsername, type User } from '../../domain/user.
 import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow, withoutVersion } from './change.ts';
 import { type Equal, type Records, type Stored, violates } from './records.ts';
 import type { Tables } from './tables.ts';
-import { addDeliveries } from './webhooks.ts';
+import { inOrder } from './units.ts';
+import { addDeliveries, webhooksFor } from './webhooks.ts';
 
 type UserRow = Tables['users'];
 type EventRow = Tables['events'];
@@ -132,26 +133,40 @@ export const eventRepositoryOver = (
       });
     return isNew;
   };
-  const removeSurplus = async (userId: string): Promise<void> => {
-    const surplus = await records.list('events', { equal: { userId }, skip: MOST_EVENTS, limit: 1 });
-    if (surplus.length === 0) return;
-    await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
+  const addOf = async (userId: string, added: readonly AccountEvent[]): Promise<void> => {
+    let isSurplus = false;
+    for (const event of added) {
+      const [last, isNew] = await inOrder(
+        () => records.list('events', { equal: { userId }, skip: MOST_EVENTS - 1, limit: 1 }),
+        () => store(toEventRow(event)),
+      );
+      isSurplus ||= isNew && last.length > 0;
+    }
+    if (isSurplus) await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
+  };
+
+  /** @returns the events whose users are stored. */
+  const addAll = async (events: readonly AccountEvent[]): Promise<readonly AccountEvent[]> => {
+    const stored: AccountEvent[] = [];
+    // In the order in which everybody locks several.
+    for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
+      // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
+      if ((await users.lock(userId)) === null) continue;
+      const added = events.filter((event) => event.userId === userId);
+      await addOf(userId, added);
+      stored.push(...added);
+    }
+    return stored;
   };
 
   return {
     async add(events) {
-      const stored: AccountEvent[] = [];
-      // In the order in which everybody locks several.
-      for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
-        // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
-        if ((await users.lock(userId)) === null) continue;
-        stored.push(...events.filter((event) => event.userId === userId));
-        let isMore = false;
-        for (const event of events) if (event.userId === userId && (await store(toEventRow(event)))) isMore = true;
-        if (isMore) await removeSurplus(userId);
-      }
+      const [webhooks, stored] = await inOrder(
+        () => webhooksFor(records, events),
+        () => addAll(events),
+      );
       for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
-      await addDeliveries(records, stored);
+      await addDeliveries(records, stored, webhooks);
       for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
     },
     async list({ userId, before, limit }) {

@@ -16,6 +16,7 @@ import { userRepositoryOver } from './accounts.ts';
 import { changeRow, findRow, removeRow, removeRows, untilDone, withoutVersion } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
+import { inOrder } from './units.ts';
 
 type Row = Tables['sessions'];
 
@@ -53,10 +54,12 @@ export const sessionRepositoryOver = (
 
   return {
     async add(session) {
-      await lockUser(session.userId);
-      await records.insert('sessions', { ...session, purgeCheckAt: session.expiresAt });
       const { userId } = session;
-      const surplus = await records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 });
+      await lockUser(userId);
+      const [, surplus] = await inOrder(
+        () => records.insert('sessions', { ...session, purgeCheckAt: session.expiresAt }),
+        () => records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 }),
+      );
       if (surplus.length === 0) return [];
       // The last of several concurrent adds sees all sessions.
       const live = await liveOf(userId, session.createdAt);

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { ConflictError, type Equal, type Records, type Stored } from './records.ts';
 import type { TableName } from './tables.ts';
@@ -18,7 +19,11 @@ type Run = {
   hasConflict: boolean;
   rejection: { readonly error: unknown } | undefined;
   readonly sent: Set<Promise<unknown>>;
+  readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
+
+const NEW_RUN = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined };
+const atOnce: Run['inTurn'] = (call) => call();
 
 const MOST_RUNS = 10;
 const LONGEST_PAUSE_MS = 100;
@@ -26,6 +31,25 @@ const LONGEST_PAUSE_MS = 100;
 /** The units that this code is within. One that is over may have left callbacks behind, which are outside. */
 const units = new AsyncLocalStorage<{ isOver: boolean }>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
+
+type Answers<Asked extends readonly (() => Promise<unknown>)[]> = {
+  -readonly [At in keyof Asked]: Awaited<ReturnType<Asked[At]>>;
+};
+
+/** Makes calls that don't depend on each other's answers. They are carried out in this order; those of a unit need not wait for each other. */
+export const inOrder = async <const Asked extends readonly (() => Promise<unknown>)[]>(
+  ...calls: Asked
+): Promise<Answers<Asked>> => {
+  if (isInUnit()) return (await Promise.all(calls.map((call) => call()))) as Answers<Asked>;
+  const answers: unknown[] = [];
+  for (const call of calls) answers.push(await call());
+  return answers as Answers<Asked>;
+};
+
+type UnitOptions = {
+  /** Whether the calls of a unit may come while others are not answered yet, and are carried out in their order. Otherwise each waits. */
+  readonly pipelines?: boolean;
+};
 
 /** Longer with each run, and random, so that the other unit can get its locks first. */
 const afterConflict = (runs: number): Promise<void> =>
@@ -35,7 +59,7 @@ const afterConflict = (runs: number): Promise<void> =>
  * The records of a store, from what it does for each call and for a transaction. Repeats a unit after a conflict, and refuses one within
  * another: it could wait for the outer one for ever, or be kept when the outer one fails.
  */
-export const recordsOver = (calls: Calls, transact: Transact): Records => ({
+export const recordsOver = (calls: Calls, transact: Transact, { pipelines = false }: UnitOptions = {}): Records => ({
   ...eachCall(calls, async (call) => {
     if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit uses records that are not its own' });
     return call();
@@ -43,7 +67,8 @@ export const recordsOver = (calls: Calls, transact: Transact): Records => ({
   async unit(work) {
     if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
     for (let runs = 1; ; runs += 1) {
-      const run: Run = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined, sent: new Set() };
+      const inTurn = pipelines ? atOnce : pLimit(1);
+      const run: Run = { ...NEW_RUN, sent: new Set(), inTurn };
       try {
         return await transact((inside) => within(run, () => work(insideOf(inside, run))));
       } catch (error) {
@@ -86,17 +111,16 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 const insideOf = (inside: Calls, run: Run): Records => ({
   ...eachCall(lockingOnce(inside), async (call) => {
     if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction that is over' });
-    if (run.failure !== undefined) {
-      run.hasConflict ||= run.failure.code === 'DB_UNIQUE_VIOLATION';
+    const answer = run.inTurn(async () => {
+      if (run.failure === undefined) return call();
       throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
-    }
-    const answer = call();
+    });
     run.sent.add(answer);
     try {
       return await answer;
     } catch (error) {
+      run.hasConflict ||= error instanceof ConflictError || run.failure?.code === 'DB_UNIQUE_VIOLATION';
       if (error instanceof AppError) run.failure ??= error;
-      run.hasConflict ||= error instanceof ConflictError;
       throw error;
     } finally {
       run.sent.delete(answer);

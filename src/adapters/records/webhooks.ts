@@ -45,10 +45,16 @@ const nextSequence = async (records: Records, userId: string): Promise<number> =
   return sequence;
 };
 
+/** The webhooks that may be told of events. */
+export const webhooksFor = async (records: Records, events: readonly AccountEvent[]): Promise<readonly Webhook[]> =>
+  events.every((event) => webhookTypeOf(event) === null) ? [] : records.list('webhooks', { order: ['id'] });
+
 /** Adds deliveries of events, in their transaction. Their users are locked, and stored. */
-export const addDeliveries = async (records: Records, events: readonly AccountEvent[]): Promise<void> => {
-  if (events.every((event) => webhookTypeOf(event) === null)) return;
-  const webhooks = await records.list('webhooks', { order: ['id'] });
+export const addDeliveries = async (
+  records: Records,
+  events: readonly AccountEvent[],
+  webhooks: readonly Webhook[],
+): Promise<void> => {
   for (const event of events) {
     const type = webhookTypeOf(event);
     if (type === null || !webhooks.some((webhook) => isSubscribed(webhook, type))) continue;

@@ -70,7 +70,8 @@ describe('on MySQL, which does not run here', () => {
   it('a unit locks rows for update', async () => {
     const { db, sent } = recordingMysql();
     await mikroOrmRecords(() => db, MYSQL).unit((inside) => inside.lock('usedValues', { id: 'a' }));
-    expect(sent).toEqual(['select `id`, `expires_at`, `version` from `used_values` where `id` = ? for update']);
+    const locking = 'select `id`, `expires_at`, `version` from `used_values` where `id` = ? for update';
+    expect(sent).toEqual(['begin', locking, 'commit']);
   });
 
   it.each([

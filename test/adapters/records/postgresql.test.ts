@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -6,7 +7,7 @@ import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
 import { NOW } from '../../support/builders.ts';
-import { failing, QUOTING } from '../../support/records/statements.ts';
+import { failing, QUOTING, sendingBy } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
 
@@ -74,5 +75,46 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
       where table_name = 'users' and data_type = 'text' and collation_name = 'C'`;
     const [row] = await opened(database).em.execute<{ count: string }[]>(collations);
     expect(Number(row?.count)).toBeGreaterThan(5);
+  });
+
+  it('keeps nothing of a unit that could not begin', async () => {
+    await empty();
+    const isBeginning = (text: string) => text.startsWith('begin');
+    const unbegun = sendingBy(opened(database).em.getKysely(), (query, send) =>
+      send(isBeginning(query.sql) ? CompiledQuery.raw('select 1 / 0') : query),
+    );
+    const records = mikroOrmRecords(() => unbegun, POSTGRESQL);
+    const [first, second] = [
+      { id: 'a', expiresAt: NOW },
+      { id: 'b', expiresAt: NOW },
+    ];
+    const insertTwo = records.unit((inside) =>
+      Promise.all([
+        inside.insert('usedValues', first),
+        inside.list('usedValues', {}),
+        inside.insert('usedValues', second),
+      ]),
+    );
+    await expect(insertTwo).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringContaining('22012'),
+    });
+    const readAlone = records.unit((inside) => inside.list('usedValues', { equal: { id: 'a' } }));
+    await expect(readAlone).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await opened(database).records.list('usedValues', {})).toEqual([]);
+  });
+
+  it('carries out the calls of a unit in their order, though none waits for another', async () => {
+    await empty();
+    const { records } = opened(database);
+    const counts = await records.unit(async (inside) => {
+      const asked: Promise<number>[] = [];
+      for (const id of ['a', 'b', 'c']) {
+        asked.push(inside.insert('usedValues', { id, expiresAt: NOW }).then(() => 0));
+        asked.push(inside.list('usedValues', {}).then(({ length }) => length));
+      }
+      return Promise.all(asked);
+    });
+    expect(counts).toEqual([0, 1, 0, 2, 0, 3]);
   });
 });

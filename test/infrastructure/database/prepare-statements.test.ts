@@ -15,8 +15,8 @@ const PROCESS = 'select pg_backend_pid()';
 const openSingle = async (url: string) => {
   const database = await openDatabase({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
   onTestFinished(() => database.close());
-  const { users, sessions } = storageOver(database.records);
-  return { em: database.em, users, sessions: database.faster(sessions) };
+  const { users, sessions, transactions } = storageOver(database.records);
+  return { em: database.em, users, transactions, sessions: database.faster(sessions) };
 };
 
 /** Stores a user. @returns reads the user, with a prepared statement. */
@@ -86,6 +86,20 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     expect(await em.execute(PROCESS)).not.toEqual(before);
     expect(await find()).toStrictEqual(user);
     expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
+  });
+
+  it.each(Object.entries(OUTDATING))('a transaction is carried out although %s', async (_why, outdate) => {
+    const { em, users, sessions, transactions } = await openSingle(url);
+    const user = aUser();
+    await users.add(user);
+    const store = async () => {
+      const session = aSession({ userId: user.id });
+      await transactions.run((stores) => stores.sessions.add(session));
+      return (await sessions.find(session))?.id === session.id;
+    };
+    expect(await store()).toBe(true);
+    await em.execute(outdate);
+    expect(await store()).toBe(true);
   });
 
   it('a session is rotated once although its statements were deallocated', async () => {

@@ -1,4 +1,4 @@
-import { CompiledQuery, type KyselyPlugin, type QueryExecutor } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type KyselyPlugin, type QueryResult } from 'kysely';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 
 /** Gives a Kysely an executor of its own. */
@@ -15,29 +15,33 @@ export const QUOTING = {
 };
 
 /** The same database, whose statements fail with an error of the driver that quotes their parameters. */
-export const failing = (db: Sql, quoting: (text: string) => CompiledQuery): Sql => {
-  const copy = db.withPlugin(NO_CHANGES);
-  fail(copy.getExecutor(), quoting);
-  return copy;
-};
-
-const fail = (executor: QueryExecutor, quoting: (text: string) => CompiledQuery): QueryExecutor => {
-  const execute = executor.executeQuery.bind(executor);
-  const connect = executor.withConnectionProvider.bind(executor);
-  executor.executeQuery = ({ parameters }, options) => execute(quoting(JSON.stringify(parameters)) as never, options);
-  executor.withConnectionProvider = (provider) => fail(connect(provider), quoting);
-  return executor;
-};
+export const failing = (db: Sql, quoting: (text: string) => CompiledQuery): Sql =>
+  sendingBy(db, ({ parameters }, send) => send(quoting(JSON.stringify(parameters))));
 
 /** The same database, and the texts of the statements that are sent to it. */
 export const recording = (db: Sql): { readonly db: Sql; readonly sent: readonly string[] } => {
   const sent: string[] = [];
+  const recorded = sendingBy(db, (query, send) => {
+    sent.push(query.sql);
+    return send(query);
+  });
+  return { db: recorded, sent };
+};
+
+type Send = (query: CompiledQuery) => Promise<QueryResult<unknown>>;
+
+/** The same database, to whose connections statements go by `sending`. */
+export const sendingBy = (
+  db: Sql,
+  sending: (query: CompiledQuery, send: Send) => Promise<QueryResult<unknown>>,
+): Sql => {
   const copy = db.withPlugin(NO_CHANGES);
   const executor = copy.getExecutor();
-  const execute = executor.executeQuery.bind(executor);
-  executor.executeQuery = (query, options) => {
-    sent.push(query.sql);
-    return execute(query, options);
-  };
-  return { db: copy, sent };
+  const provide = executor.provideConnection.bind(executor);
+  const over = (connection: DatabaseConnection): DatabaseConnection => ({
+    executeQuery: (query) => sending(query, (other) => connection.executeQuery(other)) as never,
+    streamQuery: (...given) => connection.streamQuery(...given),
+  });
+  executor.provideConnection = (consumer, options) => provide((connection) => consumer(over(connection)), options);
+  return copy;
 };

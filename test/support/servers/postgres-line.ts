@@ -32,7 +32,7 @@ const textAt = (body: Buffer, start = 0): string => body.toString('utf8', start,
 export const openPostgresLine = async (server: string) => {
   const target = new URL(server);
   const near = new Set<Socket>();
-  let sent: string[] = [];
+  let sent: string[][] = [];
   let cut: Cut | null = null;
   const listener = createServer((client) => {
     const far = connect(Number(target.port), target.hostname);
@@ -46,7 +46,7 @@ export const openPostgresLine = async (server: string) => {
     };
     const isCutAt = (statement: string, when: Cut['when']) => cut?.statement === statement && cut.when === when;
     const note = (statement: string): void => {
-      sent.push(statement);
+      sent.at(-1)?.push(statement);
       if (isCutAt(statement, 'before')) end();
       if (isCutAt(statement, 'after')) {
         far.unpipe(client);
@@ -54,6 +54,7 @@ export const openPostgresLine = async (server: string) => {
       }
     };
     far.pipe(client);
+    client.on('data', () => void sent.push([]));
     client.on(
       'data',
       eachMessage((type, body, whole) => {
@@ -72,8 +73,8 @@ export const openPostgresLine = async (server: string) => {
   url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
   return {
     url: url.href,
-    /** The statements that were sent since the last call, each of which is a round trip. */
-    take: (): string[] => sent.splice(0),
+    /** The statements that were sent since the last call. Those of one list were sent together, in one round trip. */
+    take: (): string[][] => sent.splice(0).filter((each) => each.length > 0),
     cutAt: (given: Cut | null): void => {
       cut = given;
     },

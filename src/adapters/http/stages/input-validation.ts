@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import createHttpError from 'http-errors';
 import type { Context, Middleware } from 'koa';
@@ -139,22 +138,19 @@ export const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json')
   if (encoding === undefined) throw unsupportedEncoding();
   // The parser knows the encodings in lower case alone.
   ctx.req.headers['content-encoding'] = encoding;
-  const read = new AbortController();
+  const { promise: hungUp, reject } = Promise.withResolvers<never>();
+  const hangUp = () => reject(createHttpError(400, { type: 'request.aborted' }));
+  ctx.req.once('aborted', hangUp);
   try {
-    await Promise.race([readBytes(ctx, async () => undefined), hungUp(ctx, read.signal)]);
+    // The parser would wait for the rest of a compressed body for ever.
+    await Promise.race([readBytes(ctx, async () => undefined), hungUp]);
     return UTF8.decode(Buffer.from(`${ctx.request.rawBody}`, 'latin1'));
   } catch (error) {
     if (isHttpError(error)) throw error;
     return null;
   } finally {
-    read.abort();
+    ctx.req.off('aborted', hangUp);
     // Discards the rest of the body: it would block the next request of the connection.
     ctx.req.unpipe().resume();
   }
-};
-
-/** Rejects when the client hangs up. The parser would wait for the rest of a compressed body for ever. */
-const hungUp = async ({ req }: Context, signal: AbortSignal): Promise<never> => {
-  await once(req, 'aborted', { signal });
-  throw createHttpError(400, { type: 'request.aborted' });
 };

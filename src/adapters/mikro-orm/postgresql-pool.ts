@@ -65,7 +65,12 @@ export const poolOptions = (limit: number) => {
         answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll('the server is read-only'));
         return answer;
       };
-      const outdated = () => replaceAll('prepared statements are outdated');
+      const outdated = () => {
+        const reason = 'prepared statements are outdated';
+        // Also if all others were closed a moment ago.
+        discardWhenReleased(client, reason);
+        replaceAll(reason);
+      };
       client.query = mayPrepare ? preparing(query, outdated) : query;
     },
   };

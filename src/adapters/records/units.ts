@@ -111,40 +111,58 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 const insideOf = (inside: Calls, run: Run): Records => ({
   ...eachCall(lockingOnce(inside), async (call) => {
     if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction that is over' });
-    const answer = run.inTurn(async () => {
-      if (run.failure === undefined) return call();
-      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
-    });
-    run.sent.add(answer);
-    try {
-      return await answer;
-    } catch (error) {
-      run.hasConflict ||= error instanceof ConflictError || run.failure?.code === 'DB_UNIQUE_VIOLATION';
-      if (error instanceof AppError) run.failure ??= error;
-      throw error;
-    } finally {
-      run.sent.delete(answer);
-    }
+    const outcome = outcomeOf(call, run);
+    run.sent.add(outcome);
+    const forget = () => void run.sent.delete(outcome);
+    outcome.then(forget, forget);
+    return outcome;
   }),
   unit: async () => {
     throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
   },
 });
 
+/** Calls fail in the order in which they were made: the first says what is wrong, and those that were sent behind it fail with it. */
+const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
+  const earlier = [...run.sent];
+  const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
+  try {
+    return await run.inTurn(async () => {
+      if (run.failure === undefined) return call();
+      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+    });
+  } catch (error) {
+    await Promise.allSettled(earlier);
+    run.hasConflict ||= goesOnAfterViolation || error instanceof ConflictError;
+    if (error instanceof AppError) run.failure ??= error;
+    throw error;
+  }
+};
+
 /** The same calls of a unit, which does not read again what it has locked and not changed since. */
 const lockingOnce = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, unknown>>();
+  let changes = 0;
   // Other rows go with a user.
-  const forget = (table: TableName) => (table === 'users' ? locked.clear() : locked.delete(table));
+  const forget = (table: TableName): void => {
+    changes += 1;
+    if (table === 'users') locked.clear();
+    else locked.delete(table);
+  };
+  const changing = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
+    forget(table);
+    return change().finally(() => forget(table));
+  };
   return {
     ...inside,
-    replace: (table, ...given) => inside.replace(table, ...given).finally(() => forget(table)),
-    remove: (table, ...given) => inside.remove(table, ...given).finally(() => forget(table)),
+    replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
+    remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const place = JSON.stringify(key);
       const known = locked.get(table)?.get(place) as Stored<Name> | undefined;
+      const before = changes;
       const row = known ?? (await inside.lock(table, key));
-      if (row !== null) locked.set(table, (locked.get(table) ?? new Map()).set(place, row));
+      if (row !== null && changes === before) locked.set(table, (locked.get(table) ?? new Map()).set(place, row));
       return structuredClone(row);
     },
   };

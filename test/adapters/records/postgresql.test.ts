@@ -2,11 +2,12 @@ import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
-import { NOW } from '../../support/builders.ts';
+import { aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING, sendingBy } from '../../support/records/statements.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
@@ -116,5 +117,42 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
       return Promise.all(asked);
     });
     expect(counts).toEqual([0, 1, 0, 2, 0, 3]);
+  });
+
+  it('rejects a unit with the failure of the call that was made first, and runs it once', async () => {
+    await empty();
+    const { records } = opened(database);
+    const users = userRepositoryOver(records);
+    const [ada, bob] = [aUser(), aUser()];
+    for (const user of [ada, bob]) await users.add(user);
+    const [row] = await records.list('users', { equal: { id: ada.id } });
+    let runs = 0;
+    const unit = records.unit((inside) => {
+      runs += 1;
+      return Promise.all([
+        row && inside.replace('users', row, { ...row, email: bob.email }),
+        inside.insert('usedValues', { id: 'a', expiresAt: NOW }),
+        inside.list('usedValues', {}),
+      ]);
+    });
+    await expect(unit).rejects.toMatchObject({ code: 'DB_UNIQUE_VIOLATION', reason: 'users_email' });
+    expect(runs).toBe(1);
+  });
+
+  it('locks a row as it is after the changes of the unit that were sent before', async () => {
+    await empty();
+    const { records } = opened(database);
+    await records.insert('usedValues', { id: 'a', expiresAt: NOW });
+    const expiries = await records.unit(async (inside) => {
+      const expiry = async () => (await inside.lock('usedValues', { id: 'a' }))?.expiresAt;
+      const row = await inside.lock('usedValues', { id: 'a' });
+      const change = (expiresAt: number, version: number) =>
+        row && inside.replace('usedValues', { ...row, version }, { id: 'a', expiresAt });
+      const version = row?.version ?? 0;
+      const [, sentAfter] = await Promise.all([change(NOW + 1, version), expiry()]);
+      await Promise.all([expiry(), change(NOW + 2, version + 1)]);
+      return [sentAfter, await expiry()];
+    });
+    expect(expiries).toEqual([NOW + 1, NOW + 2]);
   });
 });

@@ -100,6 +100,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     expect(await store()).toBe(true);
     await em.execute(outdate);
     expect(await store()).toBe(true);
+    // In the same second.
+    await em.execute(outdate.replace('(64)', '(65)'));
+    expect(await store()).toBe(true);
   });
 
   it('a session is rotated once although its statements were deallocated', async () => {

@@ -32,19 +32,11 @@ const LONGEST_PAUSE_MS = 100;
 const units = new AsyncLocalStorage<{ isOver: boolean }>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
-type Answers<Asked extends readonly (() => Promise<unknown>)[]> = {
-  -readonly [At in keyof Asked]: Awaited<ReturnType<Asked[At]>>;
-};
-
-/** Makes calls that don't depend on each other's answers. They are carried out in this order; those of a unit need not wait for each other. */
-export const inOrder = async <const Asked extends readonly (() => Promise<unknown>)[]>(
-  ...calls: Asked
-): Promise<Answers<Asked>> => {
-  if (isInUnit()) return (await Promise.all(calls.map((call) => call()))) as Answers<Asked>;
-  const answers: unknown[] = [];
-  for (const call of calls) answers.push(await call());
-  return answers as Answers<Asked>;
-};
+/** Makes two calls of which neither depends on the other's answer. They are carried out in this order; in a unit, the second need not wait. */
+export const inOrder = async <First, Second>(
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> => (isInUnit() ? Promise.all([first(), second()]) : [await first(), await second()]);
 
 type UnitOptions = {
   /** Whether the calls of a unit may come while others are not answered yet, and are carried out in their order. Otherwise each waits. */

@@ -5,7 +5,7 @@ import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
-import { innerSpan } from '../tracing/spans.ts';
+import { innerSpan, leafSpan } from '../tracing/spans.ts';
 import { isMemoryHard } from './foreign/foreign-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
@@ -45,7 +45,7 @@ export const bcryptPasswordHasher = ({
   });
   const oneAtATime = boundedQueue({ width: 1, maxWait });
   const run = (task: HashingTask): Promise<HashingResult> => {
-    const hash = () => innerSpan('hash', {}, () => runner.run(task), 'internal');
+    const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
   const verifyForeign = async (password: string, foreignHash: string): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
-import { type Attributes, innerSpan } from '../tracing/spans.ts';
+import { type Attributes, leafSpan } from '../tracing/spans.ts';
 import type { SqlDialect } from './dialects.ts';
 import type { Connection, Sql } from './statements.ts';
 
@@ -70,7 +70,7 @@ export const builtStatements = (system: SqlDialect['system']): Statements => {
     send: <Row>({ db, execute }: Connection, shape: string, values: readonly unknown[], build: Build<Row>) => {
       const { query, reads, name, attributes } = compiled(db, shape, values.length, build);
       const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
-      return innerSpan(name, attributes, () => execute({ ...query, parameters } as CompiledQuery<Row>, reads));
+      return leafSpan(name, attributes, () => execute({ ...query, parameters } as CompiledQuery<Row>, reads));
     },
   };
 };

@@ -3,7 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { onResponseTimeout, withResponseTimeout } from '../limits/response-timeout.ts';
 import { LoggableError, reasonOf } from '../log/redact-error.ts';
-import { innerSpan } from '../tracing/spans.ts';
+import { leafSpan } from '../tracing/spans.ts';
 import { connectCluster } from './cluster.ts';
 import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
 
@@ -113,7 +113,7 @@ const limitCommands = (redis: Redis, timeout: number): void => {
     });
     if (stream === undefined) writeTogether(redis.stream);
     const { name } = command;
-    innerSpan(name, { 'db.system.name': 'redis', 'db.operation.name': name }, () => command.promise).then(
+    leafSpan(name, { 'db.system.name': 'redis', 'db.operation.name': name }, () => command.promise).then(
       cancel,
       cancel,
     );

@@ -1,4 +1,3 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
@@ -7,9 +6,10 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
 import { withTimeout } from '../limits/response-timeout.ts';
-import type { RecordedSpan, SpanRecorder } from './spans.ts';
+import { OtlpSpan, type SpanSource } from './otlp-span.ts';
+import type { SpanRecorder } from './spans.ts';
 import { SAMPLED } from './trace-parent.ts';
 
 export type TracingOptions = {
@@ -39,8 +39,6 @@ const DELAY = 1_000;
 /** `ExportResultCode.SUCCESS`, of a package that is not among the dependencies. */
 const SENT = 0;
 
-const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
-
 /** Sends spans to a collector, over OTLP. It never waits for it: what the collector does not take is counted, and lost. */
 export const openTelemetry = (options: TracingOptions): SpanRecorder & { readonly close: () => Promise<void> } => {
   const { version, ratio, followsCaller, onLost, onSent } = options;
@@ -57,42 +55,23 @@ export const openTelemetry = (options: TracingOptions): SpanRecorder & { readonl
       }),
     shutdown: () => otlp.shutdown(),
   };
-  const provider = new TracerProvider({
-    resource: resourceOf(version),
-    sampler: new AlwaysOnSampler(),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter,
-        ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY },
-      }),
-    ],
+  const processor = new BatchSpanProcessor({
+    exporter,
+    ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY },
   });
-  const tracer = provider.getTracer('tandem', version);
+  const source: SpanSource = {
+    ...{ resource: resourceOf(version), instrumentationScope: { name: 'tandem', version } },
+    onEnd(span) {
+      if (waiting >= MAX_WAITING) return onLost(1);
+      waiting += 1;
+      processor.onEnd(span);
+    },
+  };
   return {
     samples: (caller) =>
       followsCaller && caller !== undefined ? (caller.flags & SAMPLED) !== 0 : Math.random() < ratio,
-    start(name, kind, attributes, parent): RecordedSpan {
-      const context =
-        parent === undefined
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED, isRemote: kind === 'server' });
-      const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, context);
-      const { traceId, spanId } = span.spanContext();
-      return {
-        ...{ traceId, spanId },
-        rename: (given) => void span.updateName(given),
-        set(given) {
-          span.setAttributes(given);
-          if ('error.type' in given) span.setStatus({ code: SpanStatusCode.ERROR });
-        },
-        end() {
-          if (waiting >= MAX_WAITING) return onLost(1);
-          waiting += 1;
-          span.end();
-        },
-      };
-    },
-    close: () => withTimeout(CLOSE_TIMEOUT, provider.shutdown(), () => new Error('late')).catch(() => undefined),
+    start: (...given) => new OtlpSpan(source, ...given),
+    close: () => withTimeout(CLOSE_TIMEOUT, processor.shutdown(), () => new Error('late')).catch(() => undefined),
   };
 };
 

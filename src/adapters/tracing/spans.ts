@@ -111,7 +111,7 @@ export const span = <Result>(
   return ended(started(recorder, [name, kind, attributes]), work);
 };
 
-/** The same for steps that mean nothing by themselves, such as a statement: only in a trace that is recorded. */
+/** The same for steps that mean nothing by themselves, such as a transaction: only in a trace that is recorded. */
 export const innerSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -124,16 +124,39 @@ export const innerSpan = <Result>(
   return ended(started(recorder, [name, kind, attributes, parent]), work);
 };
 
+/** The same for work in which no other span begins, such as a statement: it needs no context of its own. */
+export const leafSpan = <Result>(
+  name: string,
+  attributes: Attributes,
+  work: () => Promise<Result>,
+  kind: SpanKind = 'client',
+): Promise<Result> => {
+  const parent = recorder === null ? undefined : traces.getStore();
+  if (recorder === null || parent === undefined || parent.span === null) return work();
+  const span = recorder.start(name, kind, attributes, parent);
+  const result = work();
+  result.then(
+    () => span.end(),
+    (error) => fail(span, error),
+  );
+  return result;
+};
+
 const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
   const { span } = trace;
   try {
-    return await inTrace(trace, () => work((attributes) => span?.set(attributes)));
-  } catch (error) {
-    span?.set({ 'error.type': errorTypeOf(error) });
-    throw error;
-  } finally {
+    const result = await inTrace(trace, () => work((attributes) => span?.set(attributes)));
     span?.end();
+    return result;
+  } catch (error) {
+    if (span !== null) fail(span, error);
+    throw error;
   }
+};
+
+const fail = (span: RecordedSpan, error: unknown): void => {
+  span.set({ 'error.type': errorTypeOf(error) });
+  span.end();
 };
 
 /** A code of ours, of the system or of a driver, or the name of the error's class: never its message. */

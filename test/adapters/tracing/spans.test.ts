@@ -1,9 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openTelemetry, type TracingOptions } from '../../../src/adapters/tracing/open-telemetry.ts';
 import {
   innerSpan,
   inTrace,
+  leafSpan,
   recordSpans,
   span,
   traceHeaders,
@@ -104,9 +105,36 @@ describe('a recorded trace', () => {
     expect(resource()).toMatchObject({ 'service.name': 'tandem', 'service.version': '1.2.3' });
   });
 
+  it('says how long each step took', async () => {
+    const { sent } = await record();
+    const before = Date.now();
+    await request('', () => span('step', {}, () => pause(30)));
+    const after = Date.now();
+    const [step, whole] = await sent();
+    for (const each of [step, whole]) expect(each?.startedAt).toSatisfy((at) => before <= at && at <= after);
+    const [inner, outer] = [step, whole].map((each) => Number(each?.endedAt) - Number(each?.startedAt));
+    // A timer of Node may fire a millisecond early.
+    expect(inner).toSatisfy((duration) => duration >= 29 && duration <= Number(outer));
+    expect(outer).toBeLessThanOrEqual(after - before + 1);
+  });
+
+  it('has the steps in which nothing else begins, and work keeps its own promise', async () => {
+    const { sent } = await record();
+    const [answered, refused] = [Promise.resolve('row'), Promise.reject(new AppError('DB_QUERY_FAILED'))];
+    await request('', async () => {
+      expect(leafSpan('select users', { 'db.system.name': 'sqlite' }, () => answered)).toBe(answered);
+      await expect(leafSpan('insert users', {}, () => refused, 'internal')).rejects.toThrow();
+    });
+    const [select, insert, whole] = await sent();
+    expect(select).toMatchObject({ name: 'select users', kind: 'client', parentId: whole?.spanId, isError: false });
+    expect(select?.attributes).toEqual({ 'db.system.name': 'sqlite' });
+    expect(insert).toMatchObject({ name: 'insert users', kind: 'internal', parentId: whole?.spanId, isError: true });
+    expect(insert?.attributes).toEqual({ 'error.type': 'DB_QUERY_FAILED' });
+  });
+
   it('begins in the background with a step that means something, and not with others', async () => {
     const { sent } = await record();
-    await innerSpan('statement', {}, () => innerSpan('statement', {}, setImmediate));
+    await innerSpan('transaction', {}, () => leafSpan('statement', {}, () => setImmediate()));
     await span('mail', {}, () => innerSpan('within', {}, setImmediate));
     const [within, mail, ...others] = await sent();
     expect(mail).toMatchObject({ name: 'mail', parentId: '' });

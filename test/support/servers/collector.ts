@@ -13,6 +13,9 @@ export type SentSpan = {
   readonly kind: 'internal' | 'server' | 'client';
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
 };
 
 type Fields = ReadonlyMap<number, readonly (Buffer | bigint)[]>;
@@ -54,6 +57,9 @@ const attributesOf = (fields: Fields, number: number): Readonly<Record<string, u
     }),
   );
 
+const milliseconds = (fields: Fields, number: number): number =>
+  Number(bytesOf(fields, number).readBigUInt64LE()) / 1e6;
+
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 
 const toSpan = (fields: Fields): SentSpan => ({
@@ -64,6 +70,8 @@ const toSpan = (fields: Fields): SentSpan => ({
   kind: KINDS[Number(fields.get(6)?.[0])] ?? 'internal',
   attributes: attributesOf(fields, 9),
   isError: messages(fields, 15)[0]?.get(3)?.[0] === 2n,
+  startedAt: milliseconds(fields, 7),
+  endedAt: milliseconds(fields, 8),
 });
 
 /**

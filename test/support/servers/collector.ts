@@ -57,8 +57,9 @@ const attributesOf = (fields: Fields, number: number): Readonly<Record<string, u
     }),
   );
 
+/** Nanoseconds since 1970 are more than a number holds exactly. */
 const milliseconds = (fields: Fields, number: number): number =>
-  Number(bytesOf(fields, number).readBigUInt64LE()) / 1e6;
+  Number(bytesOf(fields, number).readBigUInt64LE() / 1_000n) / 1_000;
 
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 

@@ -14,8 +14,8 @@ const FAILED = { code: SpanStatusCode.ERROR };
 const NONE: never[] = [];
 
 /**
- * A span in the form that OpenTelemetry's exporters read. Its SDK makes spans too, for programs that it does not know: with a sampler, limits of
- * attributes, events, links and checks of each value. Those cost a refresh 5 % of its processor time (ADR 0032).
+ * A span in the form that OpenTelemetry's exporters read. Those that its SDK makes have what this service does not need, at a cost: a sampler,
+ * limits, events, links and a check of each value (ADR 0032).
  */
 export class OtlpSpan implements RecordedSpan, ReadableSpan {
   readonly traceId: string;
@@ -29,7 +29,7 @@ export class OtlpSpan implements RecordedSpan, ReadableSpan {
   /** Epoch milliseconds. */
   readonly #startedAt = Date.now();
   readonly #start = performance.now();
-  /** Milliseconds, by a clock that nobody sets; negative until the end. */
+  /** Milliseconds, by the monotonic clock; negative until the end. */
   #duration = -1;
 
   constructor(source: SpanSource, ...[name, kind, attributes, parent]: Parameters<SpanRecorder['start']>) {
@@ -107,8 +107,10 @@ export class OtlpSpan implements RecordedSpan, ReadableSpan {
 }
 
 const contextOf = ({ traceId, spanId }: Pick<SpanContext, 'traceId' | 'spanId'>, isRemote = false): SpanContext => ({
-  ...{ traceId, spanId, isRemote },
+  traceId,
+  spanId,
   traceFlags: SAMPLED,
+  isRemote,
 });
 
 /** @param time milliseconds. @returns seconds and nanoseconds */

@@ -1,5 +1,6 @@
 import type { Options } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
+import { anyConnection } from './built-statements.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
@@ -104,7 +105,7 @@ const connectBy = async (
   const connection = em.getConnection() as unknown as { getNativeClient(): Promise<MysqlPool> };
   const limits = { statement: statementTimeout, connection: connectionTimeout };
   const connections = prepareConnections(await connection.getNativeClient(), session, limits);
-  return { db: em.getKysely(), connections };
+  return { ...anyConnection(em.getKysely()), connections };
 };
 
 type Differing = Pick<DatabaseKind, 'dialect'> & {

@@ -5,10 +5,10 @@ import type { User } from '../../domain/user.ts';
 import { toUser } from '../records/accounts.ts';
 import { isStorable } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
-import { anyConnection, builtStatements } from './built-statements.ts';
+import { builtStatements } from './built-statements.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
-import { fromSql, type Sql, type Statement, sqlTables } from './statements.ts';
+import { type Connection, fromSql, type Sql, type Statement, sqlTables } from './statements.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
@@ -46,8 +46,8 @@ const partOf = (row: Row): PartWithUser => {
 };
 
 type Parts = {
-  /** `em.getKysely()`, asked for at each call. */
-  readonly kysely: () => Sql;
+  /** Asked for at each call. */
+  readonly connection: () => Connection;
   /** The repository over the records of the same database. */
   readonly plain: SessionRepository;
   readonly prefix: string;
@@ -61,14 +61,14 @@ type Database = {
   readonly jsonArray: string;
 };
 
-export const postgresqlSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
+export const postgresqlSessions = (connection: () => Connection, plain: SessionRepository, prefix = '') =>
   oneStatementSessions(
     { dialect: POSTGRESQL, least: 'least', jsonArray: 'json_build_array' },
-    { kysely, plain, prefix },
+    { connection, plain, prefix },
   );
 
-export const sqliteSessions = (kysely: () => Sql, plain: SessionRepository, prefix = '') =>
-  oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' }, { kysely, plain, prefix });
+export const sqliteSessions = (connection: () => Connection, plain: SessionRepository, prefix = '') =>
+  oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' }, { connection, plain, prefix });
 
 /**
  * The two methods that requests call most, each as one statement. What they do not decide, the plain repository does: a rotation with the
@@ -78,18 +78,18 @@ export const sqliteSessions = (kysely: () => Sql, plain: SessionRepository, pref
  *
  * @example
  * const { sessions, ...stores } = storesOver(records);
- * const storage = { ...stores, sessions: { ...sessions, ...postgresqlSessions(kysely, sessions) } };
+ * const storage = { ...stores, sessions: { ...sessions, ...postgresqlSessions(connection, sessions) } };
  */
 const oneStatementSessions = (
   database: Database,
-  { kysely, plain, prefix }: Parts,
+  { connection, plain, prefix }: Parts,
 ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
   const { repeated, failureOf, system } = database.dialect;
   const translated = translatedBy(failureOf);
   const names = namesWith(prefix);
   const statements = builtStatements(system);
   const first = async ({ shape, values, build }: OneStatement): Promise<Row | undefined> =>
-    (await translated(() => repeated(() => statements.send(anyConnection(kysely()), shape, values, build)))).rows[0];
+    (await translated(() => repeated(() => statements.send(connection(), shape, values, build)))).rows[0];
   return {
     async rotate(rotation) {
       const statement = rotateSession(database, names, rotation);

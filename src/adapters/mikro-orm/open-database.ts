@@ -53,7 +53,7 @@ export const openDatabase = async (options: DatabaseOptions, opening: Opening): 
 /** A database that responds. */
 export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
-  const { db, connections } = await kind.connect();
+  const { db, execute, connections } = await kind.connect();
   let isClosed = false;
   const kysely = (): Sql => {
     if (isClosed) throw new LoggableError('the database is closed');
@@ -66,7 +66,7 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
   try {
     for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(db)(setting));
     if (migrate) await bringUpToDate({ db, kind, prefix, tables });
-    return { kind, prefix, tables, kysely, connections, close };
+    return { kind, prefix, tables, kysely, execute, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(error instanceof SchemaError ? error.message : kind.openFailure(error));
@@ -74,13 +74,13 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
 };
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
-  const { kind, prefix, tables, kysely, connections, close } = opened;
+  const { kind, prefix, tables, kysely, execute, connections, close } = opened;
   const { dialect, time } = kind;
   const translated = translatedBy(dialect.failureOf);
   const ask = async (text: string) => (await sendTo(kysely())(text))[0];
   return {
     records: mikroOrmRecords(kysely, dialect, prefix, tables),
-    faster: (plain) => ({ ...plain, ...kind.sessions?.(kysely, plain, prefix) }),
+    faster: (plain) => ({ ...plain, ...kind.sessions?.(() => ({ db: kysely(), execute }), plain, prefix) }),
     ping: () => translated(async () => assertWritable(kysely(), kind, prefix)),
     readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
     async examine() {

@@ -1,7 +1,7 @@
 import type { Options } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { SqlDialect } from './dialects.ts';
-import type { Sql } from './statements.ts';
+import type { Connection } from './statements.ts';
 
 export type SqliteOptions = {
   readonly kind: 'sqlite';
@@ -44,9 +44,8 @@ export type Types = {
   readonly tableOptions: string;
 };
 
-/** A database that statements can be sent to. */
-export type Connected = {
-  readonly db: Sql;
+/** A database that statements can be sent to. `execute` is for those of a request that take no longer than others: they may wait for each other. */
+export type Connected = Connection & {
   /** The current state of the pool; `null` without one. */
   readonly connections: () => PoolState | null;
 };
@@ -66,7 +65,11 @@ export type DatabaseKind = {
   /** The schema as this database has it, from the one that MikroORM makes. */
   readonly schema: (sql: string) => string;
   /** The methods of a repository of sessions that are faster as statements of this database. */
-  readonly sessions?: (kysely: () => Sql, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
+  readonly sessions?: (
+    connection: () => Connection,
+    plain: SessionRepository,
+    prefix: string,
+  ) => Partial<SessionRepository>;
   /** Asks the server for the time: one row with `now`, in epoch milliseconds. `null`: the clock is that of this machine. */
   readonly time: string | null;
   /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */

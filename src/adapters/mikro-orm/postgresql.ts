@@ -6,6 +6,7 @@ import { field } from './failures.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
 import { type Pool, poolOptions } from './postgresql-pool.ts';
+import { type SharedPool, sharingConnections } from './sharing-connections.ts';
 
 export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
   const dbName = databaseName(options.url);
@@ -14,12 +15,14 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
     async connect() {
       const pool = openPool(options);
+      const { execute, behind } = sharingConnections(pool);
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+        execute,
         connections: () => ({
           used: pool.totalCount - pool.idleCount,
           idle: pool.idleCount,
-          waiting: pool.waitingCount,
+          waiting: pool.waitingCount + behind(),
         }),
       };
     },
@@ -44,19 +47,12 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
   };
 };
 
-/** The parts of the driver's pool that are used here. */
-type CountingPool = Pool &
-  PostgresPool & {
-    readonly totalCount: number;
-    readonly idleCount: number;
-    readonly waitingCount: number;
-  };
-
-type Driver = { readonly Pool: new (options: object) => CountingPool };
+type DriversPool = Pool & PostgresPool & SharedPool;
+type Driver = { readonly Pool: new (options: object) => DriversPool };
 const require = createRequire(import.meta.url);
 
 /** The driver parses the URL. No option may become a startup parameter that poolers refuse (ADR 0019). */
-const openPool = ({ url, ...limits }: ServerOptions): CountingPool => {
+const openPool = ({ url, ...limits }: ServerOptions): DriversPool => {
   // It has no types, and no other database needs it.
   const driver: Driver = require('pg');
   const { onPoolCreated, ...preparing } = poolOptions(limits.statementTimeout);

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { systemReason } from '../log/redact-error.ts';
-import { statementName } from './built-statements.ts';
+import { anyConnection, statementName } from './built-statements.ts';
 import { SQLITE } from './dialects.ts';
 import { sqliteSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, SqliteOptions } from './options.ts';
@@ -16,7 +16,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
   return {
     dialect: SQLITE,
     types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null, tableOptions: 'strict' },
-    connect: async () => ({ db: new Kysely({ dialect }), connections: () => null }),
+    connect: async () => ({ ...anyConnection(new Kysely({ dialect })), connections: () => null }),
     async orm() {
       const { SqliteDriver } = await import('@mikro-orm/sql');
       return { driver: SqliteDriver, dbName: path, driverOptions: dialect };

@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -26,7 +27,7 @@ const WAITING = `select pid from pg_stat_activity where datname = current_databa
 
 const sessionsOver = (kysely: () => Sql): SessionRepository => {
   const plain = sessionRepositoryOver(mikroOrmRecords(kysely, POSTGRESQL, PREFIX));
-  return { ...plain, ...postgresqlSessions(kysely, plain, PREFIX) };
+  return { ...plain, ...postgresqlSessions(() => anyConnection(kysely()), plain, PREFIX) };
 };
 
 describe.runIf(server !== undefined)('sessions in single statements of PostgreSQL', () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -57,7 +58,7 @@ describe('in a file of SQLite', () => {
     };
     const fasterFailing = (plain: SessionRepository) => ({
       ...plain,
-      ...sqliteSessions(() => failing(database.em.getKysely(), QUOTING.sqlite), plain),
+      ...sqliteSessions(() => anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
     });
     return {
       storage: over(database.records, database.faster),
@@ -79,7 +80,7 @@ describe('in a file of SQLite', () => {
     await passkeyRepositoryOver(records).add(aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
     const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
-    const repository = { ...plain, ...sqliteSessions(() => db, plain, 'of_auth_') };
+    const repository = { ...plain, ...sqliteSessions(() => anyConnection(db), plain, 'of_auth_') };
     expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
     expect(sent).toHaveLength(1);
     expect(await repository.findWithUser(session)).toMatchObject({

@@ -15,6 +15,7 @@ import { measureTandemAlone, TANDEM_ALONE } from './tandem/tandem-alone.ts';
 import { BCRYPT } from './workloads/bare-bcrypt.ts';
 import { measureInTurn } from './workloads/in-turn.ts';
 import { FULL, QUICK } from './workloads/spans.ts';
+import type { Attempt } from './workloads/turns.ts';
 
 const known = () => {
   const all = new Map<string, readonly string[]>([...SYSTEMS, BCRYPT].map(({ name, workloads }) => [name, workloads]));
@@ -32,13 +33,15 @@ const options = (): Options => {
 
 const failures: string[] = [];
 /** Goes on with the rest when something of a system does not work: the run fails at its end. */
-const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+const attempt: Attempt = async (what, work) => {
   try {
     await work();
+    return true;
   } catch (error) {
     const failure = `${what}: ${(error as Error).message}`;
     failures.push(failure);
     progress(`FAILED ${failure}`);
+    return false;
   }
 };
 

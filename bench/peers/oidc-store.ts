@@ -44,6 +44,6 @@ export class OidcStore implements Adapter {
   }
 
   #first(matches: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
-    return this.#stored.values().find(matches);
+    return [...this.#stored.values()].find(matches);
   }
 }

@@ -18,8 +18,10 @@ export const METRICS = {
 } as const;
 
 export type Metric = keyof typeof METRICS;
+/** Keeps a sample of a system. */
+export type Record = (system: string, metric: Metric, value: number) => void;
 
-/** The samples of a run by system and metric: one a round, and for what runs on one core, one a turn. */
+/** The samples of a run by system and metric: one a round, or one a turn. */
 export const newSamples = () => {
   const samples = new Map<string, number[]>();
   const of = (system: string, metric: Metric): readonly number[] => samples.get(`${system} ${metric}`) ?? [];

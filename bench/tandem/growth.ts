@@ -10,7 +10,8 @@ import { figure, type Section, table } from '../report/table.ts';
 import type { Calls, Credentials } from '../systems/system.ts';
 import { TANDEM } from '../systems/systems.ts';
 import { loggingIn, newPeople, registerAll } from '../workloads/clients.ts';
-import { countStatements, forgetStatements, readCounters } from './database-counters.ts';
+import { takeTurns } from '../workloads/turns.ts';
+import { type Counters, countStatements, forgetStatements, readCounters } from './database-counters.ts';
 import { addUsers, EVENTS_EACH, SESSIONS_EACH, someOfThem } from './many-sessions.ts';
 import { tableOfSizes, tableOfStatements } from './statements.ts';
 
@@ -20,6 +21,11 @@ const SAMPLE = 4_000;
 /** Milliseconds until PostgreSQL's counters of tables have heard of everything. */
 const REPORTED = 2_000;
 
+/** In turn among few and among many. */
+const TURNS = 6;
+
+/** What was done, and what it took. */
+type Sums = Record<'count' | 'milliseconds' | 'server' | 'database', number>;
 type Cost = {
   readonly perSecond: number;
   /** Milliseconds a request. */
@@ -29,7 +35,9 @@ type Cost = {
   /** Share of the updates of sessions. */
   readonly hot: number;
 };
-type Costs = { readonly refresh: Cost; readonly logIn: Cost; readonly sizes: string; readonly statements: string };
+
+/** A service whose database has so many users. */
+type Among = { readonly size: number; readonly url: string; readonly server: Server; readonly sample: Credentials[] };
 
 /** A client that refreshes one session after the other. */
 const refreshingInTurn = (calls: Calls, sessions: Credentials[]): Actor => {
@@ -46,62 +54,75 @@ const refreshingInTurn = (calls: Calls, sessions: Credentials[]): Actor => {
   };
 };
 
-const costOf = async (
-  actors: readonly Actor[],
-  { origin, pid }: Server,
-  parts: Parts,
-  url: string,
-  duration: number,
-): Promise<Cost> => {
-  const groups = [{ origin, actors }];
-  await load(groups, { warmUp: 0, duration: duration / 4 });
-  await pause(REPORTED);
-  const cpu = () => ({ server: cpuTime([pid]), database: cpuTime(parts.databaseProcesses()) });
-  const [counted, computed] = [await readCounters(url), cpu()];
-  const [measured] = await load(groups, { warmUp: 0, duration });
-  const computedAfter = cpu();
-  await pause(REPORTED);
-  const countedAfter = await readCounters(url);
-  const { count = 0, perSecond = 0 } = measured ?? {};
-  return {
-    perSecond,
-    server: (computedAfter.server - computed.server) / count,
-    database: (computedAfter.database - computed.database) / count,
-    statements: (countedAfter.statements - counted.statements) / count,
-    hot: (countedAfter.hotUpdates - counted.hotUpdates) / (countedAfter.updates - counted.updates),
-  };
-};
-
-/** What a refresh and a log-in cost beside so many users, what the tables take, and how rows are found. */
-const costsAmong = async (size: number, parts: Parts, duration: number): Promise<Costs> => {
-  const storage = await parts.fresh();
-  const url = storage.DATABASE_URL;
-  await countStatements(url);
-  const server = await startServer(TANDEM.program, { ...TANDEM.env, ...storage }, ALL);
-  try {
-    await registerAll(server.origin, TANDEM.calls, newPeople(1));
-    progress(`adding ${size} users with sessions and events`);
-    await addUsers(url, size);
-    const sample = await someOfThem(url, Math.min(SAMPLE, size));
-    const shares = Array.from({ length: CLIENTS }, (_, client) =>
+const actorsOf = {
+  refresh: (sample: readonly Credentials[]): Actor[] =>
+    Array.from({ length: CLIENTS }, (_, client) =>
       refreshingInTurn(
         TANDEM.calls,
         sample.filter((_each, index) => index % CLIENTS === client),
       ),
-    );
-    await forgetStatements(url);
-    progress(`refresh among ${size}`);
-    const refresh = await costOf(shares, server, parts, url, duration);
-    progress(`log-in among ${size}`);
-    const people = sample.map(({ person }) => person);
-    const logIn = await costOf(loggingIn(TANDEM.calls, people, CLIENTS), server, parts, url, duration);
-    progress(`statements among ${size}`);
-    const [one] = sample;
-    if (one === undefined) throw new Error('there are no users');
-    return { refresh, logIn, sizes: await tableOfSizes(url), statements: await tableOfStatements(url, one) };
-  } finally {
-    await server.stop();
-  }
+    ),
+  'log-in': (sample: readonly Credentials[]): Actor[] =>
+    loggingIn(
+      TANDEM.calls,
+      sample.map(({ person }) => person),
+      CLIENTS,
+    ),
+};
+type Workload = keyof typeof actorsOf;
+
+/** @returns the service, and `stop`. */
+const startAmong = async (size: number, parts: Parts): Promise<Among> => {
+  const storage = await parts.fresh();
+  const url = storage.DATABASE_URL;
+  await countStatements(url);
+  const server = await startServer(TANDEM.program, { ...TANDEM.env, ...storage }, ALL);
+  await registerAll(server.origin, TANDEM.calls, newPeople(1));
+  progress(`adding ${size} users with sessions and events`);
+  await addUsers(url, size);
+  return { size, url, server, sample: await someOfThem(url, Math.min(SAMPLE, size)) };
+};
+
+/** What a request costs each of the services, which take turns. */
+const costsOf = async (workload: Workload, all: readonly Among[], parts: Parts, duration: number): Promise<Cost[]> => {
+  const measured = all.map(({ server: { origin, pid }, sample }) => {
+    const groups = [{ origin, actors: actorsOf[workload](sample) }];
+    const sums: Sums = { count: 0, milliseconds: 0, server: 0, database: 0 };
+    const take = async () => {
+      const cpu = () => ({ server: cpuTime([pid]), database: cpuTime(parts.databaseProcesses()) });
+      const [before, startedAt] = [cpu(), performance.now()];
+      const [done] = await load(groups, { warmUp: 0, duration });
+      const after = cpu();
+      sums.count += done?.count ?? Number.NaN;
+      sums.milliseconds += performance.now() - startedAt;
+      sums.server += after.server - before.server;
+      sums.database += after.database - before.database;
+    };
+    return { groups, sums, take };
+  });
+  for (const { groups } of measured) await load(groups, { warmUp: 0, duration: 2 * duration });
+  const counters = async () => {
+    await pause(REPORTED);
+    return Promise.all(all.map(({ url }) => readCounters(url)));
+  };
+  const before = await counters();
+  const turns = measured.map(({ take }, at) => ({ name: `${workload} among ${all[at]?.size}`, take }));
+  await takeTurns(turns, TURNS, async (what, work) => {
+    progress(what);
+    await work();
+    return true;
+  });
+  const after = await counters();
+  return measured.map(({ sums: { count, milliseconds, server, database } }, at) => {
+    const counted = (name: keyof Counters) => (after[at]?.[name] ?? Number.NaN) - (before[at]?.[name] ?? Number.NaN);
+    return {
+      perSecond: (1_000 * count) / milliseconds,
+      server: server / count,
+      database: database / count,
+      statements: counted('statements') / count,
+      hot: counted('hotUpdates') / counted('updates'),
+    };
+  });
 };
 
 /** Beside few and beside many: a row for each, and the ratio. */
@@ -115,26 +136,35 @@ const rowsOf = (what: string, cost: Cost, few: Cost): string[] => [
 ];
 
 export const measureGrowth = async (parts: Parts, { quick }: Options): Promise<Section[]> => {
-  const [few, many] = quick ? [1_000, 20_000] : [1_000, 1_000_000];
-  const duration = quick ? 2_000 : 15_000;
-  const small = await costsAmong(few, parts, duration);
-  const large = await costsAmong(many, parts, duration);
-  const rows = (['refresh', 'logIn'] as const).flatMap((workload) => [
-    rowsOf(`${workload} among ${few}`, small[workload], small[workload]),
-    rowsOf(`${workload} among ${many}`, large[workload], small[workload]),
-  ]);
-  return [
-    {
-      title: `Costs among ${few} and among ${many} users with ${SESSIONS_EACH} sessions and ${EVENTS_EACH} events each`,
-      text: [
-        `${CLIENTS} clients, in turn over ${SAMPLE} people at random. In parentheses: the ratio to the smaller table.`,
-        table(
-          ['', '/s', 'server, ms a request', 'PostgreSQL, ms a request', 'statements a request', 'HOT updates'],
-          rows,
-        ),
-      ].join('\n\n'),
-    },
-    { title: `Sizes among ${many} users`, text: large.sizes },
-    { title: `Statements among ${many} users`, text: large.statements },
-  ];
+  const sizes = quick ? [1_000, 20_000] : [1_000, 1_000_000];
+  const duration = quick ? 500 : 5_000;
+  const all: Among[] = [];
+  try {
+    for (const size of sizes) all.push(await startAmong(size, parts));
+    for (const { url } of all) await forgetStatements(url);
+    const rows: string[][] = [];
+    for (const workload of ['refresh', 'log-in'] as const) {
+      const costs = await costsOf(workload, all, parts, duration);
+      const [few] = costs as [Cost];
+      rows.push(...costs.map((cost, at) => rowsOf(`${workload} among ${sizes[at]}`, cost, few)));
+    }
+    const { size, url, sample } = all.at(-1) as Among;
+    progress(`statements among ${size}`);
+    return [
+      {
+        title: `Costs among ${sizes.join(' and among ')} users with ${SESSIONS_EACH} sessions and ${EVENTS_EACH} events each`,
+        text: [
+          `${CLIENTS} clients, who take turns over ${SAMPLE} people at random; both services in turns of ${duration / 1_000} s. In parentheses: the ratio to the smaller table.`,
+          table(
+            ['', '/s', 'server, ms a request', 'PostgreSQL, ms a request', 'statements a request', 'HOT updates'],
+            rows,
+          ),
+        ].join('\n\n'),
+      },
+      { title: `Sizes among ${size} users`, text: await tableOfSizes(url) },
+      { title: `Statements among ${size} users`, text: await tableOfStatements(url, sample[0] as Credentials) },
+    ];
+  } finally {
+    for (const { server } of all) await server.stop();
+  }
 };

@@ -3,6 +3,7 @@ import type { Parts } from '../parts/parts.ts';
 import { progress } from '../report/progress.ts';
 import type { Section } from '../report/table.ts';
 import type { Spans } from '../workloads/spans.ts';
+import type { Attempt } from '../workloads/turns.ts';
 import { measureEmbeddedStart } from './embedded-start.ts';
 import { measureLogInTiming } from './log-in-timing.ts';
 import { measureMemory } from './memory.ts';
@@ -15,12 +16,12 @@ export const measureTandemAlone = async (
   parts: Parts,
   options: Options,
   spans: Spans,
-  attempt: (what: string, work: () => Promise<void>) => Promise<void>,
+  attempt: Attempt,
 ): Promise<Section[]> => {
   const measurements: Record<(typeof TANDEM_ALONE)[number], () => Promise<Section>> = {
     'embedded-start': () => measureEmbeddedStart(options.rounds),
     timing: () => measureLogInTiming(parts, options),
-    workers: () => measureWorkers(parts, Math.min(options.rounds, 2), spans),
+    workers: () => measureWorkers(parts, options.rounds, spans, attempt),
     memory: () => measureMemory(parts, options),
   };
   const sections: Section[] = [];

@@ -1,82 +1,101 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadWithCost } from '../load/cost.ts';
-import type { Actor } from '../load/load.ts';
-import { BESIDE_TWO, BOTH, FIRST, move } from '../machine/cores.ts';
+import { type Group, load } from '../load/load.ts';
+import { BESIDE_TWO, BOTH, type Cores, FIRST, move, OTHERS } from '../machine/cores.ts';
 import { withChildren } from '../machine/processes.ts';
 import type { Parts } from '../parts/parts.ts';
-import { startServer } from '../parts/server.ts';
+import { type Server, startServer } from '../parts/server.ts';
 import { median } from '../report/statistics.ts';
 import { figure, type Section, table } from '../report/table.ts';
 import { TANDEM } from '../systems/systems.ts';
-import { CLIENTS, loggingIn, logInAll, refreshing } from '../workloads/clients.ts';
+import { loggingIn, logInAll, refreshing } from '../workloads/clients.ts';
 import { type PreparedSystem, prepare } from '../workloads/prepared-system.ts';
 import type { Spans } from '../workloads/spans.ts';
+import { type Attempt, type Turn, takeTurns } from '../workloads/turns.ts';
 
-type Figures = { readonly perSecond: number[]; readonly cpu: number[] };
-type Workload = 'refresh' | 'log-in';
-const WORKLOADS: readonly Workload[] = ['refresh', 'log-in'];
+const WORKLOADS = ['refresh', 'log-in'] as const;
 
+type Setting = { readonly title: string; readonly workers: number; readonly cores: Cores; readonly others: Cores };
+const SETTINGS: readonly Setting[] = [
+  { title: 'one worker on a core', workers: 1, cores: FIRST, others: OTHERS },
+  { title: 'two workers on the same core', workers: 2, cores: FIRST, others: OTHERS },
+  { title: 'two workers on two cores', workers: 2, cores: BOTH, others: BESIDE_TWO },
+];
+
+/** Clients that log in at once: with more, those of one core would wait too long when the machine is slow. */
+const LOGGING_IN = 16;
+/** How often the settings take turns in a round. */
+const TURNS = 3;
 /** Milliseconds until all workers listen. */
 const STARTING = 3_000;
+/** Milliseconds of a turn, in which workers that were idle find their code in the caches again. */
+const TURN = { refresh: { warmUp: 300, duration: 2_000 }, 'log-in': { warmUp: 1_000, duration: 4_000 } };
 
-/** A service with as many workers as cores. Limits are counted in its first process. */
-const measure = async (
-  { system: { program, env, calls }, storage: { DATABASE_URL }, people }: PreparedSystem,
-  workers: number,
-  spans: Spans,
-  record: (workload: Workload, perSecond: number, cpu: number) => void,
-): Promise<void> => {
-  const cores = workers === 1 ? FIRST : BOTH;
-  const { origin, pid, stop } = await startServer(program, { ...env, DATABASE_URL, WORKERS: String(workers) }, cores);
-  try {
-    await pause(STARTING);
-    const actors: Record<Workload, readonly Actor[]> = {
-      refresh: (await logInAll(origin, calls, people)).map(refreshing(calls)),
-      'log-in': loggingIn(calls, people, CLIENTS),
-    };
-    for (const workload of WORKLOADS) {
-      const span = workload === 'refresh' ? { ...spans.fast, duration: 3 * spans.fast.duration } : spans.logIn;
-      const { perSecond, cpu } = await loadWithCost([{ origin, actors: actors[workload] }], withChildren(pid), span);
-      record(workload, perSecond, cpu);
-    }
-  } finally {
-    await stop();
-  }
+type Figures = { readonly perSecond: number[]; readonly cpu: number[] };
+type Running = Setting & { readonly server: Server; readonly figures: Record<(typeof WORKLOADS)[number], Figures> };
+
+/** Without Redis: limits are counted in the first process. */
+const start = async ({ system, storage }: PreparedSystem, setting: Setting): Promise<Running> => {
+  const env = { ...system.env, DATABASE_URL: storage.DATABASE_URL, WORKERS: String(setting.workers) };
+  const server = await startServer(system.program, env, setting.cores);
+  const none = (): Figures => ({ perSecond: [], cpu: [] });
+  return { ...setting, server, figures: { refresh: none(), 'log-in': none() } };
 };
 
-/** What two workers on two cores carry, beside one process on a core. */
-export const measureWorkers = async (parts: Parts, rounds: number, spans: Spans): Promise<Section> => {
+/** What two workers carry, beside one. */
+export const measureWorkers = async (
+  parts: Parts,
+  rounds: number,
+  spans: Spans,
+  attempt: Attempt,
+): Promise<Section> => {
   const prepared = await prepare(TANDEM, parts);
-  const figures = new Map<string, Figures>();
-  const of = (workload: Workload, count: number): Figures => {
-    const key = `${workload} ${count}`;
-    const known = figures.get(key) ?? { perSecond: [], cpu: [] };
-    figures.set(key, known);
-    return known;
-  };
-  // The load client and the databases have the same cores both times.
-  move([process.pid], BESIDE_TWO);
-  parts.move(BESIDE_TWO);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const workers of [1, 2]) {
-      await measure(prepared, workers, spans, (workload, perSecond, cpu) => {
-        of(workload, workers).perSecond.push(perSecond);
-        of(workload, workers).cpu.push(cpu);
-      });
+  const { calls } = prepared.system;
+  const running: Running[] = [];
+  try {
+    for (const setting of SETTINGS) running.push(await start(prepared, setting));
+    await pause(STARTING);
+    for (const workload of WORKLOADS) {
+      const turns: Turn[] = [];
+      for (const { title, workers, server, figures, others } of running) {
+        const { origin, pid } = server;
+        const actors =
+          workload === 'refresh'
+            ? (await logInAll(origin, calls, prepared.people)).map(refreshing(calls))
+            : loggingIn(calls, prepared.people, LOGGING_IN);
+        const group: Group = { origin, actors };
+        const take = async () => {
+          move([process.pid], others);
+          parts.move(others);
+          const { perSecond, cpu } = await loadWithCost([group], withChildren(pid), TURN[workload]);
+          figures[workload].perSecond.push(perSecond);
+          figures[workload].cpu.push(cpu);
+        };
+        await load([group], { warmUp: 0, duration: workers * spans.fast.warmUp });
+        turns.push({ name: `tandem workers: ${title}`, take });
+      }
+      await takeTurns(turns, rounds * TURNS, attempt);
     }
+  } finally {
+    for (const { server } of running) await server.stop();
   }
-  const rows = WORKLOADS.map((workload) => {
-    const [one, two] = [of(workload, 1), of(workload, 2)];
-    const times = median(two.perSecond) / median(one.perSecond);
-    const rates = [one, two].map(({ perSecond }) => figure(median(perSecond), 1));
-    const cpu = [one, two].map(({ cpu }) => figure(median(cpu), 3));
-    return [workload, ...rates, figure(times, 2), ...cpu];
-  });
+  return sectionOf(running);
+};
+
+const sectionOf = (running: readonly Running[]): Section => {
+  const rows = WORKLOADS.flatMap((workload) =>
+    running.map(({ title, figures }) => {
+      const { perSecond, cpu } = figures[workload];
+      const times = perSecond.map((each, turn) => each / (running[0]?.figures[workload].perSecond[turn] ?? Number.NaN));
+      const cells = [figure(median(perSecond), 1), figure(median(times), 2), figure(median(cpu), 3)];
+      return [`${workload}, ${title}`, ...cells];
+    }),
+  );
   return {
-    title: 'Tandem: WORKERS=2 on two cores, and one process on one',
+    title: 'Tandem: workers',
     text: [
-      'On a machine with two cores the load client and the databases take their share of them; the time that the servers compute for a request shows whether a second worker makes the first one slower. Without Redis: limits are counted in the first process.',
-      table(['', 'one, /s', 'two, /s', 'times', 'CPU of one, ms a request', 'CPU of two, ms a request'], rows),
+      'In turns. On the same core, the figures say what a second worker costs by itself: the load client and the databases have the other cores. On two cores of a machine that has no more, they take their share of them. Without Redis: limits are counted in the first process.',
+      table(['', '/s', 'times', 'CPU, ms a request'], rows),
     ].join('\n\n'),
   };
 };

@@ -12,8 +12,10 @@ import { asking, CLIENTS, loggingIn, logInAll, refreshing, registering } from '.
 import { type PreparedSystem, whileRunning } from './prepared-system.ts';
 import type { Spans } from './spans.ts';
 
-/** What runs on all cores: the start, and whatever hashes passwords. */
-const WORKLOADS: readonly Workload[] = ['start', 'register', 'log-in', 'flood'];
+/** What runs on all cores, one system after the other. */
+const WORKLOADS: readonly Workload[] = ['start', 'register', 'flood'];
+/** Clients that register at once. */
+export const REGISTERING = 16;
 
 /** Milliseconds until a server that was started has nothing left to do. */
 const SETTLING = 1_000;
@@ -21,14 +23,12 @@ const SETTLING = 1_000;
 const BYSTANDERS = 8;
 const EVERY = 20;
 
-type Record = (metric: Metric, value: number) => void;
-
 export const measureOnAllCores = async (
   prepared: PreparedSystem,
   parts: Parts,
   { wants }: Options,
   spans: Spans,
-  record: Record,
+  record: (metric: Metric, value: number) => void,
 ): Promise<void> => {
   const { name, calls, workloads } = prepared.system;
   const wanted = WORKLOADS.filter((workload) => workloads.includes(workload) && wants(name, workload));
@@ -42,17 +42,8 @@ export const measureOnAllCores = async (
       await load([{ origin, actors: loggingIn(calls, prepared.people, CLIENTS) }], spans.warmUp);
     }
     if (wanted.includes('register')) {
-      const actors = registering(calls, 16);
+      const actors = registering(calls, REGISTERING);
       record('register', (await loadWithCost([{ origin, actors }], [server.pid], spans.register)).perSecond);
-    }
-    if (wanted.includes('log-in')) {
-      for (const [metric, clients] of [
-        ['logIn16', 16],
-        ['logIn64', CLIENTS],
-      ] as const) {
-        const actors = loggingIn(calls, prepared.people, clients);
-        record(metric, (await loadWithCost([{ origin, actors }], [server.pid], spans.logIn)).perSecond);
-      }
     }
     if (wanted.includes('flood')) await measureFlood(prepared, server, spans, record);
     if (wanted.some((workload) => workload !== 'start')) record('memoryAfter', residentMemory(server.pid));
@@ -64,7 +55,7 @@ const measureFlood = async (
   { system: { calls }, people }: PreparedSystem,
   { origin }: Server,
   spans: Spans,
-  record: Record,
+  record: (metric: Metric, value: number) => void,
 ): Promise<void> => {
   const { session } = calls;
   if (session === undefined) throw new Error('there is no guarded route');

@@ -2,16 +2,18 @@ import { ALL, move } from '../machine/cores.ts';
 import type { Options } from '../options.ts';
 import type { Parts } from '../parts/parts.ts';
 import { progress } from '../report/progress.ts';
-import { METRICS, type Metric, type Samples } from '../report/samples.ts';
+import { METRICS, type Metric, type Record, type Samples } from '../report/samples.ts';
 import { figure } from '../report/table.ts';
 import { SYSTEMS } from '../systems/systems.ts';
-import { BCRYPT, measureBareBcrypt } from './bare-bcrypt.ts';
-import { measureOnAllCores } from './both-cores.ts';
-import { type Attempt, measureOnOneCore } from './one-core.ts';
+import { BCRYPT, hashAtOnce } from './bare-bcrypt.ts';
+import { measureOnAllCores, REGISTERING } from './both-cores.ts';
+import { measureLogIns } from './log-ins.ts';
+import { measureOnOneCore } from './one-core.ts';
 import { type PreparedSystem, prepare } from './prepared-system.ts';
 import type { Spans } from './spans.ts';
+import type { Attempt } from './turns.ts';
 
-/** Takes all systems through the same workloads, one after the other, in each round: a machine that drifts hits all alike. */
+/** What runs alone, one system after the other in each round: a machine that drifts hits all alike. Then what all run in turns. */
 export const measureInTurn = async (
   parts: Parts,
   options: Options,
@@ -25,32 +27,23 @@ export const measureInTurn = async (
     progress(`preparing ${system.name}`);
     await attempt(system.name, async () => void prepared.push(await prepare(system, parts)));
   }
+  const recordAs =
+    (when: string): Record =>
+    (system, metric, value) => {
+      samples.add(system, metric, value);
+      progress(`${when}  ${system}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);
+    };
   for (let round = 1; round <= options.rounds; round += 1) {
-    const at = `round ${round}/${options.rounds}`;
+    const record = recordAs(`round ${round}/${options.rounds}`);
     move([process.pid], ALL);
-    if (BCRYPT.workloads.some((workload) => options.wants(BCRYPT.name, workload))) {
-      progress(`${at}  ${BCRYPT.name}`);
-      await measureBareBcrypt(options, spans, samples);
-    }
+    if (options.wants(BCRYPT.name, 'register'))
+      record(BCRYPT.name, 'register', await hashAtOnce(REGISTERING, spans.register.duration));
     for (const each of prepared) {
       const { name } = each.system;
-      const record = (metric: Metric, value: number) => {
-        samples.add(name, metric, value);
-        progress(`${at}  ${name}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);
-      };
-      await attempt(name, () => measureOnAllCores(each, parts, options, spans, record));
+      const recordIts = (metric: Metric, value: number) => record(name, metric, value);
+      await attempt(name, () => measureOnAllCores(each, parts, options, spans, recordIts));
     }
   }
-  progress('one core');
-  await measureOnOneCore(
-    prepared,
-    parts,
-    options,
-    spans,
-    ({ name }, metric, value) => {
-      samples.add(name, metric, value);
-      progress(`one core  ${name}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);
-    },
-    attempt,
-  );
+  await measureLogIns(prepared, parts, options, spans, recordAs('log-ins'), attempt);
+  await measureOnOneCore(prepared, parts, options, spans, recordAs('one core'), attempt);
 };

@@ -44,7 +44,7 @@ export type Types = {
   readonly tableOptions: string;
 };
 
-/** A database that statements can be sent to. `execute` is for those of a request that take no longer than others: they may wait for each other. */
+/** A database that statements can be sent to. `execute` is for short statements outside of transactions: several may be sent on one connection. */
 export type Connected = Connection & {
   /** The current state of the pool; `null` without one. */
   readonly connections: () => PoolState | null;

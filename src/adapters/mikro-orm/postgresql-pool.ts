@@ -22,6 +22,8 @@ type Client = {
   readonly secretKey: number | null;
   readonly ssl: unknown;
   readonly connection: Connection;
+  /** Whether no pooler gives the session of its server to others. Known before the pool hands it out. */
+  hasOwnSession?: boolean;
   query: Query;
   on(event: 'error', listener: () => void): unknown;
   emit(event: 'error', error: Error): unknown;
@@ -55,13 +57,14 @@ export const poolOptions = (limit: number) => {
     },
     /** Awaited by the pool before it hands a new connection out. */
     async onConnect(client: Client) {
-      const mayPrepare = await hasOwnSession(client, limit);
+      client.hasOwnSession = await hasOwnSession(client, limit);
       const send = client.query.bind(client);
+      const limitAnswer = limitingQueries(pool, client, limit);
       const query: Query = (...given) => {
         writeTogether(client.connection.stream);
         const answer = send(...given);
         if (!(answer instanceof Promise)) return answer;
-        limitQuery(answer, pool, client, limit);
+        limitAnswer(answer);
         answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll('the server is read-only'));
         return answer;
       };
@@ -71,7 +74,7 @@ export const poolOptions = (limit: number) => {
         discardWhenReleased(client, reason);
         replaceAll(reason);
       };
-      client.query = mayPrepare ? preparing(query, outdated) : query;
+      client.query = client.hasOwnSession ? preparing(query, outdated) : query;
     },
   };
 };
@@ -95,17 +98,29 @@ const REPORT_TIME_MS = 500;
 /**
  * Cancels a query that takes too long, and closes its connection: a late cancellation could hit the next query, and a server that hangs
  * would not respond to that one either. CancelRequest is part of the protocol, so this works with every pooler. A startup parameter might be
- * refused, and a `set` would stay in a session that a pooler in transaction mode gives to other clients.
+ * refused, and a `set` would stay in a session that a pooler in transaction mode gives to other clients. The time of a query that was sent behind
+ * others begins with the answer to the one before it.
  */
-const limitQuery = (answer: Promise<unknown>, pool: Pool, client: Client, limit: number): void => {
+const limitingQueries = (pool: Pool, client: Client, limit: number): ((answer: Promise<unknown>) => void) => {
+  let unanswered = 0;
+  let isCancelled = false;
+  let timer: NodeJS.Timeout | undefined;
   const cancel = () => {
+    isCancelled = true;
     discardWhenReleased(client, 'a query timed out');
     requestCancellation(pool, client);
     timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME_MS);
   };
-  let timer = setTimeout(cancel, limit);
-  const stopTimer = () => clearTimeout(timer);
-  answer.then(stopTimer, stopTimer);
+  const answered = () => {
+    unanswered -= 1;
+    if (unanswered === 0) clearTimeout(timer);
+    else if (!isCancelled) timer?.refresh();
+  };
+  return (answer) => {
+    unanswered += 1;
+    if (unanswered === 1) timer = setTimeout(cancel, limit);
+    answer.then(answered, answered);
+  };
 };
 
 /** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
@@ -196,11 +211,13 @@ const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> 
  * SQLSTATEs of a prepared statement that can no longer be executed: a column has another type (0A000), or the statement was deallocated
  * (26000). The server reports them before it executes anything.
  */
-const OUTDATED: readonly unknown[] = ['0A000', '26000'];
+const UNKNOWN_STATEMENT = '26000';
+const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). One that is outdated is
- * sent again without a name, except within a transaction, which it aborts: that is run again.
+ * sent again without a name, except within a transaction, which it aborts: that is run again. So is one that is unknown because the one that was
+ * sent before, by which it would have been prepared, has failed.
  * @param onOutdated called then, since other statements of this connection, and of others, may be outdated as well.
  */
 const preparing = (query: Query, onOutdated: () => void): Query => {
@@ -213,8 +230,9 @@ const preparing = (query: Query, onOutdated: () => void): Query => {
       prepared.add(name);
       return answer;
     } catch (error) {
-      if (!prepared.has(name) || !OUTDATED.includes(field(error, 'code'))) throw error;
-      onOutdated();
+      const [code, wasPrepared] = [field(error, 'code'), prepared.has(name)];
+      if (wasPrepared ? !OUTDATED.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
+      if (wasPrepared) onOutdated();
       if (isInUnit()) throw new ConflictError('a prepared statement is outdated');
       return query(text, values);
     }

@@ -15,14 +15,14 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
     async connect() {
       const pool = openPool(options);
-      const { execute, behind } = sharingConnections(pool);
+      const { execute, joined } = sharingConnections(pool);
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
         execute,
         connections: () => ({
           used: pool.totalCount - pool.idleCount,
           idle: pool.idleCount,
-          waiting: pool.waitingCount + behind(),
+          waiting: pool.waitingCount + joined(),
         }),
       };
     },

@@ -1,7 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
 import type { Execute } from './statements.ts';
 
-/** The others wait with one that waits for a lock. */
+/** Few, since one that waits for a lock keeps the others waiting. More of them make no difference to the time that they take. */
 const MOST_TOGETHER = 4;
 
 /** The parts of the driver's pool that are used here. */
@@ -13,6 +13,7 @@ export type SharedPool = {
   connect(): Promise<Client>;
 };
 type Client = {
+  readonly hasOwnSession?: boolean;
   query(text: string, values: readonly unknown[]): Promise<Answer>;
   release(): void;
 };
@@ -26,64 +27,68 @@ type Waiting = {
 };
 
 /**
- * Sends statements that are transactions by themselves. While all connections are in use, those that wait share the next one, four at most:
- * they are written with one system call, and their answers are often read with one. None follows a statement that has been sent: connections would
- * never return to the pool, and transactions would get none.
+ * Sends short statements outside of transactions. While all connections are in use, those that wait share the next one, four at most: they are
+ * written with one system call, and their answers are often read with one. None joins those that were sent: the connection would not return to
+ * the pool, and transactions would get none. Callers are not in a unit, since all run in the context of the first.
  */
 export const sharingConnections = (pool: SharedPool) => {
-  let latest: Waiting[] = [];
-  let behind = 0;
-  const isOneFree = () => pool.options.max - pool.totalCount + pool.idleCount > pool.waitingCount;
-  const connect = (): Waiting[] => {
-    const together: Waiting[] = [];
-    const close = () => {
-      if (latest === together) latest = [];
-      behind -= together.length - 1;
+  let joinable: Waiting[] = [];
+  let joined = 0;
+  let isPooled = false;
+  /** Idle, or still to be opened, which may fail. */
+  const isOneFree = () => pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount;
+  const connect = (together: Waiting[]): void => {
+    const stopJoining = () => {
+      if (joinable === together) joinable = [];
+      joined -= together.length - 1;
     };
     pool.connect().then(
       (client) => {
-        close();
-        sendAll(client, together);
+        stopJoining();
+        isPooled = client.hasOwnSession !== true;
+        return sendAll(client, together);
       },
       (error) => {
-        close();
+        stopJoining();
         for (const { reject } of together) reject(error);
       },
     );
-    return together;
+  };
+  const add = (statement: Waiting): void => {
+    if (isOneFree() || isPooled) connect([statement]);
+    else if (joinable.length > 0 && joinable.length < MOST_TOGETHER) {
+      joined += 1;
+      joinable.push(statement);
+    } else {
+      joinable = [statement];
+      connect(joinable);
+    }
   };
   const execute: Execute = async <Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>> => {
-    const { rowCount, rows } = await new Promise<Answer>((resolve, reject) => {
-      const isShared = latest.length > 0 && latest.length < MOST_TOGETHER && !isOneFree();
-      if (isShared) behind += 1;
-      else latest = connect();
-      latest.push({ query, resolve, reject });
-    });
+    const { rowCount, rows } = await new Promise<Answer>((resolve, reject) => add({ query, resolve, reject }));
     return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as Row[] };
   };
   return {
     execute,
-    /** Statements that wait for the connection that another one has asked for. */
-    behind: () => behind,
+    /** How many statements wait for the connection that another one has asked for. */
+    joined: () => joined,
   };
 };
 
-/** Returns the connection before the last answer is read, so that what follows finds it free. */
-const sendAll = (client: Client, together: readonly Waiting[]): void => {
+/** Returns the connection before the last caller goes on. */
+const sendAll = async (client: Client, together: readonly Waiting[]): Promise<void> => {
   let unanswered = together.length;
-  const answered = () => {
-    unanswered -= 1;
-    if (unanswered === 0) client.release();
+  const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
+    try {
+      return await client.query(sql, parameters);
+    } finally {
+      unanswered -= 1;
+      if (unanswered === 0) client.release();
+    }
   };
-  for (const { query, resolve, reject } of together)
-    client.query(query.sql, query.parameters).then(
-      (answer) => {
-        answered();
-        resolve(answer);
-      },
-      (error) => {
-        answered();
-        reject(error);
-      },
-    );
+  for (const { query, resolve, reject } of together) {
+    const answered = send(query).then(resolve, reject);
+    // Once one is answered, a pooler lends the session to others. They would get the answers that follow if this connection broke.
+    if (client.hasOwnSession !== true) await answered;
+  }
 };

@@ -1,13 +1,24 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { builtStatements } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
+import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
+import { openHeldLine } from '../../support/servers/held-line.ts';
 import { openPostgresLine } from '../../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { holdConnection } from '../../support/storage/hold-connection.ts';
+
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+const findThing = (db: Sql, name: unknown) => db.selectFrom('things').select('name').where('name', '=', name);
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transactions by themselves, on PostgreSQL', () => {
-  const open = async (limits: { poolSize: number; connectionTimeout?: number }) => {
+  type Limits = { readonly poolSize: number; readonly connectionTimeout?: number; readonly statementTimeout?: number };
+  type Line = { readonly url: string; readonly close: () => void };
+  const open = async <Its extends Line>(limits: Limits, openLine: (url: string) => Promise<Its>) => {
     const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    const line = await openPostgresLine(url);
+    const line = await openLine(url);
     const { db, execute, connections } = await postgresqlKind({ ...onPostgresql(line.url), ...limits }).connect();
     onTestFinished(async () => {
       await db.destroy();
@@ -15,25 +26,16 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
       await drop();
     });
     const ask = async (text: string) => (await execute(CompiledQuery.raw(text), true)).rows;
-    await Promise.all(Array.from({ length: limits.poolSize }, () => ask('select')));
-    line.take();
-    return { db, line, ask, connections };
+    const hold = () => holdConnection(db);
+    return { url, db, execute, line, ask, hold, connections };
   };
 
   /** The same over one connection, which is in use until `release`. */
-  const openHeld = async (limits: { connectionTimeout?: number } = {}) => {
-    const opened = await open({ poolSize: 1, ...limits });
-    const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const holding = opened.db.connection().execute(() => {
-      taken.resolve();
-      return released.promise;
-    });
-    await taken.promise;
-    const release = () => {
-      released.resolve();
-      return holding;
-    };
-    return { ...opened, release };
+  const openHeld = async (limits: Omit<Limits, 'poolSize'> = {}) => {
+    const opened = await open({ poolSize: 1, ...limits }, openPostgresLine);
+    await opened.ask('select');
+    opened.line.take();
+    return { ...opened, release: await opened.hold() };
   };
 
   it('share the next connection, four at most, and each gets its answer', async () => {
@@ -47,7 +49,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
   });
 
   it('share none while others are free', async () => {
-    const { ask, line } = await open({ poolSize: 2 });
+    const { ask, line } = await open({ poolSize: 2 }, openPostgresLine);
+    await Promise.all([ask('select'), ask('select')]);
+    line.take();
     await Promise.all([ask('select 1'), ask('select 2')]);
     expect(line.take()).toEqual([['select 1'], ['select 2']]);
   });
@@ -76,7 +80,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
   });
 
   it('all fail if no connection becomes free in time, and those that follow get one', async () => {
-    const { ask, connections, release } = await openHeld({ connectionTimeout: 50 });
+    const { ask, connections, release } = await openHeld({ connectionTimeout: 1_000 });
     const answers = await Promise.allSettled(['1', '2', '3', '4', '5'].map(() => ask('select')));
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
     expect(connections()?.waiting).toBe(0);
@@ -93,5 +97,51 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
     await expect(following).rejects.toThrow();
     expect(await ask('select 4 as it')).toEqual([{ it: 4 }]);
     expect(connections()).toEqual({ used: 0, idle: 1, waiting: 0 });
+  });
+
+  it('wait for no connection that is still being opened, if another one becomes free', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const { ask, line, hold } = await open({ poolSize: 2, connectionTimeout: 2_000 }, openHeldLine);
+    await ask('select');
+    const release = await hold();
+    line.leadTo(`tcp://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const answers = Promise.allSettled([1, 2, 3, 4].map((each) => ask(`select ${each}`)));
+    await release();
+    const statuses = (await answers).map(({ status }) => status);
+    expect(statuses).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+  });
+
+  it('may each take as long as one alone', async () => {
+    const { ask, release } = await openHeld({ statementTimeout: 3_000 });
+    const answers = [1, 2].map((each) => ask(`select ${each} as it from pg_sleep(1.6)`));
+    await release();
+    expect((await Promise.all(answers)).flat()).toEqual([{ it: 1 }, { it: 2 }]);
+  });
+
+  it('are executed although the one before them fails, which would have prepared them', async () => {
+    const { url, db, execute, hold } = await open({ poolSize: 1 }, openPostgresLine);
+    const { db: others } = await postgresqlKind(onPostgresql(url)).connect();
+    onTestFinished(() => others.destroy());
+    const send = async (text: string) => (await others.executeQuery<{ pid: number }>(CompiledQuery.raw(text))).rows;
+    await send('create table things (name text)');
+    const statements = builtStatements('postgresql');
+    const find = () => statements.send({ db, execute }, 'find', ['a'], (kysely, [name]) => findThing(kysely, name));
+    const release = await hold();
+    const answers = Promise.allSettled([find(), find(), find()]);
+    await others.transaction().execute(async (transaction) => {
+      await transaction.executeQuery(CompiledQuery.raw('lock table things'));
+      await release();
+      await expect.poll(() => send(WAITING)).toHaveLength(1);
+      const [waiting] = await send(WAITING);
+      await send(`select pg_cancel_backend(${waiting?.pid})`);
+      await expect.poll(async () => (await send(WAITING))[0]?.pid).toBe(waiting?.pid);
+    });
+    expect(await answers).toMatchObject([
+      { reason: { code: '57014' } },
+      { value: { rows: [] } },
+      { value: { rows: [] } },
+    ]);
   });
 });

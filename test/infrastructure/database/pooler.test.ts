@@ -1,8 +1,11 @@
+import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations.ts';
+import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
+import { openHeldLine } from '../../support/servers/held-line.ts';
 import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
 import type { TestServer } from '../../support/servers/server.ts';
@@ -12,6 +15,7 @@ import {
   type SharedDatabase,
   TEST_DATABASE_URL,
 } from '../../support/storage/databases.ts';
+import { holdConnection } from '../../support/storage/hold-connection.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
@@ -49,6 +53,27 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     await storageOver(service.records).transactions.run(({ sessions }) => sessions.purge(Date.now(), 10));
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
+  });
+
+  it('nobody gets the answer to a statement of another whose connection broke', async () => {
+    const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
+    const line = await openHeldLine(url);
+    const open = async (at: string) => {
+      const { db, execute } = await postgresqlKind({ ...onPostgresql(at), poolSize: 1 }).connect();
+      onTestFinished(() => db.destroy());
+      const ask = async (text: string) => (await execute(CompiledQuery.raw(text), true)).rows;
+      return { db, ask };
+    };
+    const [one, other, observer] = [await open(line.url), await open(url), await open(direct)];
+    await other.ask('select');
+    const release = await holdConnection(one.db);
+    const answers = Promise.allSettled([one.ask('select 1'), one.ask(`select 'a secret' as it from pg_sleep(2)`)]);
+    await release();
+    const active = `select pid from pg_stat_activity where query like '%a secret%' and state = 'active' and pid <> pg_backend_pid()`;
+    await expect.poll(() => observer.ask(active)).toHaveLength(1);
+    line.close();
+    expect(await other.ask(`select 'mine' as it`)).toEqual([{ it: 'mine' }]);
+    await answers;
   });
 
   it('migrates a database that has another name in PgBouncer, and creates none of that name', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadWithCost } from '../load/cost.ts';
 import { type Group, load } from '../load/load.ts';
-import { BESIDE_TWO, BOTH, type Cores, FIRST, move, OTHERS } from '../machine/cores.ts';
+import { BESIDE_TWO, BOTH, type Cores, FIRST, move } from '../machine/cores.ts';
 import { withChildren } from '../machine/processes.ts';
 import type { Parts } from '../parts/parts.ts';
 import { type Server, startServer } from '../parts/server.ts';
@@ -15,11 +15,10 @@ import { type Attempt, type Turn, takeTurns } from '../workloads/turns.ts';
 
 const WORKLOADS = ['refresh', 'log-in'] as const;
 
-type Setting = { readonly title: string; readonly workers: number; readonly cores: Cores; readonly others: Cores };
+type Setting = { readonly title: string; readonly workers: number; readonly cores: Cores };
 const SETTINGS: readonly Setting[] = [
-  { title: 'one worker on a core', workers: 1, cores: FIRST, others: OTHERS },
-  { title: 'two workers on the same core', workers: 2, cores: FIRST, others: OTHERS },
-  { title: 'two workers on two cores', workers: 2, cores: BOTH, others: BESIDE_TWO },
+  { title: 'one worker on a core', workers: 1, cores: FIRST },
+  { title: 'two workers on two cores', workers: 2, cores: BOTH },
 ];
 
 /** Clients that log in at once: with more, those of one core would wait too long when the machine is slow. */
@@ -52,12 +51,15 @@ export const measureWorkers = async (
   const prepared = await prepare(TANDEM, parts);
   const { calls } = prepared.system;
   const running: Running[] = [];
+  // The load client and the databases have the same cores both times.
+  move([process.pid], BESIDE_TWO);
+  parts.move(BESIDE_TWO);
   try {
     for (const setting of SETTINGS) running.push(await start(prepared, setting));
     await pause(STARTING);
     for (const workload of WORKLOADS) {
       const turns: Turn[] = [];
-      for (const { title, workers, server, figures, others } of running) {
+      for (const { title, workers, server, figures } of running) {
         const { origin, pid } = server;
         const actors =
           workload === 'refresh'
@@ -65,8 +67,6 @@ export const measureWorkers = async (
             : loggingIn(calls, prepared.people, LOGGING_IN);
         const group: Group = { origin, actors };
         const take = async () => {
-          move([process.pid], others);
-          parts.move(others);
           const { perSecond, cpu } = await loadWithCost([group], withChildren(pid), TURN[workload]);
           figures[workload].perSecond.push(perSecond);
           figures[workload].cpu.push(cpu);
@@ -94,7 +94,7 @@ const sectionOf = (running: readonly Running[]): Section => {
   return {
     title: 'Tandem: workers',
     text: [
-      'In turns. On the same core, the figures say what a second worker costs by itself: the load client and the databases have the other cores. On two cores of a machine that has no more, they take their share of them. Without Redis: limits are counted in the first process.',
+      'In turns. On a machine with two cores, the load client and the databases take their share of them. Without Redis: limits are counted in the first process.',
       table(['', '/s', 'times', 'CPU, ms a request'], rows),
     ].join('\n\n'),
   };

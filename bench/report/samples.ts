@@ -19,7 +19,7 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS;
 /** Keeps a sample of a system. */
-export type Record = (system: string, metric: Metric, value: number) => void;
+export type RecordSample = (system: string, metric: Metric, value: number) => void;
 
 /** The samples of a run by system and metric: one a round, or one a turn. */
 export const newSamples = () => {

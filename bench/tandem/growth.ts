@@ -71,16 +71,21 @@ const actorsOf = {
 };
 type Workload = keyof typeof actorsOf;
 
-/** @returns the service, and `stop`. */
+/** Starts a service, and fills its database. */
 const startAmong = async (size: number, parts: Parts): Promise<Among> => {
   const storage = await parts.fresh();
   const url = storage.DATABASE_URL;
   await countStatements(url);
   const server = await startServer(TANDEM.program, { ...TANDEM.env, ...storage }, ALL);
-  await registerAll(server.origin, TANDEM.calls, newPeople(1));
-  progress(`adding ${size} users with sessions and events`);
-  await addUsers(url, size);
-  return { size, url, server, sample: await someOfThem(url, Math.min(SAMPLE, size)) };
+  try {
+    await registerAll(server.origin, TANDEM.calls, newPeople(1));
+    progress(`adding ${size} users with sessions and events`);
+    await addUsers(url, size);
+    return { size, url, server, sample: await someOfThem(url, Math.min(SAMPLE, size)) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
 };
 
 /** What a request costs each of the services, which take turns. */

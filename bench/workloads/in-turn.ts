@@ -2,7 +2,7 @@ import { ALL, move } from '../machine/cores.ts';
 import type { Options } from '../options.ts';
 import type { Parts } from '../parts/parts.ts';
 import { progress } from '../report/progress.ts';
-import { METRICS, type Metric, type Record, type Samples } from '../report/samples.ts';
+import { METRICS, type Metric, type RecordSample, type Samples } from '../report/samples.ts';
 import { figure } from '../report/table.ts';
 import { SYSTEMS } from '../systems/systems.ts';
 import { BCRYPT, hashAtOnce } from './bare-bcrypt.ts';
@@ -28,7 +28,7 @@ export const measureInTurn = async (
     await attempt(system.name, async () => void prepared.push(await prepare(system, parts)));
   }
   const recordAs =
-    (when: string): Record =>
+    (when: string): RecordSample =>
     (system, metric, value) => {
       samples.add(system, metric, value);
       progress(`${when}  ${system}  ${METRICS[metric].title}: ${figure(value, METRICS[metric].digits)}`);

@@ -3,7 +3,7 @@ import { ALL, move } from '../machine/cores.ts';
 import type { Options } from '../options.ts';
 import type { Parts } from '../parts/parts.ts';
 import { type Server, startServer } from '../parts/server.ts';
-import type { Metric, Record } from '../report/samples.ts';
+import type { Metric, RecordSample } from '../report/samples.ts';
 import { BCRYPT, compareAtOnce } from './bare-bcrypt.ts';
 import { CLIENTS, loggingIn } from './clients.ts';
 import type { PreparedSystem } from './prepared-system.ts';
@@ -24,7 +24,7 @@ export const measureLogIns = async (
   parts: Parts,
   { rounds, wants }: Options,
   spans: Spans,
-  record: Record,
+  record: RecordSample,
   attempt: Attempt,
 ): Promise<void> => {
   move([process.pid], ALL);

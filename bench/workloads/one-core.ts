@@ -5,7 +5,7 @@ import { residentMemory } from '../machine/processes.ts';
 import type { Options } from '../options.ts';
 import type { Parts } from '../parts/parts.ts';
 import { type Server, startServer } from '../parts/server.ts';
-import type { Record } from '../report/samples.ts';
+import type { RecordSample } from '../report/samples.ts';
 import type { Calls, Credentials, System } from '../systems/system.ts';
 import { asking, logInAll, refreshing } from './clients.ts';
 import type { PreparedSystem } from './prepared-system.ts';
@@ -36,7 +36,7 @@ export const measureOnOneCore = async (
   parts: Parts,
   { rounds, wants }: Options,
   spans: Spans,
-  record: Record,
+  record: RecordSample,
   attempt: Attempt,
 ): Promise<void> => {
   const wanted = ({ name, workloads }: System) =>
@@ -71,7 +71,7 @@ const measureInTurns = async (
   running: readonly Runner[],
   count: number,
   { fast }: Spans,
-  record: Record,
+  record: RecordSample,
   attempt: Attempt,
 ): Promise<void> => {
   const turns: Turn[] = [];

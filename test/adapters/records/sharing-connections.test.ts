@@ -80,7 +80,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
   });
 
   it('all fail if no connection becomes free in time, and those that follow get one', async () => {
-    const { ask, connections, release } = await openHeld({ connectionTimeout: 1_000 });
+    const { ask, connections, release } = await openHeld({ connectionTimeout: 3_000 });
     const answers = await Promise.allSettled(['1', '2', '3', '4', '5'].map(() => ask('select')));
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
     expect(connections()?.waiting).toBe(0);

@@ -67,7 +67,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     const [one, other, observer] = [await open(line.url), await open(url), await open(direct)];
     await other.ask('select');
     const release = await holdConnection(one.db);
-    const answers = Promise.allSettled([one.ask('select 1'), one.ask(`select 'a secret' as it from pg_sleep(2)`)]);
+    const answers = Promise.allSettled([one.ask('select 1'), one.ask(`select 'a secret' as it from pg_sleep(10)`)]);
     await release();
     const active = `select pid from pg_stat_activity where query like '%a secret%' and state = 'active' and pid <> pg_backend_pid()`;
     await expect.poll(() => observer.ask(active)).toHaveLength(1);

@@ -29,7 +29,7 @@ const waitOf = ({ headers }: Response): string | undefined => headers['retry-aft
 /** A login throttle with a fixed clock. */
 const throttleWithFixedClock = () => {
   const clock = fixedClock(0);
-  return { clock, attempts: countAttempts(memoryCounts({ now: clock.now })) };
+  return { clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) };
 };
 
 describe('a guess after fifty failed ones', () => {

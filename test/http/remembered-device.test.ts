@@ -13,7 +13,7 @@ const STEP = 30_000;
 let service: TestService;
 beforeAll(async () => {
   const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
-  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) }));
+  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 });
 
 const as = (accessToken: string) => (method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {

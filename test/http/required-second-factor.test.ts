@@ -14,7 +14,7 @@ const STEP = 30_000;
 let service: TestService;
 let before: TestService;
 beforeAll(async () => {
-  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) });
+  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
   const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN };
   before = await start(env, overrides);
   service = await start({ ...env, SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);

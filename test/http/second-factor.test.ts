@@ -21,7 +21,7 @@ beforeAll(async () => {
     JWT_AUTHENTICATION_CLAIMS: 'true',
     BRAND_NAME: 'Ex: Auth',
   };
-  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now })) }));
+  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 });
 
 const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {

@@ -33,7 +33,7 @@ describe.runIf(postgresOfTheTests() !== undefined)('the key of authenticator app
   const envWith = (keys: string) => ({ ...LONG_TIMEOUTS, DATABASE_URL: database.url, FACTOR_KEYS: keys });
   const restart = async (index: number, keys: string) => {
     await instances[index]?.close();
-    const attempts = countAttempts(memoryCounts({ now: clock.now }));
+    const attempts = countAttempts(memoryCounts({ now: clock.now }), clock);
     instances[index] = await startService(envWith(keys), {
       clock,
       attempts,

@@ -50,7 +50,7 @@ export const application = (
     ids: sequentialIds(),
     webauthn: simpleWebAuthn({ rpId: 'localhost', origins: ['http://localhost'] }),
     isCommonPassword: null,
-    attempts: countAttempts(memoryCounts({ now: clock.now })),
+    attempts: countAttempts(memoryCounts({ now: clock.now }), clock),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
     sessionMaxLifetime: null,

@@ -5,21 +5,24 @@ import { type OutageMessages, outageLog } from '../log/outage-log.ts';
 export type Counts = {
   /** Counts a request for a key. @returns how many there were in this window, which begins with the first of them, and the time left of it. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
-  /** The text of a key, empty if there is none, and the time of the store. */
-  read(key: string): Promise<{ readonly text: string; readonly now: number }>;
-  /** Replaces a text for `ttl`, if it is still the former one. @returns whether it was. */
-  replace(key: string, former: string, text: string, ttl: number): Promise<boolean>;
+  /** Replaces the text of a key for `ttl`, if it is still the former one. Empty: there is none. @returns `null`, or the other text that is there. */
+  replace(key: string, former: string, text: string, ttl: number): Promise<Count | null>;
 };
 
+/** A text, and the time of its store when it was read. */
+export type Count = { readonly text: string; readonly now: number };
+
 type MemoryOptions = {
-  /** Milliseconds of a monotonic clock. */
+  /** Epoch milliseconds of a monotonic clock. */
   readonly now?: () => number;
   /** Keys of requests, and keys of log-ins: some 40 MB. */
   readonly capacity?: number;
 };
 
+const monotonicTime = (): number => performance.timeOrigin + performance.now();
+
 /** Counts in this process: without Redis, and while others that count for several processes are unavailable. */
-export const memoryCounts = ({ now = () => performance.now(), capacity = 200_000 }: MemoryOptions = {}): Counts => {
+export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: MemoryOptions = {}): Counts => {
   const requests = new BoundedMap<{ count: number }>(capacity);
   const texts = new BoundedMap<string>(capacity);
   return {
@@ -29,16 +32,13 @@ export const memoryCounts = ({ now = () => performance.now(), capacity = 200_000
       entry.value.count += 1;
       return { count: entry.value.count, left: entry.end - at };
     },
-    async read(key) {
-      const at = now();
-      return { text: texts.get(key, at)?.value ?? '', now: at };
-    },
     async replace(key, former, text, ttl) {
       const at = now();
-      if ((texts.get(key, at)?.value ?? '') !== former) return false;
+      const present = texts.get(key, at)?.value ?? '';
+      if (present !== former) return { text: present, now: at };
       if (text === '') texts.delete(key);
       else texts.set(key, text, at, ttl);
-      return true;
+      return null;
     },
   };
 };
@@ -95,12 +95,15 @@ export const sharedCounts = (
 ): SharedCounts => {
   const outage = outageLog(logger, messages);
   let pausedUntil = 0;
-  const call = async <Result>(work: (counts: Counts) => Promise<Result>, isWrite = true): Promise<Result> => {
+  const call = async <Result>(
+    work: (counts: Counts) => Promise<Result>,
+    hasWritten: (result: Result) => boolean,
+  ): Promise<Result> => {
     try {
       if (performance.now() >= pausedUntil) {
         const result = await work(shared);
         // A full Redis still reads.
-        if (isWrite) outage.succeeded();
+        if (hasWritten(result)) outage.succeeded();
         return result;
       }
     } catch (error) {
@@ -111,9 +114,16 @@ export const sharedCounts = (
     return work(own);
   };
   return {
-    countRequest: (...given) => call((counts) => counts.countRequest(...given)),
-    read: (...given) => call((counts) => counts.read(...given), false),
-    replace: (...given) => call((counts) => counts.replace(...given)),
+    countRequest: (...given) =>
+      call(
+        (counts) => counts.countRequest(...given),
+        () => true,
+      ),
+    replace: (...given) =>
+      call(
+        (counts) => counts.replace(...given),
+        (other) => other === null,
+      ),
     isDegraded: outage.isOut,
   };
 };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { keyedMutex } from '../../application/login/login.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
   counted,
@@ -10,7 +11,7 @@ import {
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
-import type { Counts } from './counts.ts';
+import type { Count, Counts } from './counts.ts';
 
 /** Returns the next throttle, or `null` to leave it as it is. */
 type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
@@ -20,34 +21,51 @@ const TRIES = 100;
 /** Milliseconds that a log-in waits if all of them were in vain. */
 const BUSY = 1_000;
 
-/** Keeps the state of domain/login-throttle.ts as a text, and replaces it only if it has not changed in between. */
-export const countAttempts = (counts: Pick<Counts, 'read' | 'replace'>): LoginAttempts => {
+const NONE: Count = { text: '', now: 0 };
+
+/**
+ * Keeps the state of domain/login-throttle.ts as a text, and replaces it only if it is the expected one. Most accounts have no failures, and nobody
+ * else logs in to them meanwhile: then an attempt begins with one call, and ends with one.
+ */
+export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock): LoginAttempts => {
   const oneAtATime = keyedMutex();
-  /** @returns whether the change was made, if there was any. */
-  const update = (key: string, change: Change): Promise<boolean> => {
+  /** What the beginning of an attempt has left. */
+  const begun = new WeakMap<Attempt, Count>();
+  /** @returns the count after the change, if there was any; `null` if it could not be made. */
+  const update = (key: string, change: Change, expected = NONE): Promise<Count | null> => {
     const name = `tandem:throttle:${hashed(key)}`;
     return oneAtATime(name, async () => {
+      let count = expected;
       for (let tries = 0; tries < TRIES; tries += 1) {
-        const { text, now } = await counts.read(name);
+        const { text, now } = count;
         const next = change(parsed(text), now);
-        if (next === null) return true;
-        if (await counts.replace(name, text, isOver(next, now) ? '' : serialized(next), FAILURE_TTL)) return true;
+        if (next === null && tries > 0) return count;
+        const after = next === null ? text : isOver(next, now) ? '' : serialized(next);
+        const other = await counts.replace(name, text, after, FAILURE_TTL);
+        if (other === null) return { text: after, now };
+        count = other;
       }
-      return false;
+      return null;
     });
   };
-  const settle = async ({ key, client }: Attempt, settled: typeof withdrawn): Promise<void> => {
-    await update(key, (throttle) => throttle && settled(throttle, client));
+  const settle = async (attempt: Attempt, settled: typeof withdrawn): Promise<void> => {
+    const change: Change = (throttle) => throttle && settled(throttle, attempt.client);
+    await update(attempt.key, change, begun.get(attempt));
   };
 
   return {
-    async begin({ key, client }) {
+    async begin(attempt) {
+      const { key, client } = attempt;
       let wait = 0;
-      const isCounted = await update(key, (throttle, now) => {
+      const change: Change = (throttle, now) => {
         wait = waitFor(throttle, client, now);
         return wait === 0 ? counted(throttle, client, now) : null;
-      });
-      return isCounted ? wait : BUSY;
+      };
+      // The clock of the store matters only for those who have to wait.
+      const count = await update(key, change, { text: '', now: clock.now() });
+      if (count === null) return BUSY;
+      if (wait === 0) begun.set(attempt, count);
+      return wait;
     },
     succeed: (attempt) => settle(attempt, succeeded),
     withdraw: (attempt) => settle(attempt, withdrawn),

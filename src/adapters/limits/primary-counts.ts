@@ -64,5 +64,5 @@ export const primaryCounts = ({ send, onMessage }: Channel, timeout = TIMEOUT): 
       const at = questions.push([name, given]) - 1;
       return (await results)[at];
     }) as Counts[Name];
-  return { countRequest: method('countRequest'), read: method('read'), replace: method('replace') };
+  return { countRequest: method('countRequest'), replace: method('replace') };
 };

@@ -12,20 +12,25 @@ const SCRIPTS = {
       redis.call('pexpire', KEYS[1], left)
     end
     return { count, left }`,
-  tandemRead: `
-    local time = redis.call('time')
-    return { redis.call('get', KEYS[1]) or '', time[1] * 1000 + math.floor(time[2] / 1000) }`,
   tandemReplace: `
-    if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    local text = redis.call('get', KEYS[1]) or ''
+    if text ~= ARGV[1] then
+      local time = redis.call('time')
+      return { text, time[1] * 1000 + math.floor(time[2] / 1000) }
+    end
     if ARGV[2] == '' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[2], 'px', ARGV[3]) end
-    return 1`,
+    return 'replaced'`,
 };
 
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
     tandemCountRequest(key: string, window: number): Result<[count: number, left: number], Context>;
-    tandemRead(key: string): Result<[text: string, now: number], Context>;
-    tandemReplace(key: string, former: string, text: string, ttl: number): Result<0 | 1, Context>;
+    tandemReplace(
+      key: string,
+      former: string,
+      text: string,
+      ttl: number,
+    ): Result<'replaced' | [text: string, now: number], Context>;
   }
 }
 
@@ -38,15 +43,12 @@ export const redisCounts = (redis: Redis | Cluster): Counts => {
       assertReply(Number.isInteger(count) && Number.isInteger(left));
       return { count, left };
     },
-    async read(key) {
-      const [text, now] = await redis.tandemRead(key);
+    async replace(...given) {
+      const reply = await redis.tandemReplace(...given);
+      if (reply === 'replaced') return null;
+      const [text, now] = reply;
       assertReply(typeof text === 'string' && Number.isInteger(now));
       return { text, now };
-    },
-    async replace(...given) {
-      const replaced = await redis.tandemReplace(...given);
-      assertReply(replaced === 0 || replaced === 1);
-      return replaced === 1;
     },
   };
 };

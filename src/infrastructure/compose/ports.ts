@@ -121,7 +121,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
-    attempts: countAttempts(counts),
+    attempts: countAttempts(counts, clock),
     clock,
     ids: ulidGenerator(clock),
     proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof },

@@ -48,11 +48,11 @@ const PROBE_TTL_MS = 1_000;
  */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${Math.random()}`;
-  const { countRequest, read, replace } = redisCounts(redis);
+  const { countRequest, replace } = redisCounts(redis);
   try {
     await countRequest(key, PROBE_TTL_MS);
-    const { text } = await read(key);
-    await replace(key, text, 'probed', PROBE_TTL_MS);
+    const counted = await replace(key, '', 'probed', PROBE_TTL_MS);
+    await replace(key, counted?.text ?? '', 'probed', PROBE_TTL_MS);
     await replace(key, 'probed', '', PROBE_TTL_MS);
   } catch (error) {
     throw isRefusal(error) ? new LoggableError(NOT_PERMITTED) : error;

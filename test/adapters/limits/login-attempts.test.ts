@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
@@ -9,6 +9,7 @@ import { type ThrottledClient, throttledDevice } from '../../../src/domain/login
 import { absent } from '../../contracts/hooks.ts';
 import { describeLoginAttempts } from '../../contracts/login-attempts.contract.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
+import { stageDeps } from '../../support/http/stage-app.ts';
 import { holds } from '../../support/properties/properties.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
@@ -20,7 +21,7 @@ const ADA: Attempt = { key: 'account of-somebody', client: onNetwork('192.0.2.1'
 
 const inMemory = () => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
-  const attempts = countAttempts(memoryCounts({ now: clock.now }));
+  const attempts = countAttempts(memoryCounts({ now: clock.now }), clock);
   return { attempts, clock, pass: async (milliseconds: number) => clock.advance(milliseconds) };
 };
 
@@ -31,18 +32,64 @@ describeLoginAttempts('countAttempts in memory', async () => ({
 }));
 
 it('attempts at a count that changes too often have to wait, and are not counted', async () => {
-  const attempts = countAttempts({ read: async () => ({ text: '', now: 0 }), replace: async () => false });
+  const attempts = countAttempts({ replace: async () => ({ text: '', now: 0 }) }, fixedClock(0));
   expect(await attempts.begin(ADA)).toBe(1_000);
   await attempts.succeed(ADA);
   await attempts.withdraw(ADA);
 });
 
+it('an attempt begins and ends with one call each, unless others were made meanwhile', async () => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const replace = vi.fn(memoryCounts({ now: clock.now }).replace);
+  const attempts = countAttempts({ replace }, clock);
+  const callsOf = async (work: () => Promise<unknown>) => {
+    replace.mockClear();
+    await work();
+    return replace.mock.calls.length;
+  };
+  const [first, second] = [{ ...ADA }, { ...ADA, client: onNetwork('198.51.100.1') }];
+  expect(await callsOf(() => attempts.begin(first))).toBe(1);
+  expect(await callsOf(() => attempts.succeed(first))).toBe(1);
+  await callsOf(() => attempts.begin(first));
+  expect(await callsOf(() => attempts.begin(second))).toBe(2);
+  expect(await callsOf(() => attempts.succeed(first))).toBe(2);
+  expect(await callsOf(() => attempts.succeed(second))).toBe(2);
+});
+
+it('a store that answers but cannot write is away until it has written', async () => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const stored = memoryCounts({ now: clock.now });
+  await countAttempts(stored, clock).begin(ADA);
+  const full: Counts = {
+    ...stored,
+    replace: async (...given) => {
+      const [key, former] = given;
+      const other = await stored.replace(key, former, former, HOUR);
+      if (other !== null) return other;
+      throw new Error('OOM command not allowed');
+    },
+  };
+  const { logger, logs } = stageDeps();
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const counts = sharedCounts({ shared: full, own: memoryCounts() }, logger, {
+    unavailable: 'away',
+    available: 'back',
+  });
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    expect(await countAttempts(counts, clock).begin(ADA)).toBe(0);
+    vi.advanceTimersByTime(5_000);
+  }
+  expect(logs.map(({ msg }) => msg)).toEqual(['away']);
+});
+
 it('a text that is none of ours counts as none', async () => {
   const replaced: string[] = [];
-  const replace = async (_key: string, former: string) => replaced.push(former) > 0;
-  const attempts = countAttempts({ read: async () => ({ text: 'garbage', now: 0 }), replace });
+  const replace = async (_key: string, former: string) =>
+    replaced.push(former) > 1 ? null : { text: 'garbage', now: 0 };
+  const attempts = countAttempts({ replace }, fixedClock(0));
   expect(await attempts.begin(ADA)).toBe(0);
-  expect(replaced).toEqual(['garbage']);
+  expect(replaced).toEqual(['', 'garbage']);
 });
 
 it('attempts of a client do not wait longer when the clock steps back', async () => {
@@ -69,10 +116,14 @@ describe.runIf(server !== undefined)('on Redis', () => {
       const stored = redisCounts(redis);
       const shared: Counts = {
         ...stored,
-        read: async (key) => ({ ...(await stored.read(key)), now: clock.now() }),
+        replace: async (...given) => {
+          const other = await stored.replace(...given);
+          return other && { ...other, now: clock.now() };
+        },
       };
       return countAttempts(
         sharedCounts({ shared, own: memoryCounts() }, silentLogger, { unavailable: '', available: '' }),
+        clock,
       );
     };
     const redis = connect();

@@ -20,7 +20,7 @@ const networksOf = (address: string): string[] => {
 
 const setUp = async () => {
   const clock = fixedClock(0);
-  const app = application({ attempts: countAttempts(memoryCounts({ now: clock.now })) });
+  const app = application({ attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
   const ada = await app.register(ADA);
   /** @returns the result of a log-in: `in`, the error code, or the seconds to wait. */
   const logIn = async (

@@ -50,7 +50,7 @@ const PROVIDERS = {
   OIDC_DOWN_CLIENT_SECRET: CLIENT.secret,
 };
 beforeAll(async () => {
-  const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now })) });
+  const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
   const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on', ...PROVIDERS };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);

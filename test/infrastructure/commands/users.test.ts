@@ -168,7 +168,7 @@ describe('npm run users', () => {
   it('unlocks an account where wrong passwords are counted for all instances', async () => {
     const { user, run, report } = await stored();
     expect(await report('unlock', user.email)).toMatchObject({ status: 1, error: { code: 'in-process' } });
-    const attempts = countAttempts(memoryCounts({ now: () => NOW }));
+    const attempts = countAttempts(memoryCounts(), { now: () => NOW });
     expect((await run(['unlock', user.email], { ports: { attempts } })).status).toBe(0);
     expect((await report('events', user.email)).events).toMatchObject([{ kind: 'unlocked' }, {}]);
   });

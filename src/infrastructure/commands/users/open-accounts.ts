@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import { auditLog } from '../../../adapters/log/audit-log.ts';
+import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { Notice } from '../../../domain/message.ts';
 import { type Closing, closing } from '../../closing.ts';
@@ -19,7 +20,7 @@ const attemptsOf = (
   config: Config,
   logger: Logger,
   opened: Closing,
-  { attempts }: PortOverrides,
+  { attempts, clock }: PortOverrides & { readonly clock: Clock },
 ): (() => Promise<LoginAttempts>) | null => {
   if (attempts !== undefined) return async () => attempts;
   if (config.redisUrls.length === 0) return null;
@@ -27,7 +28,7 @@ const attemptsOf = (
     // No other command needs them.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
-    return countAttempts((await openLimits(config, logger, opened)).counts);
+    return countAttempts((await openLimits(config, logger, opened)).counts, clock);
   };
 };
 
@@ -74,7 +75,7 @@ export const openAccounts = async (
     clock,
     ids: overrides.ids ?? ulidGenerator(clock),
     secrets: { ...randomSecrets, ...overrides.secrets },
-    attempts: attemptsOf(config, log.logger, opened, overrides),
+    attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
     notices: mailer === null ? new Set<Notice>() : config.notices,
     accountPagesUrl: config.accountPagesUrl,
     hasMail: mailer !== null,

@@ -7,10 +7,11 @@ import type { Attempt } from '../workloads/turns.ts';
 import { measureEmbeddedStart } from './embedded-start.ts';
 import { measureLogInTiming } from './log-in-timing.ts';
 import { measureMemory } from './memory.ts';
+import { measureTraces } from './traces.ts';
 import { measureWorkers } from './workers.ts';
 
 /** What has no counterpart in the peers, by its name in `--only`. */
-export const TANDEM_ALONE = ['embedded-start', 'timing', 'workers', 'memory'] as const;
+export const TANDEM_ALONE = ['embedded-start', 'timing', 'traces', 'workers', 'memory'] as const;
 
 export const measureTandemAlone = async (
   parts: Parts,
@@ -21,6 +22,7 @@ export const measureTandemAlone = async (
   const measurements: Record<(typeof TANDEM_ALONE)[number], () => Promise<Section>> = {
     'embedded-start': () => measureEmbeddedStart(options.rounds),
     timing: () => measureLogInTiming(parts, options),
+    traces: () => measureTraces(parts, options.rounds, spans, attempt),
     workers: () => measureWorkers(parts, options.rounds, spans, attempt),
     memory: () => measureMemory(parts, options),
   };

@@ -39,6 +39,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock): Lo
       for (let tries = 0; tries < TRIES; tries += 1) {
         const { text, now } = count;
         const next = change(parsed(text), now);
+        // What is expected may not be there: then the answer to the first try says what is.
         if (next === null && tries > 0) return count;
         const after = next === null ? text : isOver(next, now) ? '' : serialized(next);
         const other = await counts.replace(name, text, after, FAILURE_TTL);

@@ -97,7 +97,7 @@ export const sharedCounts = (
   let pausedUntil = 0;
   const call = async <Result>(
     work: (counts: Counts) => Promise<Result>,
-    hasWritten: (result: Result) => boolean,
+    hasWritten: (result: Result) => boolean = () => true,
   ): Promise<Result> => {
     try {
       if (performance.now() >= pausedUntil) {
@@ -114,11 +114,7 @@ export const sharedCounts = (
     return work(own);
   };
   return {
-    countRequest: (...given) =>
-      call(
-        (counts) => counts.countRequest(...given),
-        () => true,
-      ),
+    countRequest: (...given) => call((counts) => counts.countRequest(...given)),
     replace: (...given) =>
       call(
         (counts) => counts.replace(...given),

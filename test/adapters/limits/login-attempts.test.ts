@@ -56,6 +56,16 @@ it('an attempt begins and ends with one call each, unless others were made meanw
   expect(await callsOf(() => attempts.succeed(second))).toBe(2);
 });
 
+it.each([-10, 10])('instances whose clocks are %i min apart admit fifty attempts together', async (minutes) => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const stored = memoryCounts({ now: clock.now });
+  const other = { now: () => clock.now() + minutes * 60_000 };
+  const instances = [countAttempts(stored, other), countAttempts(stored, clock)] as const;
+  const waits: number[] = [];
+  for (let count = 0; count < 52; count += 1) waits.push(await instances[count % 2 === 0 ? 0 : 1].begin({ ...ADA }));
+  expect(waits).toEqual([...Array<number>(50).fill(0), 1_000, 1_000]);
+});
+
 it('a store that answers but cannot write is away until it has written', async () => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const stored = memoryCounts({ now: clock.now });

@@ -16,9 +16,8 @@ import { type Attempt, type Turn, takeTurns } from '../workloads/turns.ts';
 
 /** Of each kind: two processes with the same settings differ by a tenth. */
 const PROCESSES = 3;
-/** How often all take turns in a round, and milliseconds in which one that was idle finds its code in the caches again. */
-const TURNS = 6;
-const SETTLING = 200;
+/** How often all take turns in a round. */
+const TURNS = 4;
 
 type Figures = { readonly title: string; readonly perSecond: number[]; readonly cpu: number[] };
 
@@ -39,7 +38,7 @@ const startCollector = async () => {
 export const measureTraces = async (
   parts: Parts,
   rounds: number,
-  { fast }: Spans,
+  { fast, steady }: Spans,
   attempt: Attempt,
 ): Promise<Section> => {
   const { system, storage, people } = await prepare(TANDEM, parts);
@@ -60,7 +59,7 @@ export const measureTraces = async (
         const group = { origin, actors: (await logInAll(origin, calls, people)).map(refreshing(calls)) };
         await load([group], { warmUp: 0, duration: fast.warmUp });
         const take = async () => {
-          const { perSecond, cpu } = await loadWithCost([group], [pid], { ...fast, warmUp: SETTLING });
+          const { perSecond, cpu } = await loadWithCost([group], [pid], steady);
           figures[kind]?.perSecond.push(perSecond);
           figures[kind]?.cpu.push(cpu);
         };
@@ -84,7 +83,7 @@ const sectionOf = (figures: readonly Figures[]): Section => {
   return {
     title: 'Tandem: refreshes whose spans are recorded',
     text: [
-      `On one core, ${PROCESSES} processes of each kind in turns. All three spans of every refresh are sent to a collector, which runs beside the load client.`,
+      `On one core, ${PROCESSES} processes of each kind in turns, each of which begins with a warm-up. All three spans of every refresh are sent to a collector, which runs beside the load client.`,
       table(['', '/s', 'times', 'CPU, ms a request', 'times'], rows),
     ].join('\n\n'),
   };

@@ -64,7 +64,7 @@ describe('without any variable', () => {
       warnings: [],
       databaseWarnings: [],
       metrics: null,
-      tracing: { endpoint: null, ratio: 1, followsCaller: false },
+      tracing: { endpoint: null, protocol: 'http/json', ratio: 1, followsCaller: false },
       mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },
       accountPagesUrl: 'http://localhost:3000/auth/link',
       ownAccountPages: true,

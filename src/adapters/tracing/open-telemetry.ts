@@ -1,4 +1,3 @@
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
   detectResources,
@@ -15,6 +14,7 @@ import { SAMPLED } from './trace-parent.ts';
 export type TracingOptions = {
   /** The URL of a collector, without a slash at the end. */
   readonly endpoint: string;
+  readonly protocol: keyof typeof EXPORTERS;
   /** The part of the traces that is recorded, from 0 to 1. */
   readonly ratio: number;
   /** Whether requests say themselves whether their trace is recorded. */
@@ -25,6 +25,12 @@ export type TracingOptions = {
   /** Called after each attempt to send spans. */
   readonly onSent: (error?: unknown) => void;
 };
+
+/** By the names of OTEL_EXPORTER_OTLP_PROTOCOL. The package that writes Protocol Buffers computes twice as long (docs/performance.md). */
+const EXPORTERS = {
+  'http/json': () => import('@opentelemetry/exporter-trace-otlp-http'),
+  'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),
+} as const;
 
 /** Spans that wait, each of about two kilobytes. */
 const MAX_WAITING = 4_096;
@@ -40,8 +46,11 @@ const DELAY = 1_000;
 const SENT = 0;
 
 /** Sends spans to a collector, over OTLP. It never waits for it: what the collector does not take is counted, and lost. */
-export const openTelemetry = (options: TracingOptions): SpanRecorder & { readonly close: () => Promise<void> } => {
+export const openTelemetry = async (
+  options: TracingOptions,
+): Promise<SpanRecorder & { readonly close: () => Promise<void> }> => {
   const { version, ratio, followsCaller, onLost, onSent } = options;
+  const { OTLPTraceExporter } = await EXPORTERS[options.protocol]();
   let waiting = 0;
   const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: TIMEOUT });
   const exporter: SpanExporter = {

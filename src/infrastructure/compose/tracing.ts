@@ -21,7 +21,7 @@ export const openTracing = async (
   if (endpoint === null) return async () => undefined;
   const { openTelemetry } = await import('../../adapters/tracing/open-telemetry.ts');
   const outage = outageLog(logger, OUTAGE);
-  const recorder = openTelemetry({
+  const recorder = await openTelemetry({
     ...settings,
     ...{ endpoint, version: VERSION, onLost },
     onSent: (error) => (error === undefined ? outage.succeeded() : outage.failed(error)),

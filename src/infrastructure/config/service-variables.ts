@@ -123,6 +123,12 @@ export const SERVICE_VARIABLES = {
     meaning:
       'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318. Spans of requests are sent to it.',
   },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    form: form.oneOf('http/json', 'http/protobuf'),
+    default: 'http/json',
+    meaning:
+      'How spans are sent: http/json, or http/protobuf for a receiver that takes nothing else, which costs the service more.',
+  },
   OTEL_TRACES_SAMPLER: {
     form: form.oneOf(...form.SAMPLERS),
     default: 'always_on',

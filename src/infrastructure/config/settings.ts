@@ -35,7 +35,8 @@ export const originsSettingOf = (of: Values) => (isProduction(of) ? 'ALLOWED_ORI
 
 const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
   const ratio = sampler.endsWith('traceidratio') ? of.OTEL_TRACES_SAMPLER_ARG : Number(sampler.endsWith('always_on'));
-  return { endpoint: of.OTEL_EXPORTER_OTLP_ENDPOINT ?? null, ratio, followsCaller: sampler.startsWith('parentbased_') };
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint = null, OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = of;
+  return { endpoint, protocol, ratio, followsCaller: sampler.startsWith('parentbased_') };
 };
 
 /** What the service needs from the variables. Times are in milliseconds. */

@@ -23,8 +23,9 @@ afterEach(() => stop());
 const record = async (options: Partial<TracingOptions> = {}) => {
   const collector = await startCollector();
   onTestFinished(collector.kill);
-  const recorder = openTelemetry({
-    ...{ endpoint: collector.env.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: 1, followsCaller: false, version: '1.2.3' },
+  const recorder = await openTelemetry({
+    ...{ endpoint: collector.env.OTEL_EXPORTER_OTLP_ENDPOINT, protocol: 'http/json', ratio: 1 },
+    ...{ followsCaller: false, version: '1.2.3' },
     ...{ onLost: () => undefined, onSent: () => undefined, ...options },
   });
   const forget = recordSpans(recorder);
@@ -157,6 +158,15 @@ describe('which traces are recorded', () => {
     expect((await sent()).length).toBe(isRecorded ? 3 : 0);
     expect(traceparent).toMatch(new RegExp(`^00-${CALLER.traceId}-.*-${isRecorded ? '01' : '00'}$`));
   });
+});
+
+it('a receiver that takes Protocol Buffers gets them', async () => {
+  const { sent, others } = await record({ protocol: 'http/protobuf' });
+  await span('work', { 'db.system.name': 'sqlite' }, async () => undefined);
+  await sent();
+  expect(others.map(({ type }) => type)).toEqual(['application/x-protobuf']);
+  // A key and a value of Protocol Buffers are the bytes of their texts, after field and length.
+  expect(others[0]?.body.toString('latin1')).toContain('\n\x0edb.system.name\x12\b\n\x06sqlite');
 });
 
 describe('a collector that', () => {

@@ -18,79 +18,63 @@ export type SentSpan = {
   readonly endedAt: number;
 };
 
-type Fields = ReadonlyMap<number, readonly (Buffer | bigint)[]>;
+type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
 
-const varint = (bytes: Buffer, from: number): readonly [value: bigint, next: number] => {
-  let value = 0n;
-  for (let at = from; ; at += 1) {
-    const byte = bytes[at] ?? 0;
-    value |= BigInt(byte & 0x7f) << BigInt(7 * (at - from));
-    if (byte < 0x80) return [value, at + 1];
-  }
+/** Of an `ExportTraceServiceRequest` in JSON, what the tests read. */
+type Sent = {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly JsonSpan[] }[];
+  }[];
 };
-
-/** The fields of a message of Protocol Buffers. */
-const fieldsOf = (bytes: Buffer): Fields => {
-  const fields = new Map<number, (Buffer | bigint)[]>();
-  for (let at = 0; at < bytes.length; ) {
-    const [tag, start] = varint(bytes, at);
-    const wireType = Number(tag & 7n);
-    const [value, from] = wireType === 0 || wireType === 2 ? varint(bytes, start) : [0n, start];
-    const end = from + (wireType === 2 ? Number(value) : ([0, 8, 0, 0, 0, 4][wireType] ?? 0));
-    const number = Number(tag >> 3n);
-    fields.set(number, [...(fields.get(number) ?? []), wireType === 0 ? value : bytes.subarray(from, end)]);
-    at = end;
+type JsonSpan = Readonly<
+  Record<'traceId' | 'spanId' | 'name' | 'startTimeUnixNano' | 'endTimeUnixNano', string> & {
+    parentSpanId?: string;
+    kind: number;
+    attributes: readonly Attribute[];
+    status: { readonly code: number };
   }
-  return fields;
-};
+>;
 
-const messages = (fields: Fields, number: number): Fields[] =>
-  (fields.get(number) ?? []).map((each) => fieldsOf(each as Buffer));
-const bytesOf = (fields: Fields, number: number) => (fields.get(number)?.[0] ?? Buffer.alloc(0)) as Buffer;
-
-const attributesOf = (fields: Fields, number: number): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    messages(fields, number).map((each) => {
-      const [value] = messages(each, 2);
-      const text = value?.get(1)?.[0];
-      return [`${bytesOf(each, 1)}`, text === undefined ? Number(value?.get(3)?.[0] ?? value?.get(2)?.[0]) : `${text}`];
-    }),
-  );
+const attributesOf = (attributes: readonly Attribute[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 /** Nanoseconds since 1970 are more than a number holds exactly. */
-const milliseconds = (fields: Fields, number: number): number =>
-  Number(bytesOf(fields, number).readBigUInt64LE() / 1_000n) / 1_000;
+const milliseconds = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1_000n) / 1_000;
 
 const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 
-const toSpan = (fields: Fields): SentSpan => ({
-  traceId: bytesOf(fields, 1).toString('hex'),
-  spanId: bytesOf(fields, 2).toString('hex'),
-  parentId: bytesOf(fields, 4).toString('hex'),
-  name: `${bytesOf(fields, 5)}`,
-  kind: KINDS[Number(fields.get(6)?.[0])] ?? 'internal',
-  attributes: attributesOf(fields, 9),
-  isError: messages(fields, 15)[0]?.get(3)?.[0] === 2n,
-  startedAt: milliseconds(fields, 7),
-  endedAt: milliseconds(fields, 8),
+const toSpan = ({ parentSpanId = '', kind, attributes, status, ...span }: JsonSpan): SentSpan => ({
+  ...{ traceId: span.traceId, spanId: span.spanId, parentId: parentSpanId, name: span.name },
+  kind: KINDS[kind] ?? 'internal',
+  attributes: attributesOf(attributes),
+  isError: status.code === 2,
+  startedAt: milliseconds(span.startTimeUnixNano),
+  endedAt: milliseconds(span.endTimeUnixNano),
 });
 
 /**
- * A collector of OpenTelemetry's protocol over HTTP (opentelemetry-proto, trace/v1).
+ * A collector of OpenTelemetry's protocol over HTTP (opentelemetry-proto, trace/v1). It reads JSON; other bodies are kept as they came.
  * @param port that of one that is gone; by default a free one
  */
 export const startCollector = async (port = 0) => {
   const spans: SentSpan[] = [];
+  const others: { readonly type: string; readonly body: Buffer }[] = [];
   let resource: Readonly<Record<string, unknown>> = {};
   let answer: number | null = 200;
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
     if (answer === null) return;
-    response.writeHead(answer, { 'Content-Type': 'application/x-protobuf' }).end();
+    const type = `${incoming.headers['content-type']}`;
+    response.writeHead(answer, { 'Content-Type': type }).end();
     if (answer !== 200 || incoming.url !== '/v1/traces') return;
-    for (const each of messages(fieldsOf(body), 1)) {
-      resource = attributesOf(messages(each, 1)[0] as Fields, 1);
-      for (const scope of messages(each, 2)) spans.push(...messages(scope, 2).map(toSpan));
+    if (type !== 'application/json') {
+      others.push({ type, body });
+      return;
+    }
+    for (const each of (JSON.parse(`${body}`) as Sent).resourceSpans) {
+      resource = attributesOf(each.resource.attributes);
+      spans.push(...each.scopeSpans.flatMap((scope) => scope.spans.map(toSpan)));
     }
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -99,6 +83,7 @@ export const startCollector = async (port = 0) => {
     port: address.port,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}` },
     spans,
+    others,
     resource: () => resource,
     /** @param status of the next answers; `null`: there are none. */
     answers: (status: number | null): void => {

@@ -26,7 +26,7 @@ export type TracingOptions = {
   readonly onSent: (error?: unknown) => void;
 };
 
-/** By the names of OTEL_EXPORTER_OTLP_PROTOCOL. The package that writes Protocol Buffers computes twice as long (docs/performance.md). */
+/** By the values of OTEL_EXPORTER_OTLP_PROTOCOL. Protocol Buffers take twice the processor time of JSON (ADR 0032). */
 const EXPORTERS = {
   'http/json': () => import('@opentelemetry/exporter-trace-otlp-http'),
   'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),

@@ -46,6 +46,12 @@ it('a start loads no package that only some services, or later requests, use', a
   expect(stdout).not.toContain('/jwt/');
 });
 
+it('traces load no exporter but that of their protocol', async () => {
+  const stdout = await loadedBy(['src/adapters/tracing/open-telemetry.ts']);
+  expect(stdout).toContain('/@opentelemetry/sdk-trace/');
+  expect(stdout).not.toContain('/@opentelemetry/exporter-');
+});
+
 it('a start loads neither pages, mail templates and the OpenAPI document, nor other commands and storages', async () => {
   const stdout = await loadedAtStart();
   for (const needed of [

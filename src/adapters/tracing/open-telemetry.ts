@@ -35,8 +35,10 @@ const EXPORTERS = {
 /** Spans that wait, each of about two kilobytes. */
 const MAX_WAITING = 4_096;
 const BATCH = 512;
-/** Milliseconds for sending a batch, with its repetitions. */
+/** Milliseconds for sending a batch, with its repetitions. The exporter begins anew with each byte of an answer. */
 const TIMEOUT = 2_000;
+/** Milliseconds after which nobody waits for an answer any longer. */
+const GIVE_UP = 2_500;
 /** Milliseconds for all that is left at the end. */
 const CLOSE_TIMEOUT = 3_000;
 /** Milliseconds that spans wait for others. */
@@ -54,14 +56,19 @@ export const openTelemetry = async (
   let waiting = 0;
   const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: TIMEOUT });
   const exporter: SpanExporter = {
-    export: (spans, done) =>
-      otlp.export(spans, ({ code, error }) => {
+    export: (spans, done) => {
+      const settle = (error?: unknown): void => {
         waiting -= spans.length;
-        if (code !== SENT) onLost(spans.length);
-        onSent(code === SENT ? undefined : (error ?? code));
+        if (error !== undefined) onLost(spans.length);
+        onSent(error);
         // A failure is reported here already.
         done({ code: SENT });
-      }),
+      };
+      const sent = new Promise<void>((resolve, reject) => {
+        otlp.export(spans, ({ code, error }) => (code === SENT ? resolve() : reject(error ?? new Error('not sent'))));
+      });
+      withTimeout(GIVE_UP, sent, () => new Error('late')).then(() => settle(), settle);
+    },
     shutdown: () => otlp.shutdown(),
   };
   const processor = new BatchSpanProcessor({

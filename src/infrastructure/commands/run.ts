@@ -29,7 +29,7 @@ const envText = (): string => {
 };
 
 /**
- * Calls `stop` at the first signal. The second one ends the process at once. Under npm it is the third, since a Ctrl-C sends one signal
+ * Calls `stop` at the first signal, and ends the process then: another server that hangs may keep a connection open. The second one ends the process at once. Under npm it is the third, since a Ctrl-C sends one signal
  * from the terminal and one from npm. A worker gets one from the terminal and one from its primary process, with which it ends at once.
  */
 const onSignal = (isWorker: boolean, env: Env, stop: (signal: NodeJS.Signals) => Promise<void>): void => {
@@ -39,7 +39,7 @@ const onSignal = (isWorker: boolean, env: Env, stop: (signal: NodeJS.Signals) =>
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       count += 1;
-      if (count === 1) stop(signal).catch(fail);
+      if (count === 1) stop(signal).then(() => process.exit(), fail);
       if (count > signalsToStop) process.exit(1);
     });
   }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { recordSpans } from '../../adapters/tracing/spans.ts';
@@ -11,7 +12,7 @@ const OUTAGE = {
 
 /**
  * Records spans, if there is a collector. OpenTelemetry is imported only then.
- * @returns a function that sends what is left, for two seconds at most.
+ * @returns a function that sends what is left, for three seconds at most.
  */
 export const openTracing = async (
   { endpoint, ...settings }: Config['tracing'],
@@ -24,7 +25,10 @@ export const openTracing = async (
   const recorder = await openTelemetry({
     ...settings,
     ...{ endpoint, version: VERSION, onLost },
-    onSent: (error) => (error === undefined ? outage.succeeded() : outage.failed(error)),
+    // Its lines belong to no request, although spans are sent after the end of one.
+    onSent: AsyncLocalStorage.bind((error?: unknown) =>
+      error === undefined ? outage.succeeded() : outage.failed(error),
+    ),
   });
   const stop = recordSpans(recorder);
   return async () => {

@@ -175,6 +175,7 @@ describe('a collector that', () => {
     ['refuses', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(500)],
     ['is overloaded', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(503)],
     ['hangs', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(null)],
+    ['never ends its answer', (collector: Awaited<ReturnType<typeof record>>) => collector.answers('slowly')],
   ])('%s costs a count of the spans, and an end that is bounded', async (_what, happens) => {
     let lost = 0;
     const errors: unknown[] = [];

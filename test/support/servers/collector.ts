@@ -37,7 +37,7 @@ type JsonSpan = Readonly<
 >;
 
 const attributesOf = (attributes: readonly Attribute[]): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.boolValue]));
 
 /** Nanoseconds since 1970 are more than a number holds exactly. */
 const milliseconds = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1_000n) / 1_000;
@@ -46,7 +46,7 @@ const KINDS = [undefined, 'internal', 'server', 'client'] as const;
 
 const toSpan = ({ parentSpanId = '', kind, attributes, status, ...span }: JsonSpan): SentSpan => ({
   ...{ traceId: span.traceId, spanId: span.spanId, parentId: parentSpanId, name: span.name },
-  kind: KINDS[kind] ?? 'internal',
+  kind: KINDS[kind] as SentSpan['kind'],
   attributes: attributesOf(attributes),
   isError: status.code === 2,
   startedAt: milliseconds(span.startTimeUnixNano),
@@ -61,10 +61,15 @@ export const startCollector = async (port = 0) => {
   const spans: SentSpan[] = [];
   const others: { readonly type: string; readonly body: Buffer }[] = [];
   let resource: Readonly<Record<string, unknown>> = {};
-  let answer: number | null = 200;
+  let answer: number | 'slowly' | null = 200;
   const server = createServer(async (incoming, response) => {
     const body = await buffer(incoming);
     if (answer === null) return;
+    if (answer === 'slowly') {
+      const drip = setInterval(() => response.write(' '), 100);
+      response.once('close', () => clearInterval(drip));
+      return;
+    }
     const type = `${incoming.headers['content-type']}`;
     response.writeHead(answer, { 'Content-Type': type }).end();
     if (answer !== 200 || incoming.url !== '/v1/traces') return;
@@ -85,8 +90,8 @@ export const startCollector = async (port = 0) => {
     spans,
     others,
     resource: () => resource,
-    /** @param status of the next answers; `null`: there are none. */
-    answers: (status: number | null): void => {
+    /** @param status of the next answers; `null`: there are none. `slowly`: they never end. */
+    answers: (status: typeof answer): void => {
       answer = status;
     },
     /** The first span of a name, as soon as it is sent. */

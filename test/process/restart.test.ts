@@ -1,9 +1,10 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { aPerson, cookiePair, currentUserOf, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { startCollector } from '../support/servers/collector.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('the service on its file of SQLite', () => {
@@ -49,6 +50,17 @@ describe('the service on its file of SQLite', () => {
     expect(modes.length).toBeGreaterThan(3);
     expect(modes.filter((mode) => (mode & 0o077) !== 0)).toEqual([]);
     expect(statSync(directory.path).mode & 0o777).toBe(0o700);
+  });
+
+  it('ends when it is told to, although a collector never ends its answer', async () => {
+    await service?.stop();
+    const collector = await startCollector();
+    onTestFinished(collector.kill);
+    collector.answers('slowly');
+    service = await runService({ ...env, ...collector.env });
+    await fetch(`${service.url}/errors`);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    service = undefined;
   });
 
   it('logs one line of JSON for each request, with the id that the client received', async () => {

@@ -46,7 +46,7 @@ it('a start loads no package that only some services, or later requests, use', a
   expect(stdout).not.toContain('/jwt/');
 });
 
-it('traces load no exporter but that of their protocol', async () => {
+it('what records spans loads no exporter before it knows the protocol', async () => {
   const stdout = await loadedBy(['src/adapters/tracing/open-telemetry.ts']);
   expect(stdout).toContain('/@opentelemetry/sdk-trace/');
   expect(stdout).not.toContain('/@opentelemetry/exporter-');

@@ -6,7 +6,7 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withResponseTimeout, withTimeout } from '../limits/response-timeout.ts';
 import { OtlpSpan, type SpanSource } from './otlp-span.ts';
 import type { SpanRecorder } from './spans.ts';
 import { SAMPLED } from './trace-parent.ts';
@@ -67,7 +67,7 @@ export const openTelemetry = async (
       const sent = new Promise<void>((resolve, reject) => {
         otlp.export(spans, ({ code, error }) => (code === SENT ? resolve() : reject(error ?? new Error('not sent'))));
       });
-      withTimeout(GIVE_UP, sent, () => new Error('late')).then(() => settle(), settle);
+      withResponseTimeout(GIVE_UP, sent, () => new Error('late')).then(() => settle(), settle);
     },
     shutdown: () => otlp.shutdown(),
   };

@@ -29,8 +29,9 @@ const envText = (): string => {
 };
 
 /**
- * Calls `stop` at the first signal, and ends the process then: another server that hangs may keep a connection open. The second one ends the process at once. Under npm it is the third, since a Ctrl-C sends one signal
- * from the terminal and one from npm. A worker gets one from the terminal and one from its primary process, with which it ends at once.
+ * Calls `stop` at the first signal, and then ends the process: a server that hangs may keep a connection open. The second signal ends it at once.
+ * Under npm it is the third, since a Ctrl-C sends one signal from the terminal and one from npm. A worker gets one from the terminal and one from
+ * its primary process, with which it ends at once.
  */
 const onSignal = (isWorker: boolean, env: Env, stop: (signal: NodeJS.Signals) => Promise<void>): void => {
   const ofNpm = env.npm_lifecycle_event === undefined ? 1 : 2;

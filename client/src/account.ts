@@ -67,8 +67,10 @@ export const createAccountClient = (options: AccountClientOptions) => {
     changeLocale: (locale: string): Promise<CurrentUser> => ask('PATCH', '/users/me', { locale }),
     /** Sends a link to the new address. The email changes when it is confirmed. */
     changeEmail: (change: EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),
-    /** Removes the user with everything about them. Without a password only after a recent log-in. Afterwards `logout()` of the AuthClient tells the other tabs. */
-    remove: (password?: string): Promise<null> => ask('DELETE', '/users/me', { password }),
+    /** Only with `PASSWORDS=optional`: mails a code to the present address, which changes it or deletes the account in place of the password. */
+    requestConfirmationCode: (): Promise<null> => ask('POST', '/users/me/code'),
+    /** Removes the user with everything about them: with the password, or a code. Afterwards `logout()` of the AuthClient tells the other tabs. */
+    remove: (password?: string, code?: string): Promise<null> => ask('DELETE', '/users/me', { password, code }),
     /** Everything that is stored about the user. */
     exported: (): Promise<AccountExport> => ask('GET', '/users/me/export'),
     /** What happened to the account, the latest first. */

@@ -129,6 +129,7 @@ export type EventKind =
   | 'device-forgotten'
   | 'password-changed'
   | 'password-reset-requested'
+  | 'password-link-handed-over'
   | 'password-reset'
   | 'email-verification-requested'
   | 'email-verified'
@@ -137,6 +138,7 @@ export type EventKind =
   | 'email-change-undone'
   | 'factors-undone'
   | 'username-changed'
+  | 'exported'
   | 'locale-changed'
   | 'attributes-changed'
   | 'disabled'
@@ -269,6 +271,8 @@ export type AccountExport = {
 
 export type LinkPurpose =
   | 'password-reset'
+  | 'handed-over'
+  | 'confirmation-code'
   | 'email-verification'
   | 'not-me'
   | 'email-change'
@@ -284,6 +288,7 @@ export type MessageKind =
   | 'login-code'
   | 'address-taken'
   | 'invitation'
+  | 'confirmation-code'
   | 'email-change'
   | 'email-changed'
   | 'email-change-final'
@@ -291,6 +296,8 @@ export type MessageKind =
   | 'factors-undone'
   | 'password-changed'
   | 'locale-changed'
+  | 'username-changed'
+  | 'exported'
   | 'password-was-reset'
   | 'password-removed'
   | 'password-too-long'
@@ -393,8 +400,12 @@ export type EmailChangePreview = {
   readonly undoUntil: string | null;
 };
 
-/** Only with `PASSWORDS=optional` may the password be missing, after a recent log-in. */
-export type EmailChange = { readonly email: string; readonly password?: string | undefined };
+/** The password. Only with `PASSWORDS=optional` may it be missing: then a code, which `requestConfirmationCode` mails to the present address. */
+export type EmailChange = {
+  readonly email: string;
+  readonly password?: string | undefined;
+  readonly code?: string | undefined;
+};
 
 /** A page of events: those before the one with this id. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };

@@ -2,10 +2,13 @@ import { type AccountEvent, type Device, isSameDevice, type Origin } from '../do
 import type { MessageKind, Notice } from '../domain/message.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
+import { reserveUndo } from './accounts/links.ts';
+import type { RandomSecrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
 import { type ChangeDeps, enqueue, type RecordDeps, record } from './use-case.ts';
 
 export type NoticeDeps = RecordDeps & {
+  readonly secrets: RandomSecrets;
   /** The notices that are sent by mail; none without mail. */
   readonly notices?: ReadonlySet<Notice> | undefined;
 };
@@ -20,46 +23,48 @@ const DAY = 24 * HOUR;
 /** How many of the latest events of a user decide about a notice. */
 const LATEST_EVENTS = 200;
 
-/** The notices about factors, each with the event that it follows. */
-export type FactorNotice =
-  | 'passkey-added'
-  | 'passkey-removed'
-  | 'passkey-copy-suspected'
-  | 'identity-linked'
-  | 'identity-unlinked'
-  | 'second-factor-added'
-  | 'second-factor-removed'
-  | 'recovery-code-used'
-  | 'recovery-codes-made';
-
-/** Those of them that are switched on with others than the factors. */
-const NOTICE_OF: Partial<Record<MessageKind, Notice>> = { 'password-changed': 'password', 'locale-changed': 'email' };
+/** The notices about changes, each with the event that it follows, and with what they are switched on. */
+const NOTICE_OF = {
+  'password-changed': 'password',
+  'locale-changed': 'email',
+  'username-changed': 'email',
+  exported: 'email',
+  'passkey-added': 'factors',
+  'passkey-removed': 'factors',
+  'passkey-copy-suspected': 'factors',
+  'identity-linked': 'factors',
+  'identity-unlinked': 'factors',
+  'second-factor-added': 'factors',
+  'second-factor-removed': 'factors',
+  'recovery-code-used': 'factors',
+  'recovery-codes-made': 'factors',
+} as const satisfies Partial<Record<MessageKind, Notice>>;
+export type ChangeNotice = keyof typeof NOTICE_OF;
 
 /** With the language of the mail, if it is not the one at the time when it is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
 type Change = {
-  readonly kind: 'password-changed' | 'locale-changed' | FactorNotice;
+  readonly kind: ChangeNotice;
   readonly user: NotifiedUser;
   readonly origin: Origin;
-  /** When it happened: a link in the mail undoes what happened from then on. Epoch milliseconds; now by default. */
-  readonly at?: number;
+  /** The ids of the ways in that it has added. With them, or for one that was removed, a link in the mail undoes this and what comes after it. */
+  readonly added?: readonly string[];
 };
 
-/**
- * Notifies a user of a new password or language, or of a change of a factor, after its event is stored. What an operator does is not
- * limited.
- */
+/** Notifies a user of a change of the account, after its event is stored. What an operator does is not limited. */
 export const notifyOfChange = async (
   deps: NoticeDeps,
-  stores: Pick<Stores, 'events' | 'outbox'>,
-  { kind, user, origin, at: createdAt = deps.clock.now() }: Change,
+  stores: Stores,
+  { kind, user, origin, added }: Change,
 ): Promise<void> => {
-  if (!sendsNotice(deps, NOTICE_OF[kind] ?? 'factors')) return;
+  const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
+  if (!sendsNotice(deps, NOTICE_OF[kind])) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
   const countOfHour = () => stores.events.countSince(userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
-  await enqueue(deps, stores, origin, [{ kind, userId, to, locale, wasVerified: emailVerifiedAt !== null, createdAt }]);
+  const message = { kind, userId, to, locale, wasVerified: emailVerifiedAt !== null };
+  await enqueue(deps, stores, origin, [{ ...message, ...(createdAt !== undefined && { createdAt }) }]);
 };
 
 /** Whether a former address gets mail about a change, with a link that undoes it. */
@@ -86,7 +91,7 @@ type Login = { readonly user: Owner; readonly sessionId: string; readonly origin
  */
 export const notifyOfLogin = async (
   deps: NoticeDeps,
-  stores: Pick<Stores, 'events' | 'outbox'>,
+  stores: Stores,
   { user, sessionId, origin }: Login,
 ): Promise<void> => {
   const latest = await stores.events.list({ userId: user.id, before: null, limit: LATEST_EVENTS });
@@ -94,7 +99,8 @@ export const notifyOfLogin = async (
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
   if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
-  await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email }]);
+  const createdAt = await reserveUndo(deps, stores, user, []);
+  await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email, createdAt }]);
 };
 
 const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';

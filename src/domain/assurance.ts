@@ -127,6 +127,9 @@ export type StepUp = {
 
 const RECENT = 5 * 60_000;
 
+/** That the user has presented something within some minutes: a stolen session is not enough. */
+export const RECENTLY = { recent: RECENT } as const satisfies StepUp;
+
 /** What a change of factors takes: a stolen session is not enough, nor one with a stolen password. */
 export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 

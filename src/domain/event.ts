@@ -87,6 +87,8 @@ export const EVENT_KINDS = [
   'device-forgotten',
   'password-changed',
   'password-reset-requested',
+  /** An operator has made a link for a new password, and given it to somebody. */
+  'password-link-handed-over',
   'password-reset',
   'email-verification-requested',
   'email-verified',
@@ -96,6 +98,8 @@ export const EVENT_KINDS = [
   /** With a link in mail: passkeys, authenticator apps and recovery codes that were added since. */
   'factors-undone',
   'username-changed',
+  /** The user has read everything that is stored about them. */
+  'exported',
   'locale-changed',
   /** An operator has stated something else about the user. */
   'attributes-changed',

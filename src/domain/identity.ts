@@ -42,6 +42,16 @@ export const IDENTITIES_PER_USER = 20;
 export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null =>
   email !== null && accountKind(email) === 'email' && isAccountName(email) ? canonicalEmail(email) : null;
 
+/** The mail domains of providers that host the mailboxes themselves: who is in there reads the mail, too. */
+const HOSTED: Readonly<Record<string, readonly string[]>> = {
+  'https://accounts.google.com': ['gmail.com', 'googlemail.com'],
+  'https://appleid.apple.com': ['icloud.com', 'me.com', 'mac.com', 'privaterelay.appleid.com'],
+};
+
+/** Whether the provider of an identity hosts the mailbox of its address. */
+export const hostsMailbox = ({ issuer, email }: Pick<VerifiedIdentity, 'issuer' | 'email'>): boolean =>
+  HOSTED[issuer]?.some((domain) => addressOf({ email })?.endsWith(`@${domain}`)) ?? false;
+
 export const newIdentity = (
   { issuer, subject, provider, email }: VerifiedIdentity,
   { id, userId, now }: Pick<Identity, 'id' | 'userId'> & { readonly now: number },

@@ -1,11 +1,15 @@
 export const LINK_PURPOSES = [
   'password-reset',
+  /** The same, which an operator has given to somebody: it proves no address. */
+  'handed-over',
+  /** A code that confirms what otherwise takes the password. */
+  'confirmation-code',
   'email-verification',
   /** "I did not register". */
   'not-me',
   'email-change',
   'email-change-undo',
-  /** Undoes what was done to passkeys, authenticator apps and recovery codes. */
+  /** "It was not me": undoes what was done to passkeys, authenticator apps, recovery codes and identities. */
   'factors-undo',
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
@@ -25,8 +29,13 @@ export type Link = {
   readonly tokenHash: string;
   /** The address that the link was sent to, or that an undo restores. Canonical. */
   readonly email: string;
-  /** From when on an undo removes what was added to the account. Epoch milliseconds; 0: everything, and for other purposes. */
+  /** Tells the links of a user that undo changes apart, a later one by a greater number; 0 for other purposes. */
   readonly since: number;
+  /**
+   * The ids of what an undo leaves: what there was before. `null`: nothing, since nobody had proven the address; and for other purposes. Links of
+   * versions before 1.1.0 have `null`, and leave what is older than `since`.
+   */
+  readonly keeps: readonly string[] | null;
   readonly createdAt: number;
   readonly expiresAt: number;
 };
@@ -36,6 +45,12 @@ export const RESET_LIFETIME = 30 * 60_000;
 
 /** How long links are valid that verify or change an email address: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
+
+/** Whether an undo leaves something. */
+export const leaves = (
+  { keeps, since }: Pick<Link, 'keeps' | 'since'>,
+  { id, createdAt = Number.POSITIVE_INFINITY }: { readonly id: string; readonly createdAt?: number },
+): boolean => keeps?.includes(id) ?? createdAt < since;
 
 /**
  * How long a change can be undone by mail, and how long an email address that was given up is reserved for its former user. Milliseconds: seven

@@ -1,5 +1,5 @@
 import { RESET_LIFETIME } from './link.ts';
-import { LOGIN_CODE_SPACING } from './login-code.ts';
+import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
 import type { Message, MessageKind } from './message.ts';
 
 /** How many mails an address gets (docs/mail-and-pages.md has the table). */
@@ -43,6 +43,7 @@ const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 const LINK_INTERVALS: Partial<Record<MessageKind, number>> = {
   'password-reset': RESET_LIFETIME,
   'email-verification': MAIL_INTERVAL,
+  'confirmation-code': LOGIN_CODE_LIFETIME,
   invitation: MAIL_INTERVAL,
 };
 

@@ -13,6 +13,7 @@ export const MESSAGE_KINDS = [
   'address-taken',
   /** To an address without an account. */
   'invitation',
+  'confirmation-code',
   'email-change',
   'email-changed',
   'email-change-final',
@@ -20,6 +21,8 @@ export const MESSAGE_KINDS = [
   'factors-undone',
   'password-changed',
   'locale-changed',
+  'username-changed',
+  'exported',
   'password-was-reset',
   'password-removed',
   'password-too-long',

@@ -12,6 +12,12 @@ export const PASSWORD_MAX_BYTES = 72;
 /** In place of the hash of a user who was imported without one. No password matches it here; the former system may be asked. */
 export const UNKNOWN_PASSWORD = '$unknown$';
 
+/** In place of the hash of a user who has no password, or none any more. No password matches it anywhere. */
+export const NO_PASSWORD = '$none$';
+
+/** Whether something was hashed, with which a password can be compared here. */
+export const isHash = (text: string): boolean => text !== UNKNOWN_PASSWORD && text !== NO_PASSWORD;
+
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
 /**

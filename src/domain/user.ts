@@ -64,14 +64,28 @@ export type User = {
   readonly attributes: Attributes;
   /** The language of mails: a canonical language tag (`canonicalLocale`), or `null` for the default. */
   readonly locale: string | null;
+  /** The ids of the authenticator apps that came with a user of another system; `null`: the user did not come from one. */
+  readonly importedFactors: readonly string[] | null;
+  /** Hashes of the identities that were removed, which log in again only after their owner has linked them in a session; `null`: none. */
+  readonly removedIdentities: readonly string[] | null;
 };
 
 /** A user as a rotation reads it: without what the tokens of a session do not need. */
-export type UserInTokens = Omit<User, 'locale'>;
+export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIdentities'>;
 
-export type ChangeableFields = ComparableFields & Pick<User, 'attributes' | 'locale'>;
+/** An address that was proven stays so until another proven one takes its place: what a first proof ends is ended once in the life of an account. */
+export type ChangeableFields = Omit<ComparableFields, 'emailVerifiedAt'> &
+  Pick<User, 'attributes' | 'locale' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
 
 export type ComparableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
+
+/** Whether a user has come from another system. A storage of one's own may know nothing of it. */
+export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>): boolean =>
+  (importedFactors ?? null) !== null;
+
+/** Whether an invitation to the address takes the account over: nobody has proven the address, and anybody can have registered with it. */
+export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 'importedFactors'>): boolean =>
+  user.emailVerifiedAt === null && user.disabledAt === null && !isImported(user);
 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'email' | 'createdAt' | 'updatedAt'>;
@@ -98,6 +112,8 @@ export const newUser = (input: {
   secondFactorAt: null,
   attributes: input.attributes ?? {},
   locale: input.locale ?? null,
+  importedFactors: null,
+  removedIdentities: null,
 });
 
 /** Names each public field, so that a new field is private by default. */

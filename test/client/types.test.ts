@@ -103,7 +103,9 @@ describe('the types of the client', () => {
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<v.InferInput<typeof AddressBody>>();
     expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof account.LocaleBody>>();
     expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof LinkBody>>();
-    expectTypeOf<{ password?: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof account.ShortDeleteAccountBody>>();
+    expectTypeOf<{ password?: Taken<'remove'>; code?: Taken<'remove'> }>().toEqualTypeOf<
+      v.InferInput<typeof account.ShortDeleteAccountBody>
+    >();
   });
 });
 

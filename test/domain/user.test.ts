@@ -19,6 +19,8 @@ describe('newUser', () => {
       secondFactorAt: null,
       attributes: {},
       locale: null,
+      importedFactors: null,
+      removedIdentities: null,
     });
   });
 });

@@ -39,10 +39,14 @@ const MAIL_CONTEXT = {
   templates: builtInTemplates,
 };
 
-const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
+const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };
+const ASSESSING = {
+  tokens: plainTokenSigner(),
+  replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
+  deviceBinding: 'enforce' as const,
+};
 const PREPARING = {
   ...RECORDING,
-  secrets,
   mailContext: MAIL_CONTEXT,
 };
 const writing = await loadWriting(PREPARING);
@@ -117,12 +121,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         return tokens.signRefresh({ claims, sessionId, rotation });
       });
       const presented = await Promise.all(signed);
-      const deps = {
-        ...RECORDING,
-        tokens,
-        replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
-        deviceBinding: 'enforce' as const,
-      };
+      const deps = { ...RECORDING, ...ASSESSING, tokens };
       const stoppingAfterAnEnd = (stop: () => Promise<void>): Transactions => ({
         run: (work) =>
           transactions.run((inside) => {
@@ -181,6 +180,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const reset = resetPassword({
         ...stores,
         ...PREPARING,
+        ...ASSESSING,
         transactions,
         hasher: plainPasswordHasher(),
         isCommonPassword: null,
@@ -228,7 +228,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
             return work({ ...inside, links: { ...inside.links, take } });
           }),
       });
-      const deps = { ...stores, ...PREPARING, hasher: plainPasswordHasher(), isCommonPassword: null };
+      const deps = { ...stores, ...PREPARING, ...ASSESSING, hasher: plainPasswordHasher(), isCommonPassword: null };
       await interleave(
         (stop) =>
           resetPassword({ ...deps, transactions: stopping(stop) })({ token, newPassword: 'a new correct horse' }),

@@ -36,7 +36,7 @@ const enrolled = async () => {
     sessions: await service.ports.sessions.listByUser(user.id, clock.now()),
     passkeys: await service.ports.passkeys.listByUser(user.id),
     factors: await service.ports.factors.listByUser(user.id),
-    codes: await service.ports.factors.countCodes(user.id),
+    codes: (await service.ports.factors.codesOf(user.id)).length,
   });
   const remove = (path: string) => service.http.delete(path).set('Authorization', `Bearer ${accessToken}`);
   return { key, post, remove, pending, stored };

@@ -1,4 +1,5 @@
 import { tellingStorage } from '../../src/adapters/records/storage.ts';
+import { reserveUndo } from '../../src/application/accounts/links.ts';
 import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
@@ -43,7 +44,9 @@ export const registeredAda = async (given: { readonly notices?: readonly Notice[
     purposes: async () => (await ofAda()).links.map(({ purpose }) => purpose).sort(),
     /** Sends a message about Ada. @returns the token of a link in it. */
     linkIn: async (draft: Omit<MessageDraft, 'userId'>, purpose: LinkPurpose): Promise<string> => {
-      await app.enqueue({ ...draft, userId: user.id });
+      const about = { id: user.id, email: draft.to };
+      const undo = purpose === 'factors-undo' ? { createdAt: await reserveUndo(app, app, about, []) } : {};
+      await app.enqueue({ ...draft, ...undo, userId: user.id });
       const mails = await app.sendAll();
       return tokenIn(mails.at(-1) ?? { text: 'nothing' }, purpose);
     },
@@ -65,7 +68,7 @@ const storedAbout = async (stores: Stores, userId: string, now: number) => ({
   messages: await stores.outbox.listByUser(userId),
   passkeys: await stores.passkeys.listByUser(userId),
   factors: await stores.factors.listByUser(userId),
-  recoveryCodes: await stores.factors.countCodes(userId),
+  recoveryCodes: (await stores.factors.codesOf(userId)).length,
   devices: await stores.devices.listByUser(userId, now),
 });
 

@@ -40,6 +40,8 @@ export const aUser = (given: Partial<User> = {}): User => {
     secondFactorAt: null,
     attributes: {},
     locale: null,
+    importedFactors: null,
+    removedIdentities: null,
     ...given,
   };
 };
@@ -90,6 +92,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   tokenHash: `hash of ${anId()}`,
   email: 'a.person@example.org',
   since: 0,
+  keeps: null,
   createdAt: NOW,
   expiresAt: NOW + DAY,
   ...given,

@@ -37,6 +37,14 @@ const newTable = (
     .addPrimaryKeyConstraint(`${table}_pkey`, key)
     .modifyEnd(tableOptions);
 
+/** That may be `null`. */
+const newColumn = (name: string, table: string, column: string, type: keyof Parts): Migration => ({
+  name,
+  async up({ schema }, { parts, prefix }) {
+    await schema.alterTable(`${prefix}${table}`).addColumn(column, parts[type]).execute();
+  },
+});
+
 /** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -83,12 +91,7 @@ export const MIGRATIONS: readonly Migration[] = [
       await schema.createIndex(`${table}_user`).on(table).columns(['user_id', 'id']).execute();
     },
   },
-  {
-    name: '1.1.0-notes',
-    async up({ schema }, { parts: { text }, prefix }) {
-      await schema.alterTable(`${prefix}events`).addColumn('note', text).execute();
-    },
-  },
+  newColumn('1.1.0-notes', 'events', 'note', 'text'),
   {
     name: '1.1.0-ended-sessions',
     async up({ schema }, { parts, prefix }) {
@@ -149,6 +152,9 @@ export const MIGRATIONS: readonly Migration[] = [
       for (const statement of search) await transaction.executeQuery(CompiledQuery.raw(statement));
     },
   },
+  newColumn('1.1.0-imported-factors', 'users', 'imported_factors', 'json'),
+  newColumn('1.1.0-removed-identities', 'users', 'removed_identities', 'json'),
+  newColumn('1.1.0-undo-by-ids', 'links', 'keeps', 'json'),
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {

@@ -25,7 +25,7 @@ export const factorRepositoryOver = (records: Records): FactorRepository => ({
     for (const hash of hashes) await records.insert('recoveryCodes', { userId, hash });
   },
   useCode: async (userId, hash) => (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null,
-  countCodes: async (userId) => (await records.list('recoveryCodes', { equal: { userId } })).length,
+  codesOf: async (userId) => (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash),
   async changeSecret({ id, userId }, { from, to }) {
     const changed = await changeRow(records, 'factors', { id, userId }, (row) =>
       row.secret === from ? { ...row, secret: to } : null,

@@ -95,7 +95,7 @@ export const sessionRepositoryOver = (
       change(key, (session) =>
         session.browserKey === null || session.browserKey === browserKey ? { ...session, browserKey } : null,
       ),
-    authenticate: (key, authenticated) => change(key, (session) => ({ ...session, ...authenticated })),
+    update: (key, changed) => change(key, (session) => ({ ...session, ...changed })),
     async end({ id, userId }) {
       await lockUser(userId);
       return (await removeRow(records, 'sessions', { id, userId })) !== null;

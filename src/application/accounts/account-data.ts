@@ -1,12 +1,12 @@
 import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type AccountEvent, EVENTS_KEPT, withoutName } from '../../domain/event.ts';
+import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type Caller, type LiveUserDeps, liveUser } from '../sessions/current-user.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -20,7 +20,7 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
     stores.passkeys.listByUser(user.id),
     stores.identities.listByUser(user.id),
     stores.factors.listByUser(user.id),
-    stores.factors.countCodes(user.id),
+    stores.factors.codesOf(user.id),
     stores.outbox.listByUser(user.id),
   ]);
   return {
@@ -67,7 +67,7 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
       lastUsedAt,
     })),
     factors: factors.map(({ id, createdAt, confirmedAt }) => ({ id, createdAt, confirmedAt })),
-    recoveryCodes: { left },
+    recoveryCodes: { left: left.length },
     messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
       id,
       kind,
@@ -83,7 +83,9 @@ export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user
 
 export type AccountData = Awaited<ReturnType<typeof accountData>>;
 
-export const userData = (user: User): Omit<User, 'passwordHash'> => ({
+export type UserData = Omit<User, 'passwordHash' | 'importedFactors' | 'removedIdentities'>;
+
+export const userData = (user: User): UserData => ({
   id: user.id,
   username: user.username,
   email: user.email,
@@ -119,26 +121,34 @@ const eventData = (event: AccountEvent): EventData => ({
   actor: event.actor,
 });
 
-export type ExportAccountDeps = Stores & { readonly clock: Clock };
+export type ExportAccountDeps = Stores & ChangeDeps & NoticeDeps;
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
 /**
- * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first.
+ * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first. The user is told: a thief would
+ * leave no other trace.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const exportAccount =
   (deps: ExportAccountDeps) =>
-  async (caller: Caller, cancellation = NEVER_CANCELLED) => {
+  async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
     cancellation.throwIfAborted();
-    return exported(deps, await liveUser(deps, caller));
+    const user = await deps.transactions.run(async (stores) => {
+      const locked = await lockedLiveUser(deps, stores, caller);
+      const kind = 'exported';
+      await record(deps, stores, origin, [{ userId: locked.id, kind, sessionId: caller.sessionId }]);
+      await notifyOfChange(deps, stores, { kind, user: locked, origin });
+      return locked;
+    });
+    return exported(deps, user);
   };
 
 /** The same, which an operator hands over to the user. @throws AppError DB_RECORD_NOT_FOUND */
-export const exportAccountAsOperator = (deps: ExportAccountDeps) => async (userId: string) =>
+export const exportAccountAsOperator = (deps: Stores & Pick<ExportAccountDeps, 'clock'>) => async (userId: string) =>
   exported(deps, await existingUser(deps, userId));
 
-const exported = async (deps: ExportAccountDeps, user: User) => {
+const exported = async (deps: Stores & Pick<ExportAccountDeps, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
   const events = (await eventsData(deps.events, user.id)).map(withoutName);

@@ -5,7 +5,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertPasswordAllowed, NO_PASSWORD, type PasswordRuleDeps } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import type { BeforeRegister } from '../ports/hooks.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
@@ -27,7 +27,7 @@ export type RegisterInput = {
   /** Without it, one is derived from the email. */
   readonly username?: string | undefined;
   readonly email: string;
-  /** Without it, the password is random: the user logs in in other ways, and may choose one by a link in a mail. */
+  /** Without it, the user logs in in other ways, and may choose one by a link in a mail. */
   readonly password?: string | undefined;
   readonly locales?: readonly string[];
   /** The token of an invitation. */
@@ -63,13 +63,13 @@ export type Applicant = {
  * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
  * invitation proves it, and so does a provider that says so.
  */
-export const applicantOf = (deps: ApplicantDeps, randomHash = randomPassword(deps)) => {
+export const applicantOf = (deps: ApplicantDeps) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
   return async (input: RegisterInput, invitation: Invitation | null = null): Promise<Applicant> => {
     const { username: chosen, email, password, locales = [] } = input;
     const locale = preferredLocale(locales, mailLocales);
     const attributes = await admitted(deps, input, locale, invitation);
-    const passwordHash = await (password === undefined ? randomHash() : hasher.hash(password));
+    const passwordHash = password === undefined ? NO_PASSWORD : await hasher.hash(password);
     const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
     const username = usernames.at(-1) ?? usernames[0];
     const now = clock.now();
@@ -93,21 +93,6 @@ const admitted = async (
   const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
   if (answer.decision === 'allow') return answer.attributes ?? {};
   throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
-};
-
-/** @returns a function that returns the hash of a password that nobody knows. The first call computes it. */
-export const randomPassword = ({
-  hasher,
-  secrets,
-}: Pick<ApplicantDeps, 'hasher' | 'secrets'>): (() => Promise<string>) => {
-  let computed: Promise<string> | undefined;
-  return () => {
-    computed ??= hasher.hash(secrets.random()).catch((error: unknown) => {
-      computed = undefined;
-      throw error;
-    });
-    return computed;
-  };
 };
 
 /** Stores an applicant under the first of the usernames that is free. Each try has a transaction of its own, which a taken name ends. */

@@ -4,14 +4,7 @@ import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { assertDomainAllowed, type RegistrationPolicy } from '../../domain/registration.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
-import {
-  comparePassword,
-  lockedUserWithPassword,
-  loginAttempts,
-  type RequestWithPassword,
-  type UserWithPasswordDeps,
-  userWithPassword,
-} from '../login/compare-password.ts';
+import { comparePassword, loginAttempts, type UserWithPasswordDeps } from '../login/compare-password.ts';
 import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -19,8 +12,9 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
+import { type EndWaysDeps, endWays } from './end-ways.ts';
 import {
-  assertNotReserved,
   findLink,
   invalidLink,
   type LinkDeps,
@@ -30,22 +24,22 @@ import {
   useLink,
   withdrawLinks,
 } from './links.ts';
-import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
 
 type DomainDeps = { readonly registration?: RegistrationPolicy };
 
-export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps & DomainDeps;
+export type RequestEmailChangeDeps = ConfirmOwnerDeps & ChangeDeps & DomainDeps;
 
-type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
+type EmailChange = Confirmation & { readonly email: string; readonly origin?: Origin };
 
 /** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
 const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to a new address of a user who knows the password, or has none and has just logged in. The address changes when the link is
+ * Sends a link to a new address of a user who knows the password, or has a code by mail. The address changes when the link is
  * confirmed. Whether the new address has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID,
+ * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_TOKEN_INVALID,
  *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
@@ -53,14 +47,14 @@ export const requestEmailChange =
   async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
     assertDomainAllowed(deps.registration, input.email);
-    const user = await userWithPassword(deps, input);
+    const { user, lock } = await confirmedOwner(deps, input);
     cancellation.throwIfAborted();
     const userId = user.id;
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
-      await lockedUserWithPassword(deps, stores, input, user);
+      await lock(stores);
       const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
@@ -83,7 +77,7 @@ type Preview = {
 export const previewEmailChange =
   (deps: PreviewEmailChangeDeps) =>
   async (token: string): Promise<Preview> => {
-    const { userId, email } = await findLink(deps, deps, 'email-change', token);
+    const { userId, email } = await findLink(deps, deps, token, 'email-change');
     const user = await deps.users.findById(userId);
     if (user === null || user.disabledAt !== null) throw invalidLink(NO_USER);
     const reservation = await reservationOf(deps, deps, userId);
@@ -95,12 +89,12 @@ export const previewEmailChange =
 
 export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
   ChangeDeps &
-  FirstProofDeps &
+  EndUnprovenDeps &
   PrepareSessionDeps &
   UserWithPasswordDeps &
   DomainDeps;
 
-type Confirmation = {
+type Confirming = {
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
@@ -121,9 +115,9 @@ type Confirmation = {
  */
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
-  async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
+  async (confirmation: Confirming, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
-    const link = await findLink(deps, deps, 'email-change', token);
+    const link = await findLink(deps, deps, token, 'email-change');
     const { userId, email } = link;
     // The rule may be newer than the link.
     assertDomainAllowed(deps.registration, email);
@@ -139,7 +133,7 @@ export const confirmEmailChange =
       if (before === null || user === null) throw invalidLink(NO_USER);
       await settleEmailChange(deps, stores, { before, user, origin });
       if (before.emailVerifiedAt === null && sessionId === null)
-        await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
+        await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
       return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, stated });
     });
   };
@@ -155,7 +149,7 @@ const PASSWORD_REQUIRED = {
 const assertOwner = async (
   deps: ConfirmEmailChangeDeps,
   { userId }: Link,
-  { session, password, networks = ['unknown'] }: Confirmation,
+  { session, password, networks = ['unknown'] }: Confirming,
 ): Promise<string | null> => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
@@ -170,20 +164,16 @@ const assertOwner = async (
   return null;
 };
 
-export type SettleEmailChangeDeps = NoticeDeps & LinkDeps;
+export type SettleEmailChangeDeps = NoticeDeps & LinkDeps & EndWaysDeps;
 
-/**
- * What follows a change of an address, in its transaction: the event, and the former address can take the account back and is told so.
- * @throws AppError AUTH_USER_DUPLICATE
- */
+/** What follows a change of an address, in its transaction: the event, and the former address can take the account back and is told so. */
 export const settleEmailChange = async (
   deps: SettleEmailChangeDeps,
   stores: Stores,
   { before, user, origin, keepsFormer = true }: EmailChanged,
 ): Promise<void> => {
   const { id: userId, email } = user;
-  await assertNotReserved(deps, stores, user);
-  await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
+  await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
   if (!keepsFormer) return;
   await releaseOrReserve(deps, stores, before, user);

@@ -5,14 +5,14 @@ import { lockedUserWithPassword, type UserWithPasswordDeps, userWithPassword } f
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
-import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
-import { withdrawLinks } from './links.ts';
+import { type EndWaysDeps, endWays } from './end-ways.ts';
 
 export type ChangePasswordDeps = ChangeDeps &
   NoticeDeps &
+  EndWaysDeps &
   UserWithPasswordDeps &
   PasswordRuleDeps &
   PrepareSessionDeps & { readonly users: UserRepository };
@@ -54,27 +54,23 @@ const storePassword = async (
   cancellation: Cancellation,
 ): Promise<TokenPair> => {
   const { id: userId } = user;
-  const isOfNewPassword = true;
   const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
   const stated = await statedFor(deps, { id: sessionId, userId }, { authentications });
   cancellation.throwIfAborted();
   try {
     return await deps.transactions.run(async (stores) => {
       await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
-      await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword, now: deps.clock.now() });
       await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
       await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
-      await endSessionsOf(deps, stores, userId, { reason: 'password-changed', origin, exceptId: sessionId });
-      // An attacker with the old password may have requested a new address, and could still open that link. A link that resets the password is in the
-      // owner's mailbox: somebody with the password must not end it.
-      await withdrawLinks(stores, userId, ['email-change']);
+      await endWays(deps, stores, 'password-changed', user, { origin, passwordHash, exceptId: sessionId });
       cancellation.throwIfAborted();
       const changed = (await stores.users.findById(userId)) ?? user;
       return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications, stated });
     });
   } catch (error) {
     // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.
-    const former = { passwordHash: user.passwordHash, isOfNewPassword, now: deps.clock.now(), replaces: passwordHash };
+    const now = deps.clock.now();
+    const former = { passwordHash: user.passwordHash, isOfNewPassword: true, now, replaces: passwordHash };
     await deps.users.setPasswordHash(userId, former).catch(() => undefined);
     throw error;
   }

@@ -1,32 +1,27 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import {
-  lockedUserWithPassword,
-  type RequestWithPassword,
-  type UserWithPasswordDeps,
-  userWithPassword,
-} from '../login/compare-password.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { type ChangeDeps, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
+import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
 
-type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
+type DeleteAccountDeps = ConfirmOwnerDeps & ChangeDeps;
 
-type Deletion = RequestWithPassword & { readonly origin?: Origin };
+type Deletion = Confirmation & { readonly origin?: Origin };
 
 /**
- * Removes a user who knows the password, or has none and has just logged in, with everything that is stored about them.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
+ * Removes a user who knows the password, or has a code by mail, with everything that is stored about them.
+ * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const deleteAccount =
   (deps: DeleteAccountDeps) =>
   async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
-    const user = await userWithPassword(deps, input);
+    const { lock } = await confirmedOwner(deps, input);
     cancellation.throwIfAborted();
     await deps.transactions.run(async (stores) => {
-      await lockedUserWithPassword(deps, stores, input, user);
-      await removeAccount(deps, stores, user.id, origin);
+      const { id } = await lock(stores);
+      await removeAccount(deps, stores, id, origin);
     });
   };
 

@@ -66,12 +66,14 @@ export const presenceOf = async (
 export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
   const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...given } = arrival;
   const now = deps.clock.now();
+  const apps = appSecrets.map((secret) => ({ id: deps.ids.next(), secret }));
   const user: User = {
     ...newUser({ ...given, username: await freeUsername(deps, stores, arrival), now }),
     createdAt: createdAt ?? now,
     emailVerifiedAt: isEmailVerified ? now : null,
     disabledAt: isDisabled ? now : null,
     secondFactorAt: appSecrets.length > 0 ? now : null,
+    importedFactors: apps.map(({ id }) => id),
   };
   const userId = user.id;
   await stores.users.add(user);
@@ -79,11 +81,11 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
     const verified = { ...identity, email, isEmailVerified: false };
     await stores.identities.add({ ...newIdentity(verified, { id: deps.ids.next(), userId, now }), lastUsedAt: null });
   }
-  for (const secret of appSecrets) {
+  for (const { id, secret } of apps) {
     const encrypted = deps.factorSecrets?.encrypt(secret, userId);
     if (encrypted === undefined) throw new RangeError('Without keys there are no authenticator apps.');
     const times = { lastStep: -1, createdAt: now, confirmedAt: now };
-    await stores.factors.add({ id: deps.ids.next(), userId, secret: encrypted, ...times });
+    await stores.factors.add({ id, userId, secret: encrypted, ...times });
   }
   return user;
 };

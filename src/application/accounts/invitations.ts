@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { INVITATION_LIFETIME, INVITATIONS_AT_MOST, type Invitation } from '../../domain/invitation.ts';
 import { assertMayRegister, type RegistrationPolicy } from '../../domain/registration.ts';
-import { canonicalEmail } from '../../domain/user.ts';
+import { canonicalEmail, isClaimable } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { InvitationRepository } from '../ports/invitation-repository.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
@@ -59,7 +59,7 @@ type Invited = {
 
 /**
  * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
- * @returns the invitation; or why there is none: the address has an account, or too many are open.
+ * @returns the invitation; or why there is none: the address has an account that somebody has proven, or too many are open.
  */
 export const invite =
   (deps: InviteDeps) =>
@@ -67,7 +67,8 @@ export const invite =
     deps.transactions.run(async (stores) => {
       const { clock, ids, secrets } = deps;
       const [email, createdAt] = [canonicalEmail(given), clock.now()];
-      if ((await stores.users.findByEmail(email)) !== null) return 'registered';
+      const holder = await stores.users.findByEmail(email);
+      if (holder !== null && !isClaimable(holder)) return 'registered';
       const isNew = (await stores.invitations.findByEmail(email, createdAt)) === null;
       const open = isNew ? await stores.invitations.list(createdAt, INVITATIONS_AT_MOST) : [];
       if (open.length >= INVITATIONS_AT_MOST) return 'too-many';

@@ -1,5 +1,5 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
+import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
 import type { MessageKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
@@ -12,16 +12,18 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 
 const NOT_LIVE = 'there is no such link any more';
 
-/** Finds the link of a token, without using it. @throws AppError AUTH_LINK_INVALID */
+/** Finds the link of a token that has one of the purposes, without using it. @throws AppError AUTH_LINK_INVALID */
 export const findLink = async (
   { secrets, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
-  purpose: LinkPurpose,
   token: string,
+  ...purposes: readonly LinkPurpose[]
 ): Promise<Link> => {
-  const link = await links.find(purpose, secrets.hashOf(token), clock.now());
-  if (link === null) throw invalidLink(NOT_LIVE);
-  return link;
+  for (const purpose of purposes) {
+    const link = await links.find(purpose, secrets.hashOf(token), clock.now());
+    if (link !== null) return link;
+  }
+  throw invalidLink(NOT_LIVE);
 };
 
 /**
@@ -43,6 +45,7 @@ const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-verification': 'email-verification',
   'not-me': 'email-verification',
   'email-change': 'email-change',
+  'confirmation-code': 'confirmation-code',
   'email-change-undo': 'email-changed',
 };
 
@@ -61,7 +64,7 @@ export const withdrawLinks = async (
   await links.removeOfUser(userId, purposes);
 };
 
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). */
+/** Whether an address is reserved for its former user, who can still take it back: from all who do not prove it (ADR 0010). */
 export const isReserved = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
@@ -114,23 +117,54 @@ export const removeUndos = async (
     await stores.links.take(undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/**
- * Reserves an address, with a link whose token nobody has. The mail to the address replaces it by a link that can be used. It undoes what a
- * link of a factor could have undone before the change, and everything if the address was never proven.
- */
-export const reserveAddress = async (
+type Undone = Pick<Stores, 'links' | 'passkeys' | 'factors' | 'identities'>;
+
+/** The ids of the ways into an account that an undo may have to leave. @param added not these */
+const waysNow = async ({ passkeys, factors, identities }: Undone, userId: string, added: readonly string[]) => {
+  const stored = [passkeys.listByUser(userId), factors.listByUser(userId), identities.listByUser(userId)] as const;
+  const ids = [...(await Promise.all(stored)).flat().map(({ id }) => id), ...(await factors.codesOf(userId))];
+  return ids.filter((id) => !added.includes(id));
+};
+
+type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
+
+/** Stores a link whose token nobody has: the mail to the address replaces it by one that can be used. */
+const reserveLink = async (
   { secrets, clock }: LinkDeps,
-  { links }: Pick<Stores, 'links'>,
-  { id: userId, email, emailVerifiedAt }: Pick<User, 'id' | 'email' | 'emailVerifiedAt'>,
-): Promise<void> => {
-  const now = clock.now();
-  const link: Omit<Link, 'tokenHash'> = {
-    userId,
-    purpose: 'email-change-undo',
-    email,
-    since: emailVerifiedAt === null ? 0 : now - UNDO_LIFETIME,
-    createdAt: now,
-    expiresAt: now + UNDO_LIFETIME,
-  };
-  await links.put({ ...link, tokenHash: secrets.hashOf(secrets.random()) });
+  { links }: Undone,
+  { id: userId, email }: Owner,
+  undo: Undo,
+) => {
+  const createdAt = clock.now();
+  const tokenHash = secrets.hashOf(secrets.random());
+  await links.put({ ...undo, userId, email, tokenHash, createdAt, expiresAt: createdAt + UNDO_LIFETIME });
+};
+
+type Owner = Pick<User, 'id' | 'email'>;
+
+/**
+ * Reserves what the mail about a change of the ways into an account can undo: the change, and all that comes after it. Of many, the first ones
+ * stay, since each undoes all that came after it. In a transaction that has locked the user.
+ * @param added what the change has added. @returns the number of the link (`Link.since`).
+ */
+export const reserveUndo = async (deps: LinkDeps, stores: Undone, user: Owner, added: readonly string[]) => {
+  const undos = await undosOf(deps, stores, user.id);
+  const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
+  const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
+  if (earlier.length < FACTOR_UNDOS_KEPT)
+    await reserveLink(deps, stores, user, {
+      ...{ purpose: 'factors-undo', since, keeps: await waysNow(stores, user.id, added) },
+    });
+  return since;
+};
+
+/**
+ * Reserves an address that its user gives up. Its undo reaches as far as that of the first change before, and to everything if nobody had proven
+ * the address.
+ */
+export const reserveAddress = async (deps: LinkDeps, stores: Undone, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
+  const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
+  const [first = { since: 0, keeps: await waysNow(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
+  const { since, keeps } = user.emailVerifiedAt === null ? { since: 0, keeps: null } : first;
+  await reserveLink(deps, stores, user, { purpose: 'email-change-undo', since, keeps });
 };

@@ -13,7 +13,6 @@ import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
-import { randomPassword } from './applicant.ts';
 import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 
 export type LoginByCodeDeps = LoginDeps & ProveAddressDeps & Pick<Stores, 'outbox' | 'used'>;
@@ -62,9 +61,9 @@ type CodeLogin = {
  * proves the address. An account that does not exist takes as long as one with another code.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
  */
-export const logInWithCode = (deps: LoginByCodeDeps) => {
-  const randomPasswordHash = randomPassword(deps);
-  return async (input: CodeLogin, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
+export const logInWithCode =
+  (deps: LoginByCodeDeps) =>
+  async (input: CodeLogin, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], locales = [] } = input;
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, refreshTokens);
@@ -72,11 +71,11 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
     if (asked === null) throw invalidCode('the browser has asked for no code, or it has expired');
     const found = await findByAccount(deps, asked.account);
     const guessed = await guessCode(deps, asked, found, input.code).catch(reportRefusal(deps, found, origin));
-    const randomHash = guessed.owner.emailVerifiedAt === null ? await randomPasswordHash() : null;
+    const { owner } = guessed;
     const now = deps.clock.now();
-    const user = randomHash === null ? guessed.owner : { ...guessed.owner, emailVerifiedAt: now };
+    const user = { ...owner, emailVerifiedAt: owner.emailVerifiedAt ?? now };
     assertMayLogIn(deps, user);
-    const devices = randomHash === null ? (input.rememberedDevices ?? []) : [];
+    const devices = owner.emailVerifiedAt === null ? [] : (input.rememberedDevices ?? []);
     const rememberedDeviceId = await rememberedDevice(deps, user, devices);
     const authentications = [{ method: 'mail-code', at: now }] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
@@ -86,8 +85,7 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
       if (locked?.email !== user.email || locked.passwordChangedAt !== user.passwordChangedAt)
         throw invalidCode('the user was deleted, or has another address or password');
       await useCodes(stores, asked, guessed.code);
-      const isProven = randomHash === null || locked.emailVerifiedAt !== null;
-      const current = isProven ? locked : await proveAddress(deps, stores, locked, { randomHash, locales, origin });
+      const current = await proveAddress(deps, stores, locked, { verified, locales, origin });
       assertMayLogIn(deps, current);
       if (needsSecondFactor(deps, current) && rememberedDeviceId === null)
         return { pendingLogin: newPendingLogin(deps, current, 'mail-code') };
@@ -97,4 +95,3 @@ export const logInWithCode = (deps: LoginByCodeDeps) => {
       return opened;
     });
   };
-};

@@ -4,31 +4,30 @@ import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import { attemptKeys } from '../login/compare-password.ts';
-import { type FactorNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { type ChangeNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
 import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
-import { forgetDevice, forgetDevices } from '../sessions/remember-device.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
+import { forgetDevice } from '../sessions/remember-device.ts';
+import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
-import { type RemovedFactors, removeFactors } from './remove-added.ts';
+import { blockIdentities, type EndedWays, type EndWaysDeps, endWays } from './end-ways.ts';
+import type { LinkDeps } from './links.ts';
 
 /**
  * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND
  * @returns whether it was not disabled before, and how many sessions have ended.
  */
 export const disableAccount =
-  (deps: ChangeDeps) =>
+  (deps: ChangeDeps & EndWaysDeps) =>
   (userId: string, origin: Origin, note: string | null = null) =>
     deps.transactions.run(async (stores) => {
-      const now = deps.clock.now();
-      const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
-      const changed = disabled !== null;
-      if (!changed) await existingUser(stores, userId);
+      const user = await lockedUser(stores, userId);
+      const [now, changed] = [deps.clock.now(), user.disabledAt === null];
+      if (changed) await stores.users.update(userId, { disabledAt: now, now });
       if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled', note }]);
-      const endedSessions = await endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note });
-      return { changed, endedSessions };
+      const { sessions } = await endWays(deps, stores, 'disabled', user, { origin, note });
+      return { changed, endedSessions: sessions };
     });
 
 /** Enables an account. @returns whether it was disabled. @throws AppError DB_RECORD_NOT_FOUND */
@@ -79,14 +78,15 @@ export const endSessionAsOperator =
 
 /** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. @throws AppError DB_RECORD_NOT_FOUND */
 export const unlinkIdentityAsOperator =
-  (deps: ChangeDeps & NoticeDeps) =>
+  (deps: ChangeDeps & NoticeDeps & EndWaysDeps) =>
   (userId: string, id: string, origin: Origin): Promise<void> =>
     deps.transactions.run(async (stores) => {
-      const user = await stores.users.lock(userId);
-      if (user === null || (await stores.identities.remove({ id, userId })) === null)
-        throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      const user = await lockedUser(stores, userId);
+      const removed = await stores.identities.remove({ id, userId });
+      if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      await blockIdentities(deps, stores, userId, [removed]);
       await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked' }]);
-      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin });
+      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
     });
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. @throws AppError DB_RECORD_NOT_FOUND */
@@ -106,26 +106,24 @@ export const unlockAccount =
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const removeFactorsAsOperator =
-  (deps: ChangeDeps & NoticeDeps) =>
-  (userId: string, origin: Origin): Promise<RemovedFactors> =>
+  (deps: ChangeDeps & NoticeDeps & EndWaysDeps) =>
+  (userId: string, origin: Origin): Promise<Omit<EndedWays, 'sessions'>> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
-      const removed = await removeFactors(deps, stores, user, { since: 0, origin });
-      await forgetDevices(deps, stores, userId, { reason: 'operator', origin });
-      const kinds: FactorNotice[] = [
+      const { sessions: _, ...removed } = await endWays(deps, stores, 'factors-removed', user, { origin });
+      const kinds: ChangeNotice[] = [
         ...(removed.apps > 0 ? (['second-factor-removed'] as const) : []),
         ...(removed.passkeys > 0 ? (['passkey-removed'] as const) : []),
       ];
-      // Each mail has a link for its own time.
-      for (const [at, kind] of kinds.entries())
-        await notifyOfChange(deps, stores, { kind, user, origin, at: deps.clock.now() - at });
+      for (const kind of kinds) await notifyOfChange(deps, stores, { kind, user, origin, added: [] });
       return removed;
     });
 
-export type MakeResetLinkDeps = ChangeDeps & { readonly secrets: RandomSecrets };
+export type MakeResetLinkDeps = ChangeDeps & LinkDeps;
 
 /**
- * Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. Only the hash of its token is stored.
+ * Makes a link that sets a new password, which an operator gives to the user. It proves no address, since nobody knows to whom it was given. Only the
+ * hash of its token is stored.
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const makeResetLink =
@@ -134,14 +132,24 @@ export const makeResetLink =
     const createdAt = deps.clock.now();
     const expiresAt = createdAt + RESET_LIFETIME;
     const token = deps.secrets.random();
-    const tokenHash = deps.secrets.hashOf(token);
+    const link = { userId, email, tokenHash: deps.secrets.hashOf(token), since: 0, keeps: null, createdAt, expiresAt };
     await deps.transactions.run(async (stores) => {
       await lockedUser(stores, userId);
-      await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, since: 0, createdAt, expiresAt });
-      await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
+      await stores.links.put({ ...link, purpose: 'handed-over' });
+      await record(deps, stores, origin, [{ userId, kind: 'password-link-handed-over' }]);
     });
     return { token, expiresAt };
   };
+
+/** Mails such a link to the address of the account. @throws AppError DB_RECORD_NOT_FOUND */
+export const mailResetLink =
+  (deps: ChangeDeps) =>
+  ({ id: userId, email: to }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      await lockedUser(stores, userId);
+      await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
+      await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to }]);
+    });
 
 /** Takes what operators did in other processes: the audit log has the events of every transaction. @returns how many events. */
 export const logOperated =

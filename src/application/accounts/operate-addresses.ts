@@ -1,15 +1,16 @@
 import type { Attributes } from '../../domain/attributes.ts';
 import type { Origin } from '../../domain/event.ts';
-import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { lockedUser } from './account-data.ts';
 import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
+import { endWays } from './end-ways.ts';
 import { freeUsername } from './import-user.ts';
-import { assertNotReserved, removeUndos } from './links.ts';
-import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+import { removeUndos } from './links.ts';
+import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
 
-export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & FirstProofDeps;
+export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & EndUnprovenDeps;
 
 type NewAccount = {
   readonly email: string;
@@ -24,7 +25,8 @@ type NewAccount = {
 };
 
 /**
- * Stores an account without a password. Who may register does not matter, and no hook is asked: an operator decides.
+ * Stores an account without a password. Who may register does not matter, nor for whom the address is reserved, and no hook is asked: an operator
+ * decides.
  * @throws AppError AUTH_USER_DUPLICATE
  */
 export const createAccount =
@@ -33,54 +35,52 @@ export const createAccount =
     deps.transactions.run(async (stores) => {
       const [email, now] = [canonicalEmail(given), deps.clock.now()];
       const user = newUser({
-        ...{ id: deps.ids.next(), email, passwordHash: UNKNOWN_PASSWORD, attributes, locale, now },
+        ...{ id: deps.ids.next(), email, passwordHash: NO_PASSWORD, attributes, locale, now },
         username: username ?? (await freeUsername(deps, stores, { username, email })),
         emailVerifiedAt: isProven ? now : null,
       });
       await stores.users.add(user);
-      await assertNotReserved(deps, stores, user);
       await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
       if (sendsLink) await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId: user.id, to: email }]);
       return user;
     });
 
 type GivenAddress = Pick<NewAccount, 'email' | 'isProven'> & {
-  /** Whether an address that is not proven gets a mail with a link that proves it. */
-  readonly sendsLink: boolean;
-  /** Whether no former address can take the account back: somebody else had taken it over. Default: false. */
-  readonly withoutUndo?: boolean;
+  /** Whether somebody else had taken the account over, which goes back to its owner. Default: false. */
+  readonly isReturned?: boolean;
 };
 
 /**
- * Gives an account another address. A former one that was proven is told so, and can take the account back for a week; one that nobody has
- * proven may be a stranger's, whose links end.
- * @returns whether it is another one. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
+ * Gives an account another address. One that the operator does not know to be the user's waits until its link is used, as when the user asks for it:
+ * it may be mistyped. A former one that was proven is told of another one, and can take the account back for a week. If the account is returned,
+ * nothing of who had it is left, and the owner gets a link that sets a password.
+ * @returns whether it is another one now. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
  */
 export const setEmail =
   (deps: OperateAddressesDeps) =>
-  (
-    userId: string,
-    { email: given, isProven, sendsLink, withoutUndo = false }: GivenAddress,
-    origin: Origin,
-  ): Promise<boolean> =>
+  (userId: string, { email: given, isProven, isReturned = false }: GivenAddress, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedUser(stores, userId);
-      if (withoutUndo) await removeUndos(deps, stores, userId, () => true);
       const [email, now] = [canonicalEmail(given), deps.clock.now()];
-      if (email === before.email) return false;
-      const emailVerifiedAt = isProven ? now : null;
-      const user = (await stores.users.update(userId, { email, emailVerifiedAt, now })) ?? before;
-      const keepsFormer = before.emailVerifiedAt !== null && !withoutUndo;
-      await settleEmailChange(deps, stores, { before, user, origin, keepsFormer });
-      if (!keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
-      if (isProven && before.emailVerifiedAt === null)
-        await removeAddedBeforeProof(deps, stores, user, {
-          reason: 'address-proven',
-          origin,
-          locales: localesOf(user),
-        });
-      if (!isProven && sendsLink) await enqueue(deps, stores, origin, [verification(user)]);
-      return true;
+      if (!isProven && !isReturned) {
+        if (email === before.email) return false;
+        await record(deps, stores, origin, [{ userId, kind: 'email-change-requested' }]);
+        await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to: email }]);
+        return false;
+      }
+      const isOther = email !== before.email;
+      const user = isOther
+        ? ((await stores.users.update(userId, { email, emailVerifiedAt: now, now })) ?? before)
+        : before;
+      const keepsFormer = before.emailVerifiedAt !== null && !isReturned;
+      if (isOther) await settleEmailChange(deps, stores, { before, user, origin, keepsFormer });
+      if (isOther && !keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
+      if (isOther && before.emailVerifiedAt === null)
+        await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales: localesOf(user) });
+      if (!isReturned) return isOther;
+      await endWays(deps, stores, 'returned', user, { origin });
+      await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to: email }]);
+      return isOther;
     });
 
 /** An operator knows of no other language. */
@@ -101,7 +101,7 @@ export const proveAddressAsOperator =
       const now = deps.clock.now();
       await stores.users.update(userId, { emailVerifiedAt: now, now });
       await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-      await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales: localesOf(user) });
+      await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales: localesOf(user) });
       return true;
     });
 

@@ -11,14 +11,16 @@ import { type ChangeDeps, record } from '../use-case.ts';
  * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeUsername =
-  (deps: ChangeDeps) =>
+  (deps: ChangeDeps & NoticeDeps) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.username === username) return publicUser(before);
       const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      await record(deps, stores, origin, [{ userId: before.id, kind: 'username-changed' }]);
+      const kind = 'username-changed';
+      await record(deps, stores, origin, [{ userId: before.id, kind }]);
+      await notifyOfChange(deps, stores, { kind, user: before, origin });
       return publicUser(changed);
     });
 

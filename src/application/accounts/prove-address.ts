@@ -1,35 +1,78 @@
 import type { Origin } from '../../domain/event.ts';
+import { preferredLocale } from '../../domain/locale.ts';
+import { isHash } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import type { NoticeDeps } from '../notices.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
+import { type AssessTokensDeps, assessTokens } from '../sessions/tokens.ts';
 import { enqueue, record } from '../use-case.ts';
-import { type FirstProofDeps, removeAddedBeforeProof } from './remove-added.ts';
+import { type EndWaysDeps, endWays } from './end-ways.ts';
+import { removeUndos } from './links.ts';
 
-export type ProveAddressDeps = FirstProofDeps & NoticeDeps;
+export type EndUnprovenDeps = EndWaysDeps & { readonly mailLocales?: readonly string[] | undefined };
+
+export type ProveAddressDeps = EndUnprovenDeps & NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 
 type Proof = {
-  /** Of a password that nobody knows. */
-  readonly randomHash: string;
-  readonly locales: readonly string[];
   readonly origin: Origin;
+  /** The languages of who proves it. */
+  readonly locales: readonly string[];
+  /** Whether who proves it has shown the password, sets another one, or was told in a mail whose account it is. Default: none of these. */
+  readonly isPasswordShown?: boolean;
+  /** The refresh tokens of the browser that proves it. */
+  readonly verified?: readonly RefreshToken[];
 };
 
 /**
- * Marks the address of a user who logs in as verified. Anybody can have registered with it before, so the password goes with all that was
- * added to the account, and the owner is told. In a transaction that has locked the user. @returns the user as stored now.
+ * Marks the address of a user as proven, if it was not. Anybody can have registered with it before, so what was added to the account goes; not if the
+ * proof comes from a session of the account, whose user then has both, the account and the mailbox. In a transaction that has locked the user.
+ * @returns the user as stored now.
  */
 export const proveAddress = async (
   deps: ProveAddressDeps,
   stores: Stores,
   user: User,
-  { randomHash: passwordHash, locales, origin }: Proof,
+  { verified = [], ...proof }: Proof,
 ): Promise<User> => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
-  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-  await stores.users.update(userId, { emailVerifiedAt: now, now });
-  await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-  await removeAddedBeforeProof(deps, stores, user, { reason: 'address-proven', origin, locales });
-  if (deps.notices?.has('password')) await enqueue(deps, stores, origin, [{ kind: 'password-removed', userId, to }]);
-  return (await stores.users.lock(userId)) ?? user;
+  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
+  if (proven === null) return user;
+  await record(deps, stores, proof.origin, [{ userId, kind: 'email-verified' }]);
+  if (await hasSession(deps, stores, userId, verified)) return proven;
+  await endUnproven(deps, stores, proven, proof);
+  const losesPassword = proof.isPasswordShown !== true && isHash(user.passwordHash);
+  if (losesPassword && deps.notices?.has('password'))
+    await enqueue(deps, stores, proof.origin, [{ kind: 'password-removed', userId, to }]);
+  return (await stores.users.lock(userId)) ?? proven;
+};
+
+/** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
+const hasSession = async (
+  deps: ProveAddressDeps,
+  { sessions }: Pick<Stores, 'sessions'>,
+  userId: string,
+  verified: readonly RefreshToken[],
+): Promise<boolean> => {
+  const own = verified.filter(({ claims }) => claims.sub === userId);
+  const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);
+  return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
+};
+
+/** Ends what was added to an account before its address was proven, with its language. What was imported belongs to its owner. */
+export const endUnproven = async (
+  deps: EndUnprovenDeps,
+  stores: Stores,
+  user: User,
+  { origin, locales, isPasswordShown = false }: Omit<Proof, 'verified'>,
+): Promise<void> => {
+  const { id: userId, importedFactors } = user;
+  const leaves = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;
+  await endWays(deps, stores, 'address-proven', user, { origin, isPasswordShown, leaves });
+  await removeUndos(deps, stores, userId, ({ email }) => email === user.email);
+  const locale = preferredLocale(locales, deps.mailLocales ?? []);
+  if (locale === user.locale) return;
+  await stores.users.update(userId, { locale, now: deps.clock.now() });
+  await record(deps, stores, origin, [{ userId, kind: 'locale-changed' }]);
 };

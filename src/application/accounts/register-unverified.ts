@@ -1,9 +1,10 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
+import { isImported, type User } from '../../domain/user.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
-import { applicantOf, assertAllowed, type RegisterInput, randomPassword } from './applicant.ts';
+import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
 import { assertNotReserved, isReserved } from './links.ts';
 import type { RegisterDeps } from './register.ts';
 
@@ -14,7 +15,6 @@ const PADDING = 100;
 
 type Registration = {
   readonly user: User;
-  readonly randomHash: string;
   readonly origin: Origin;
 };
 
@@ -26,15 +26,13 @@ type Registration = {
  *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
-  const randomPasswordHash = randomPassword(deps);
-  const applicant = applicantOf(deps, randomPasswordHash);
+  const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     await assertAllowed(deps, input);
-    const randomHash = await randomPasswordHash();
     const { user } = await applicant(input);
     cancellation.throwIfAborted();
-    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, randomHash, origin }));
+    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, origin }));
   };
 };
 
@@ -50,11 +48,11 @@ const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Regist
 
 class ConcurrentRegistration extends Error {}
 
-const store = (deps: RegisterUnverifiedDeps, { user, randomHash, origin }: Registration): Promise<void> =>
+const store = (deps: RegisterUnverifiedDeps, { user, origin }: Registration): Promise<void> =>
   deps.transactions.run(async (stores) => {
     if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
-    if (owner !== null) await notifyOwner(deps, stores, { owner, randomHash, origin });
+    if (owner !== null) await notifyOwner(deps, stores, owner, origin);
     else if (!(await isReserved(deps, stores, user))) await add(deps, stores, user, origin);
   });
 
@@ -69,25 +67,23 @@ const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, ori
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
 };
 
-type TakenAddress = Pick<Registration, 'randomHash' | 'origin'> & { readonly owner: User };
-
 const MAILS_PER_PERIOD = 5;
 const PERIOD = 86_400_000;
 
 /**
  * Notifies the owner of an address that somebody tried to register with it. If the address is not verified, either registration may be
- * the owner's. Then the password of the account is replaced by a random one, and the owner sets a new one by mail.
+ * the owner's. Then the account loses its password, and the owner sets a new one by mail. An import was no stranger's registration.
  */
 const notifyOwner = async (
   deps: RegisterUnverifiedDeps,
   stores: Stores,
-  { owner: { id: userId, email }, randomHash: passwordHash, origin }: TakenAddress,
+  { id: userId, email }: User,
+  origin: Origin,
 ): Promise<void> => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
-  if (unverified !== null) {
-    await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
-  }
+  if (unverified !== null && !isImported(unverified))
+    await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
   const earlier = await stores.events.countSince(userId, 'registration-refused', now - PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);

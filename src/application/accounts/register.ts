@@ -1,8 +1,8 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
-import type { User } from '../../domain/user.ts';
+import { isClaimable, type User } from '../../domain/user.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -11,6 +11,7 @@ import { type OpenedSession, type PrepareSessionDeps, prepareSession, storeSessi
 import { NOTHING_PRESENTED, type ProveDeviceDeps, provenKeys } from '../sessions/prove-device.ts';
 import { type Cancellation, type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
+  type Applicant,
   type ApplicantDeps,
   applicantOf,
   assertAllowed,
@@ -21,10 +22,12 @@ import {
 import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
 import { assertNotReserved } from './links.ts';
+import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 import { storeIdentity } from './store-identity.ts';
 
 export type RegisterDeps = ChangeDeps &
   ApplicantDeps &
+  ProveAddressDeps &
   MayLogInDeps &
   ProveDeviceDeps &
   PrepareSessionDeps & {
@@ -45,14 +48,14 @@ export const register = (deps: RegisterDeps) => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
-    const applied = await applicant(input, invitation);
+    const { holder, applied } = await overHolder(deps, invitation, await applicant(input, invitation));
     cancellation.throwIfAborted();
-    const now = applied.user.createdAt;
+    const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
     return underFreeUsername(deps.users, applied, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-      await store(deps, { user, invitation, identity, origin, cancellation }, (stores) =>
+      await store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         storeSession(deps, stores, session, { kind: 'registered', user, origin }),
       );
       return opened;
@@ -71,9 +74,9 @@ export const registerPending = (deps: RegisterPendingDeps) => {
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await assertAllowed(deps, input);
-    const applied = await applicant(input, invitation);
+    const { holder, applied } = await overHolder(deps, invitation, await applicant(input, invitation));
     await underFreeUsername(deps.users, applied, (user) =>
-      store(deps, { user, invitation, identity, origin, cancellation }, (stores) =>
+      store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
     );
@@ -82,8 +85,33 @@ export const registerPending = (deps: RegisterPendingDeps) => {
   };
 };
 
+/** The account of a stranger at the address of an invitation, which the invited user takes over: with its id, and what it has of the applicant's. */
+const overHolder = async (
+  { users }: RegisterDeps,
+  invitation: Invitation | null,
+  { user, usernames }: Applicant,
+): Promise<{ readonly holder: User | null; readonly applied: Applicant }> => {
+  const found = invitation === null ? null : await users.findByEmail(invitation.email);
+  if (found === null || !isClaimable(found)) return { holder: null, applied: { user, usernames } };
+  const { id, createdAt } = found;
+  return { holder: found, applied: { user: { ...user, id, createdAt }, usernames } };
+};
+
+/** As the first proof of the address does. @throws AppError AUTH_USER_DUPLICATE */
+const takeOver = async (deps: RegisterDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+  const { id, username, passwordHash, attributes, locale } = user;
+  const locked = await stores.users.lock(id);
+  if (locked?.email !== user.email || !isClaimable(locked)) throw duplicateUser('email', 'it was proven meanwhile');
+  const locales = locale === null ? [] : [locale];
+  await proveAddress(deps, stores, locked, { isPasswordShown: true, origin, locales });
+  const now = deps.clock.now();
+  await stores.users.setPasswordHash(id, { passwordHash, isOfNewPassword: true, now });
+  await stores.users.update(id, { username, attributes, now });
+};
+
 type Registration = {
   readonly user: User;
+  readonly holder: User | null;
   readonly invitation: Invitation | null;
   readonly identity: VerifiedIdentity | undefined;
   readonly origin: Origin;
@@ -93,7 +121,7 @@ type Registration = {
 /** @param complete stores what belongs to the registration, in its transaction. */
 const store = async (
   deps: RegisterDeps,
-  { user, invitation, identity, origin, cancellation }: Registration,
+  { user, holder, invitation, identity, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
 ): Promise<void> => {
   const { transactions, emailVerification = 'off' } = deps;
@@ -101,19 +129,20 @@ const store = async (
   try {
     await transactions.run(async (stores) => {
       if (invitation !== null) await useInvitation(deps, stores, invitation);
-      await stores.users.add(user);
+      const isProven = user.emailVerifiedAt !== null;
+      await (holder === null ? stores.users.add(user) : takeOver(deps, stores, user, origin));
       cancellation.throwIfAborted();
-      await assertNotReserved(deps, stores, user);
+      if (!isProven) await assertNotReserved(deps, stores, user);
       await complete(stores);
       if (identity !== undefined) await storeIdentity(deps, stores, identity, user, origin);
-      const isProven = user.emailVerifiedAt !== null;
-      if (isProven) await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
+      if (isProven && holder === null)
+        await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
       if (isProven || emailVerification === 'off') return;
       await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (!isRefused(error)) await undoIfPossible(deps, user, invitation, origin);
+    if (holder === null && !isRefused(error)) await undoIfPossible(deps, user, invitation, origin);
     throw error;
   }
 };

@@ -9,6 +9,10 @@ import { type RecordDeps, record } from '../use-case.ts';
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 
+/** The address has an account with another way in. Who logs in to it in the same browser links the identity by that. */
+export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
+export const NOT_LINKED = 'the account has another way in';
+
 /**
  * Links an identity to a user, in a transaction that has locked or added the user.
  * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.

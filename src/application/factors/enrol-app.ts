@@ -48,6 +48,8 @@ export const addApp = async (
 type Enrolment = {
   /** As stored in this transaction, which has locked the user and used the first code. */
   readonly user: User;
+  /** What is added. */
+  readonly appIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;
 };
@@ -56,14 +58,16 @@ type Enrolment = {
 export const enrol = async (
   deps: EnrolAppDeps,
   stores: Stores,
-  { user, sessionId, origin }: Enrolment,
+  { user, appIds, sessionId, origin }: Enrolment,
 ): Promise<string[]> => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
-  const confirmations = (await stores.factors.listByUser(user.id)).map(({ confirmedAt }) => confirmedAt ?? 0);
-  await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, at: Math.max(...confirmations) });
-  return (await stores.factors.countCodes(user.id)) > 0 ? [] : replaceCodes(deps, stores, user.id);
+  const hasCodes = (await stores.factors.codesOf(user.id)).length > 0;
+  const codes = hasCodes ? [] : await replaceCodes(deps, stores, user.id);
+  const added = [...appIds, ...(hasCodes ? [] : await stores.factors.codesOf(user.id))];
+  await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, added });
+  return codes;
 };
 
 /** In a transaction that has locked the user. @returns the new recovery codes. */

@@ -50,7 +50,7 @@ export const showPendingLogin =
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     const [factors, codes, passkeys] = await Promise.all([
       deps.factors.listByUser(user.id),
-      deps.factors.countCodes(user.id),
+      deps.factors.codesOf(user.id),
       deps.passkeys.listByUser(user.id),
     ]);
     const hasApp = deps.secrets.factors !== null && factors.some(isConfirmed);
@@ -58,7 +58,7 @@ export const showPendingLogin =
     return {
       methods: [
         ...(hasApp ? (['totp'] as const) : []),
-        ...(codes > 0 ? (['recovery-code'] as const) : []),
+        ...(codes.length > 0 ? (['recovery-code'] as const) : []),
         ...(hasPasskey ? (['passkey'] as const) : []),
       ],
       enrol: await mayEnrol(deps, deps.passkeys, user),
@@ -164,7 +164,9 @@ const store = (
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);
     await verifiedFactor.use(stores);
-    const recoveryCodes = enrols ? await enrol(deps, stores, { user, sessionId: session.id, origin }) : null;
+    const appIds = enrols ? (await stores.factors.listByUser(user.id)).map(({ id }) => id) : [];
+    const enrolment = { user, appIds, sessionId: session.id, origin };
+    const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
     await storeLogin(deps, stores, { user, ...login });
     const remembers = texts !== null && (enrols || user.secondFactorAt !== null);
     const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user, texts, origin }) : null;

@@ -33,8 +33,8 @@ export const listFactors =
   (deps: ManageFactorsDeps) =>
   async (caller: Caller): Promise<ListedFactors> => {
     const { id } = await liveUser(deps, caller);
-    const [factors, recoveryCodes] = await Promise.all([deps.factors.listByUser(id), deps.factors.countCodes(id)]);
-    return { apps: factors.filter(isConfirmed), recoveryCodes };
+    const [factors, codes] = await Promise.all([deps.factors.listByUser(id), deps.factors.codesOf(id)]);
+    return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
   };
 
 /**
@@ -75,7 +75,7 @@ export const confirmApp =
       const { sessionId } = caller;
       const key = { id: sessionId, userId: locked.id };
       await raiseSession(deps, stores, key, [{ method: 'totp', at: deps.clock.now() }], origin);
-      return enrol(deps, stores, { user: locked, sessionId, origin });
+      return enrol(deps, stores, { user: locked, appIds: [id], sessionId, origin });
     });
   };
 
@@ -89,12 +89,15 @@ export const makeRecoveryCodes =
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null) throw noSuchFactor();
-      // The link in the mail undoes what happened from then on, by the event, which must not be earlier.
-      const at = deps.clock.now();
       const codes = await replaceCodes(deps, stores, user.id);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'recovery-codes-made', user, origin, at });
+      await notifyOfChange(deps, stores, {
+        kind: 'recovery-codes-made',
+        user,
+        origin,
+        added: await stores.factors.codesOf(user.id),
+      });
       return codes;
     });
 
@@ -115,7 +118,7 @@ export const removeApp =
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin });
+      await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin, added: [] });
     });
 
 const endSecondFactor = async (

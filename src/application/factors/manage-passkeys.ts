@@ -76,7 +76,7 @@ export const addPasskey =
       await useChallenge(stores, challenge);
       await stores.passkeys.add(passkey);
       await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, at: passkey.createdAt });
+      await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, added: [passkey.id] });
     });
     return listed(passkey);
   };
@@ -138,7 +138,7 @@ export const removePasskey =
       const removed = await stores.passkeys.remove({ id, userId });
       if (removed === null) throw noSuchPasskey();
       await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin });
+      await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin, added: [] });
       const left = await stores.passkeys.listByUser(userId);
       return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
     });

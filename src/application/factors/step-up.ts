@@ -121,7 +121,7 @@ export const raiseSession = async (
   const session = await stores.sessions.find(key);
   if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
   const authenticated = authenticatedBy(authentications, session);
-  await stores.sessions.authenticate(key, authenticated);
+  await stores.sessions.update(key, authenticated);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
   return authenticated;
 };

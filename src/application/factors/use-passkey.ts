@@ -100,7 +100,7 @@ const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { rea
  */
 export const usePasskey = async (
   deps: NoticeDeps,
-  stores: Pick<Stores, 'used' | 'passkeys' | 'events' | 'outbox'>,
+  stores: Stores,
   { passkey, use, challenge }: VerifiedPasskey,
   { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
 ): Promise<void> => {

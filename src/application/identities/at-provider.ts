@@ -1,9 +1,12 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { isIdentityKey } from '../../domain/identity.ts';
+import type { Origin } from '../../domain/event.ts';
+import { addressOf, isIdentityKey, type VerifiedIdentity } from '../../domain/identity.ts';
+import { NOT_LINKED } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { Caller } from '../sessions/current-user.ts';
+import type { OpenedSession } from '../sessions/open-session.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 import { linkIdentity, type ManageIdentitiesDeps } from './manage-identities.ts';
 import { type SignIn, type SignInDeps, signIn } from './sign-in.ts';
@@ -34,6 +37,7 @@ export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
 export type Start = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
 
 const KIND = 'sign-in';
+const KEPT = 'kept-identity';
 
 /** @throws AppError DB_RECORD_NOT_FOUND */
 export const providerOf = ({ providers }: Pick<AtProviderDeps, 'providers'>, name: string): IdentityProvider => {
@@ -68,7 +72,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
  * Ends a sign-in: links the identity that the provider states, or signs in with it. A start ends once, whatever comes of it: the provider is not
  * asked twice.
  * @param answer the query of the callback.
- * @returns `null` when the identity was linked.
+ * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
  * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE, and those of `signIn` and `linkIdentity`
  */
 export const finishAtProvider = (deps: AtProviderDeps) => {
@@ -78,14 +82,37 @@ export const finishAtProvider = (deps: AtProviderDeps) => {
     answer: string,
     device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
     cancellation: Cancellation = NEVER_CANCELLED,
-  ): Promise<LoginResult | null> => {
+  ): Promise<LoginResult | { readonly kept: string } | null> => {
     const isFirst = await deps.used.use(`sign-in ${deps.secrets.hashOf(secrets.state)}`, startedAt + START_LIFETIME);
     if (!isFirst) throw unprovenIdentity('the sign-in has come back before');
     const identity = await providerOf(deps, provider).complete(secrets, answer);
     if (!isIdentityKey(identity)) throw unprovenIdentity('the issuer or the subject has another form');
     cancellation.throwIfAborted();
-    if (caller === undefined) return logIn({ ...device, identity, invitation, extra }, cancellation);
+    if (caller === undefined)
+      return logIn({ ...device, identity, invitation, extra }, cancellation).catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.reason !== NOT_LINKED) throw error;
+        return { kept: deps.secrets.encrypt(JSON.stringify([KEPT, identity]), deps.clock.now() + START_LIFETIME) };
+      });
     await link(caller, identity, device.origin);
     return null;
+  };
+};
+
+/**
+ * Links what a browser has kept of sign-ins to the account that it has logged in to, if that has the address. What cannot be linked is left as it is:
+ * the log-in has not failed.
+ * @param texts as the browser presents them.
+ */
+export const linkKept = (deps: AtProviderDeps) => {
+  const link = linkIdentity(deps);
+  return async (texts: readonly string[], { user, sessionId }: OpenedSession, origin: Origin): Promise<void> => {
+    for (const text of texts) {
+      const content: unknown = JSON.parse(deps.secrets.decrypt(text, deps.clock.now()) ?? 'null');
+      const kept: VerifiedIdentity | null = Array.isArray(content) && content[0] === KEPT ? content[1] : null;
+      if (kept === null || addressOf(kept) !== user.email) continue;
+      await link({ userId: user.id, sessionId }, kept, origin).catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.status >= 500) throw error;
+      });
+    }
   };
 };

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, type VerifiedIdentity } from '../../domain/identity.ts';
 import { isTaken } from '../accounts/applicant.ts';
+import { admitIdentity, blockIdentities, type EndWaysDeps } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -12,6 +13,7 @@ import { type ChangeDeps, record } from '../use-case.ts';
 export type ManageIdentitiesDeps = ChangeDeps &
   LiveUserDeps &
   NoticeDeps &
+  EndWaysDeps &
   SecondFactorPolicy &
   Pick<Stores, 'identities'> & {
     /** Whether users may log in with codes by mail. */
@@ -59,11 +61,12 @@ export const linkIdentity =
       if (found !== null && found.userId !== user.id) throw linkedElsewhere();
       if (found !== null) return listed(found);
       const added = await storeIdentity(deps, stores, identity, user, origin);
+      await admitIdentity(deps, stores, user.id, identity);
       if (user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email) {
         await stores.users.update(user.id, { emailVerifiedAt: added.createdAt, now: added.createdAt });
         await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
       }
-      await notifyOfChange(deps, stores, { kind: 'identity-linked', user, origin, at: added.createdAt });
+      await notifyOfChange(deps, stores, { kind: 'identity-linked', user, origin, added: [added.id] });
       return listed(added);
     });
     return linked.catch((error: unknown) => {
@@ -75,8 +78,8 @@ const linkedElsewhere = (): AppError =>
   identityConflict('linked to another user', 'You sign in to another account with it. Remove it there first.');
 
 /**
- * Removes an identity, unless it is the only way in that the user is known to have. Whether a user has a password is not stored, so they present it
- * before. A link for a new password is no way in: the user uses it first.
+ * Removes an identity, unless it is the only way in that the user is known to have. A password counts if this session has presented it: the hash may
+ * be of one that nobody knows. A link for a new password is no way in: the user uses it first.
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such identity, even if
  *   another user has.
  */
@@ -86,8 +89,9 @@ export const unlinkIdentity =
     deps.transactions.run(async (stores) => {
       const { user, session } = await steppedUp(deps, stores, caller);
       const { id: userId } = user;
-      if ((await stores.identities.remove({ id, userId })) === null)
-        throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      const removed = await stores.identities.remove({ id, userId });
+      if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+      await blockIdentities(deps, stores, userId, [removed]);
       const hasWayIn =
         session.amr.includes('pwd') ||
         (deps.loginByCode === true && user.emailVerifiedAt !== null) ||
@@ -99,5 +103,5 @@ export const unlinkIdentity =
           'This is the only way into the account. Log in with a password first, or add a passkey.',
         );
       await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked', sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin });
+      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
     });

@@ -1,14 +1,17 @@
 import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
-import { addressOf, type VerifiedIdentity } from '../../domain/identity.ts';
+import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
+import { assertMayRegister } from '../../domain/registration.ts';
 import type { User } from '../../domain/user.ts';
-import { isTaken, type RegisterInput, randomPassword } from '../accounts/applicant.ts';
+import { isTaken, type RegisterInput } from '../accounts/applicant.ts';
+import { isBlocked } from '../accounts/end-ways.ts';
 import { type ProveAddressDeps, proveAddress } from '../accounts/prove-address.ts';
 import type { RegisterPendingDeps } from '../accounts/register.ts';
 import type { RegisterUnverifiedDeps } from '../accounts/register-unverified.ts';
 import { registration } from '../accounts/registration.ts';
-import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
+import { identityConflict, storeIdentity, unlinkedIdentity } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
@@ -38,7 +41,8 @@ class Overtaken extends Error {}
 /**
  * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing. A linked identity logs in,
  * whatever address the provider states. Otherwise, an address without an account registers. One with an account logs in to it and is linked if
- * both sides have proven the address; if only the provider has, the account loses what was added to it before. Not within a unit of work.
+ * both sides have proven the address, and the account has no other way in, or the provider hosts the mailbox; if only the provider has proven it, the
+ * account loses what was added to it before. What was removed is not linked again. Not within a unit of work.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_IDENTITY_CONFLICT, AUTH_PROOF_EXPIRED,
  *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE
  */
@@ -60,13 +64,12 @@ const isOvertaken = (error: unknown): boolean => error instanceof Overtaken || i
 
 const signInOnce = (deps: SignInDeps) => {
   const registering = registration(deps);
-  const randomHash = randomPassword(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
     const linked = await deps.identities.find(identity);
     const email = addressOf(identity);
-    const user = await (linked === null ? ownerOf(deps, identity, email) : deps.users.findById(linked.userId));
-    if (user !== null) return logIn(deps, { user, isLinked: linked !== null, randomHash }, input, cancellation);
+    const user = await (linked === null ? ownerOf(deps, input, email) : deps.users.findById(linked.userId));
+    if (user !== null) return logIn(deps, { user, isLinked: linked !== null }, input, cancellation);
     if (linked !== null) throw new Overtaken();
     if (email === null) throw refused('The provider has stated no email address. Register in another way.');
     const registered = await registering({ ...input, email }, cancellation);
@@ -79,15 +82,16 @@ const refused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
 /**
- * The user who has the address of an identity that is not linked. Where addresses are verified before the first log-in, a provider that
- * does not vouch for the address learns nothing about it.
- * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_REFUSED
+ * The user who has the address of an identity that is not linked. Where addresses are verified before the first log-in, or not everybody may
+ * register, a provider that does not vouch for the address learns nothing about it.
+ * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 const ownerOf = async (
-  { users, emailVerification }: SignInDeps,
-  { isEmailVerified }: VerifiedIdentity,
+  { users, emailVerification, registration: policy }: SignInDeps,
+  { identity: { isEmailVerified }, invitation }: SignIn,
   email: string | null,
 ): Promise<User | null> => {
+  if (!isEmailVerified && email !== null) assertMayRegister(policy, email, invitation !== undefined);
   if (!isEmailVerified && emailVerification === 'required')
     throw refused('The provider does not say that this email address is yours. Register in another way.');
   const owner = email === null ? null : await users.findByEmail(email);
@@ -98,12 +102,11 @@ const ownerOf = async (
 type Decision = {
   readonly user: User;
   readonly isLinked: boolean;
-  readonly randomHash: () => Promise<string>;
 };
 
 const logIn = async (
   deps: SignInDeps,
-  { user, isLinked, randomHash }: Decision,
+  { user, isLinked }: Decision,
   input: SignIn,
   cancellation: Cancellation,
 ): Promise<LoginResult> => {
@@ -111,7 +114,6 @@ const logIn = async (
   const keys = await provenKeys(deps, presented);
   const verified = await verifiedTokens(deps, refreshTokens);
   const proves = user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email;
-  const proof = proves ? { randomHash: await randomHash(), locales, origin } : null;
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   assertMayLogIn(deps, expected);
@@ -121,13 +123,15 @@ const logIn = async (
   cancellation.throwIfAborted();
   return deps.transactions.run(async (stores): Promise<LoginResult> => {
     const locked = await lockedAsDecided(stores, identity, { user, isLinked });
-    const current = proof === null ? locked : await proveAddress(deps, stores, locked, proof);
+    if (!isLinked) await assertMayBeLinked(deps, stores, locked, identity);
+    const current = proves ? await proveAddress(deps, stores, locked, { verified, locales, origin }) : locked;
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
-    if (isLinked && !proves) await stores.identities.recordUse(identity, addressOf(identity), now);
+    const isStillLinked = isLinked && (!proves || (await stores.identities.find(identity)) !== null);
+    if (isStillLinked) await stores.identities.recordUse(identity, addressOf(identity), now);
     // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
     else if (proves || !waits) {
-      await storeIdentity(deps, stores, identity, current, origin);
-      await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin });
+      const { id } = await storeIdentity(deps, stores, identity, current, origin);
+      await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });
     }
     if (waits) {
       assertMayLogIn(deps, current);
@@ -139,11 +143,30 @@ const logIn = async (
   });
 };
 
+/**
+ * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
+ * @throws AppError AUTH_IDENTITY_CONFLICT
+ */
+const assertMayBeLinked = async (
+  deps: SignInDeps,
+  { passkeys, identities }: Stores,
+  user: User,
+  identity: VerifiedIdentity,
+): Promise<void> => {
+  if (user.emailVerifiedAt === null) return;
+  if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
+  if (hostsMailbox(identity)) return;
+  const others = await Promise.all([passkeys.listByUser(user.id), identities.listByUser(user.id)]);
+  if (user.passwordHash !== NO_PASSWORD || others.flat().length > 0) throw unlinkedIdentity();
+};
+
+const REMOVED = 'This sign-in was removed from the account. Log in in another way, and link it again.';
+
 /** Locks the user, who has to be as they were when it was decided to log them in. */
 const lockedAsDecided = async (
   stores: Stores,
   identity: VerifiedIdentity,
-  { user: { id, email, emailVerifiedAt }, isLinked }: Omit<Decision, 'randomHash'>,
+  { user: { id, email, emailVerifiedAt }, isLinked }: Decision,
 ): Promise<User> => {
   const locked = await stores.users.lock(id);
   const linked = await stores.identities.find(identity);

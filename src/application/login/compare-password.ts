@@ -1,7 +1,6 @@
-import { type Authenticated, FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
-import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { isHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { VerifyElsewhere } from '../ports/hooks.ts';
@@ -13,7 +12,7 @@ import {
   type Caller,
   type CallerWithToken,
   type LiveUserDeps,
-  liveSession,
+  liveUser,
   lockedLiveUser,
 } from '../sessions/current-user.ts';
 
@@ -56,7 +55,8 @@ const verify = async (
   password: string,
   user: User | null,
 ): Promise<boolean> => {
-  if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, user?.passwordHash ?? null);
+  const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
+  if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored);
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
@@ -144,41 +144,22 @@ export const attemptKeys = (user: User): readonly string[] => [
 
 export type UserWithPasswordDeps = LiveUserDeps & ComparePasswordDeps;
 
-/** Without a password, the user has none, and has just logged in. */
 export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
 
 /**
  * The user of a request, if the password is right. Wrong ones count for the device (ADR 0008).
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
  */
 export const userWithPassword = async (
   deps: UserWithPasswordDeps,
-  { userId, sessionId, tokenIssuedAt, password }: RequestWithPassword,
+  { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
 ): Promise<User> => {
-  const { user, session } = await liveSession(deps, { userId, sessionId });
-  if (password === undefined) {
-    assertWithoutPassword(user, session, deps.clock.now());
-    return user;
-  }
+  const user = await liveUser(deps, { userId, sessionId });
   const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
   const matches = await comparePassword(deps, [device], password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return user;
 };
-
-/** A session that was opened with the password asks for it: it may be stolen. Others need what a change of factors needs. */
-const assertWithoutPassword = (user: User, session: Authenticated, now: number): void => {
-  if (session.amr.includes('pwd')) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [REQUIRED] });
-  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: user.secondFactorAt !== null, now });
-  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
-};
-
-const REQUIRED = {
-  field: 'password',
-  message: 'is required in a session that was opened with the password',
-  code: 'required',
-} as const;
 
 /**
  * Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter.

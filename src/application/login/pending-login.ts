@@ -19,6 +19,7 @@ export type PendingLogin = {
   readonly userId: string;
   readonly method: FirstMethod;
   readonly passwordChangedAt: number;
+  readonly emailVerifiedAt: number;
   /** When the first factor was verified. */
   readonly startedAt: number;
   readonly expiresAt: number;
@@ -27,7 +28,7 @@ export type PendingLogin = {
 /** @returns a text for the browser, which sends it back with the second factor. */
 export const newPendingLogin = (
   { secrets, clock, ids }: PendingLoginDeps,
-  { id: userId, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+  { id: userId, passwordChangedAt, emailVerifiedAt }: Pick<User, 'id' | 'passwordChangedAt' | 'emailVerifiedAt'>,
   method: FirstMethod = 'password',
 ): string => {
   const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
@@ -35,7 +36,7 @@ export const newPendingLogin = (
     purpose: 'login-pending',
     userId,
     sessionId: '',
-    value: `${ids.next()}.${passwordChangedAt}.${method}`,
+    value: `${ids.next()}.${passwordChangedAt}.${method}.${emailVerifiedAt ?? 0}`,
     expiresAt,
   });
 };
@@ -58,20 +59,21 @@ export const openPendingLogin = async (
   const [latest] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
   if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = latest;
-  const [id = '', changedAt = '', method = 'password'] = value.split('.') as [string?, string?, FirstMethod?];
+  const [id = '', changedAt, method, verifiedAt] = value.split('.') as [string?, string?, FirstMethod?, string?];
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
-  const pending = { id, userId, method, passwordChangedAt: Number(changedAt), startedAt, expiresAt };
+  const state = { passwordChangedAt: Number(changedAt), emailVerifiedAt: Number(verifiedAt) };
+  const pending = { id, userId, method: method ?? 'password', ...state, startedAt, expiresAt };
   return { pending, user: assertSameAccount(pending, await users.findById(userId)) };
 };
 
 /**
- * The user of a pending log-in. A changed password ends it; and the proof of the address ends one with an identity, which has gone by it.
+ * The user of a pending log-in. A changed password and a proof of the address end it.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
-export const assertSameAccount = ({ passwordChangedAt, method, startedAt }: PendingLogin, user: User | null): User => {
+export const assertSameAccount = ({ passwordChangedAt, emailVerifiedAt }: PendingLogin, user: User | null): User => {
   if (user === null || user.passwordChangedAt !== passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');
-  if (method === 'identity' && (user.emailVerifiedAt ?? 0) > startedAt)
+  if ((user.emailVerifiedAt ?? 0) !== emailVerifiedAt)
     throw invalidSecondFactor('the address was proven after the log-in began');
   return user;
 };

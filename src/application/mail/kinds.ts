@@ -3,23 +3,24 @@
 const HAPPENED = ['time', 'device', 'network'] as const;
 const NOTICE = [...HAPPENED, 'resetPage'] as const;
 const UNDOABLE = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
+/** The ways in that outlive what happened: an attacker may have added them. */
+const LEFT = ['passkeys', 'apps', 'signIns'] as const;
 
 /** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
 export const MAIL_VARIABLES = {
   'password-reset': ['link', 'validFor'],
   'login-code': [...HAPPENED, 'code', 'codePage', 'validFor'],
+  'confirmation-code': [...HAPPENED, 'code', 'validFor'],
   'email-verification': ['username', 'confirmLink', 'disownLink', 'validFor'],
   'address-taken': ['resetPage'],
   invitation: ['link', 'validFor'],
   'email-change': ['username', 'link', 'validFor'],
-  'email-changed': ['username', 'newEmail', 'undoLink', 'undoFor'],
+  'email-changed': ['username', 'newEmail', 'undoLink', 'undoFor', ...LEFT],
   /** While an even earlier address can still be restored. */
   'email-changed-again': ['username', 'newEmail'],
   'email-change-final': ['username', 'undoUntil'],
-  'email-change-undone': ['username', 'resetPage'],
-  'password-was-reset': NOTICE,
-  /** With passkeys or authenticator apps, which outlive a reset: an attacker may have added them. */
-  'password-was-reset-factors': [...NOTICE, 'passkeys', 'apps'],
+  'email-change-undone': ['username', 'resetPage', ...LEFT],
+  'password-was-reset': [...NOTICE, ...LEFT],
   'password-changed': NOTICE,
   /** With all that was added before the address was proven. */
   'password-removed': NOTICE,
@@ -27,15 +28,16 @@ export const MAIL_VARIABLES = {
   'password-too-long': NOTICE,
   /** In the former language. */
   'locale-changed': NOTICE,
-  'new-device': NOTICE,
+  'username-changed': NOTICE,
+  exported: NOTICE,
+  'new-device': UNDOABLE,
   'token-replayed': NOTICE,
   'device-unproven': NOTICE,
   'passkey-added': UNDOABLE,
   'passkey-removed': UNDOABLE,
   /** While a former address, or an earlier mail, can undo more. */
   'factors-changed-again': NOTICE,
-  /** With what is left. */
-  'factors-undone': ['username', 'passkeys', 'apps', 'resetPage'],
+  'factors-undone': ['username', 'resetPage', ...LEFT],
   'passkey-copy-suspected': NOTICE,
   'identity-linked': UNDOABLE,
   'identity-unlinked': UNDOABLE,

@@ -1,20 +1,16 @@
-import {
-  EMAIL_LINK_LIFETIME,
-  FACTOR_UNDOS_KEPT,
-  type Link,
-  type LinkPurpose,
-  RESET_LIFETIME,
-  UNDO_LIFETIME,
-} from '../../domain/link.ts';
+import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
-import type { User } from '../../domain/user.ts';
+import { isImported, type User } from '../../domain/user.ts';
 import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
 import { masked } from './write-mail.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
   readonly as: LinkVariable;
   readonly since?: number;
+  readonly keeps?: Link['keeps'];
+  /** Of a code. Default: of a token, which is in the address of the link. */
+  readonly tokenHash?: string;
 } & (
     | {
         /** Milliseconds after it is made. */
@@ -33,14 +29,18 @@ export type ComposedMail = {
 type SentKind = Exclude<MessageKind, RequestKind>;
 export type SentMessage = Message & { readonly kind: SentKind };
 
-export type FactorsLeft = {
+/** What a user has besides the password. */
+export type WaysLeft = {
   readonly passkeys: readonly string[];
-  readonly apps: number;
+  /** How many. */
+  readonly apps: string;
+  readonly signIns: readonly string[];
 };
 
 export type Held = {
   readonly links: readonly Link[];
-  readonly factors: () => Promise<FactorsLeft>;
+  readonly left: () => Promise<WaysLeft>;
+  readonly newCode: () => { readonly code: string; readonly tokenHash: string };
   readonly deviceName: (userAgent: string) => string;
   /** Of a log-in; `null`: it has expired. */
   readonly code: string | null;
@@ -82,25 +82,11 @@ const linkTo = (
   lifetime: number = EMAIL_LINK_LIFETIME,
 ): WantedLink => ({ as, purpose, email: to, lifetime });
 
-type Reach = { readonly until: number; readonly others: readonly Link[] };
-
-/**
- * Until when an address may undo a change of factors, and with which links it may undo other ones; `null`: not at all. A former address may while
- * it can take the account back. An address that the account had in between cannot.
- */
-const reachOf = ({ to, createdAt }: SentMessage, { email }: User, { links }: Held): Reach | null => {
-  const own = links.filter((link) => link.email === to);
-  const others = own.filter(({ purpose, since }) => purpose === 'factors-undo' && since !== createdAt);
-  const until = createdAt + UNDO_LIFETIME;
-  if (to === email) return { until, others };
-  const reservation = own.find(({ purpose }) => purpose === 'email-change-undo');
-  return reservation === undefined ? null : { until: Math.min(until, reservation.expiresAt), others };
-};
-
-/** With a link that undoes it, and what came after it. */
-const factorNotice =
+/** With a link that undoes it, and what came after it; not if earlier mails can undo more, or the account was settled since. */
+const undoable =
   (
     template:
+      | 'new-device'
       | 'passkey-added'
       | 'passkey-removed'
       | 'identity-linked'
@@ -109,14 +95,15 @@ const factorNotice =
       | 'second-factor-removed'
       | 'recovery-codes-made',
   ): Compose =>
-  (message, user, held) => {
-    const reach = reachOf(message, user, held);
-    // The first links stay, since each undoes all that came after it: an attacker could have any number of them made.
-    if (reach === null || reach.others.length >= FACTOR_UNDOS_KEPT)
-      return mail('factors-changed-again', happened(message, held));
-    const { to: email, createdAt: since } = message;
-    const link = { as: 'undoLink', purpose: 'factors-undo', email, since, expiresAt: reach.until } as const;
-    return mail(template, { ...happened(message, held), undoUntil: { time: reach.until } }, [link]);
+  (message, _user, held) => {
+    const { to: email, createdAt } = message;
+    const undo = held.links.find(
+      (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
+    );
+    if (undo === undefined) return mail('factors-changed-again', happened(message, held));
+    const { since, keeps, expiresAt } = undo;
+    const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
+    return mail(template, { ...happened(message, held), undoUntil: { time: expiresAt } }, [link]);
   };
 
 /** The kinds that say more than what happened, when and where. */
@@ -127,11 +114,17 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);
     return mail('password-reset', { validFor: { duration: RESET_LIFETIME } }, [link]);
   },
-  /** Not for a disabled account: its user could delete it, and the events that led to the ban, with the second link. */
-  'email-verification': ({ to }, { username, email, emailVerifiedAt, disabledAt }) => {
+  /**
+   * Not for a disabled account: its user could delete it, and the events that led to the ban, with the second link. Nobody who did not register has
+   * to disown one that was imported.
+   */
+  'email-verification': ({ to }, user) => {
+    const { username, email, emailVerifiedAt, disabledAt } = user;
     if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;
+    const values = { username, validFor: { duration: EMAIL_LINK_LIFETIME } };
+    if (isImported(user)) return mail('email-change', values, [linkTo(to, 'link', 'email-verification')]);
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
-    return mail('email-verification', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, links);
+    return mail('email-verification', values, links);
   },
   /** Not for a disabled account, which refuses every log-in. */
   'login-code': (message, { disabledAt }, held) => {
@@ -139,42 +132,50 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     const validFor = { duration: LOGIN_CODE_LIFETIME };
     return mail('login-code', { ...happened(message, held), code: held.code, validFor });
   },
+  'confirmation-code': (message, { email, disabledAt }, held) => {
+    if (email !== message.to || disabledAt !== null) return null;
+    const { code, tokenHash } = held.newCode();
+    const link = { ...linkTo(email, 'link', 'confirmation-code', LOGIN_CODE_LIFETIME), tokenHash };
+    return mail(
+      'confirmation-code',
+      { ...happened(message, held), code, validFor: { duration: LOGIN_CODE_LIFETIME } },
+      [link],
+    );
+  },
   'address-taken': ({ to }, { email }) => (email === to ? mail('address-taken', {}) : null),
   'email-change': ({ to }, { username, email, disabledAt }) => {
     if (email === to || disabledAt !== null) return null;
     const link = linkTo(to, 'link', 'email-change');
     return mail('email-change', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, [link]);
   },
-  'email-changed': ({ to, email }, user, { links }) => {
+  'email-changed': async ({ to, email }, user, { links, left }) => {
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: masked(email ?? user.email) };
     // Otherwise an attacker could change the address twice, and so replace the owner's link.
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo?.email !== to) return mail('email-changed-again', changed);
-    const { since, createdAt, expiresAt } = undo;
-    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, expiresAt } as const;
-    return mail('email-changed', { ...changed, undoFor: { duration: expiresAt - createdAt } }, [link]);
+    const { since, keeps, createdAt, expiresAt } = undo;
+    const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, keeps, expiresAt } as const;
+    const values = { ...changed, ...(await left()), undoFor: { duration: expiresAt - createdAt } };
+    return mail('email-changed', values, [link]);
   },
   /** To the former and to the new address. */
   'email-change-final': (_message, { username }, { links }) => {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
   },
-  'email-change-undone': (_message, { username }) => mail('email-change-undone', { username }),
-  'passkey-added': factorNotice('passkey-added'),
-  'passkey-removed': factorNotice('passkey-removed'),
-  'identity-linked': factorNotice('identity-linked'),
-  'identity-unlinked': factorNotice('identity-unlinked'),
-  'second-factor-added': factorNotice('second-factor-added'),
-  'second-factor-removed': factorNotice('second-factor-removed'),
-  'recovery-codes-made': factorNotice('recovery-codes-made'),
-  'factors-undone': async (_message, { username }, held) => {
-    const { passkeys, apps } = await held.factors();
-    return mail('factors-undone', { username, passkeys, apps: `${apps}` });
-  },
-  'password-was-reset': async (message, _user, held) => {
-    const { passkeys, apps } = await held.factors();
-    if (passkeys.length + apps === 0) return mail('password-was-reset', happened(message, held));
-    return mail('password-was-reset-factors', { ...happened(message, held), passkeys, apps: `${apps}` });
-  },
+  'email-change-undone': async (_message, { username }, held) =>
+    mail('email-change-undone', { username, ...(await held.left()) }),
+  'new-device': undoable('new-device'),
+  'passkey-added': undoable('passkey-added'),
+  'passkey-removed': undoable('passkey-removed'),
+  'identity-linked': undoable('identity-linked'),
+  'identity-unlinked': undoable('identity-unlinked'),
+  'second-factor-added': undoable('second-factor-added'),
+  'second-factor-removed': undoable('second-factor-removed'),
+  'recovery-codes-made': undoable('recovery-codes-made'),
+  'factors-undone': async (_message, { username }, held) =>
+    mail('factors-undone', { username, ...(await held.left()) }),
+  'password-was-reset': async (message, _user, held) =>
+    mail('password-was-reset', { ...happened(message, held), ...(await held.left()) }),
 };

@@ -5,6 +5,7 @@ import { mailLimits } from '../../domain/mail-limits.ts';
 import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
+import { newConfirmationCode } from '../accounts/confirm-owner.ts';
 import { admitCode, codeFor, expiryOf } from '../login-code.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -13,7 +14,7 @@ import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { findByAccount, type RecordDeps, type Report, record } from '../use-case.ts';
 import type { TemplateFiles } from './kinds.ts';
-import type { FactorsLeft, SentMessage, WantedLink } from './mail-of-message.ts';
+import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';
 
 type MailContext = MailSettings & {
@@ -71,7 +72,8 @@ export const prepareMail = async (
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const held = {
     links: live,
-    factors: () => factorsLeft(stores, user),
+    left: () => waysLeft(stores, user),
+    newCode: () => newConfirmationCode(deps, user),
     deviceName,
     code: code !== null && deps.clock.now() < expiryOf(code) ? codeFor(deps, code, user) : null,
   };
@@ -119,9 +121,10 @@ const prepareInvitation = async (
   return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
 };
 
-const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
+const waysLeft = async ({ passkeys, factors, identities }: Stores, { id }: User): Promise<WaysLeft> => ({
   passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
-  apps: (await factors.listByUser(id)).filter(isConfirmed).length,
+  apps: `${(await factors.listByUser(id)).filter(isConfirmed).length}`,
+  signIns: (await identities.listByUser(id)).map(({ provider, email }) => `${provider} ${email ?? ''}`.trim()),
 });
 
 /**
@@ -183,10 +186,11 @@ const storeLinks = async (
   const createdAt = clock.now();
   const { pagesUrl, codePage } = mailContext;
   const urls: Record<string, string> = { resetPage: `${pagesUrl}/password-reset`, codePage };
-  for (const { as, purpose, email, since = 0, ...ending } of wanted) {
+  for (const { as, purpose, email, since = 0, keeps = null, ...ending } of wanted) {
     const token = secrets.random();
+    const { tokenHash = secrets.hashOf(token) } = ending;
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
-    await links.put({ userId, purpose, tokenHash: secrets.hashOf(token), email, since, createdAt, expiresAt });
+    await links.put({ userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
     urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;

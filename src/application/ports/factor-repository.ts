@@ -8,7 +8,7 @@ import type { Factor, FactorKey } from '../../domain/second-factor.ts';
  * - confirms a factor with its first step, and remembers when
  * - accepts exactly one of many concurrent uses of a step
  * - removes a factor of its user alone, and says so once
- * - replaces the recovery codes of one user, and counts them
+ * - replaces the recovery codes of one user, and lists their hashes
  * - uses a recovery code of its user once
  * - accepts exactly one of many concurrent uses of a recovery code
  * - changes an encrypted secret only if the given one is still stored
@@ -26,7 +26,7 @@ export interface FactorRepository {
   replaceCodes(userId: string, hashes: readonly string[]): Promise<void>;
   /** @returns whether the user had such a code. */
   useCode(userId: string, hash: string): Promise<boolean>;
-  countCodes(userId: string): Promise<number>;
+  codesOf(userId: string): Promise<string[]>;
   /** @returns whether the secret was changed. */
   changeSecret(key: FactorKey, change: { readonly from: string; readonly to: string }): Promise<boolean>;
   /** @param after the id of the last factor of the page before; `''` for the first page. */

@@ -15,6 +15,8 @@ export type SignedPurpose =
   | 'login-pending'
   /** Makes the code of a log-in by mail. Nobody gets it. */
   | 'login-code'
+  /** Makes the hash of a code that confirms a change. Nobody gets it. */
+  | 'confirmation-code'
   /** Names a device on which a user need not present the second factor. */
   | 'remembered-device'
   /** Shows for minutes that the browser has proven the key of its session to a page of the service. */

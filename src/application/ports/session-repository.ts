@@ -1,5 +1,6 @@
 import type { Authenticated } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
+import type { Device } from '../../domain/event.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 
@@ -24,7 +25,7 @@ export type UserInSession = {
  * - numbers the current token one higher than the last, also after a rotation that was reverted
  * - remembers when the burst of rotations began, and with which number
  * - changes nothing when another token is current, or has another number
- * - remembers the device that rotated a session last
+ * - remembers the device that rotated a session last, or used it since
  * - finds the keys of a session and its used proofs
  * - rotates a session with a key of its device only with an unused proof of it, unless none is required
  * - rotates a session with a key of its browser by that key, or by a proof of the key of its page
@@ -102,8 +103,8 @@ export interface SessionRepository {
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;
-  /** Writes how and when the user of a session has authenticated. @returns whether there was such a session. */
-  authenticate(key: SessionKey, authenticated: Authenticated): Promise<boolean>;
+  /** Writes how and when the user of a session has authenticated, or where it was used. @returns whether there was such a session. */
+  update(key: SessionKey, change: Partial<Authenticated & Device>): Promise<boolean>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;

@@ -232,13 +232,15 @@ const refusal = ({ report }: RefreshDeps, status: TokenStatus, endedIds: readonl
   return status === 'raced' ? new LostRace() : refused(`the session is not refreshed: ${status}`);
 };
 
+export type EndReusedDeps = NoticeDeps & Pick<RefreshDeps, 'transactions' | 'report'>;
+
 /**
  * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could hide a stolen token beside one of
  * their own. Transactions that lock users in different orders could deadlock, so each user has one.
  * @returns the ids of these sessions.
  */
-const endReused = async (
-  deps: RefreshDeps,
+export const endReused = async (
+  deps: EndReusedDeps,
   assessed: readonly AssessedToken[],
   origin: Origin,
 ): Promise<readonly string[]> => {

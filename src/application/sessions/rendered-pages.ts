@@ -1,12 +1,13 @@
 import { noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { wasRotatedWithin } from '../../domain/session.ts';
+import { isSameDevice, NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, unproven } from './prove-device.ts';
-import { LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
+import { type EndReusedDeps, endReused, LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
   type AssessTokensDeps,
@@ -84,40 +85,54 @@ const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: Assess
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await statedFor(deps, session)) : null;
 };
 
-export type MintAccessTokenDeps = AssessTokensDeps & IssueTokensDeps & { readonly users: UserRepository };
+export type MintAccessTokenDeps = AssessTokensDeps &
+  IssueTokensDeps &
+  EndReusedDeps & { readonly users: UserRepository };
 
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
-const tokenFor = async (deps: MintAccessTokenDeps, assessed: readonly AssessedToken[]): Promise<string> => {
+/** The session of the token that decides. One that is reused ends its session, as at a refresh (ADR 0002). */
+const sessionFor = async (deps: MintAccessTokenDeps, assessed: readonly AssessedToken[], origin: Origin) => {
+  await endReused(deps, assessed, origin);
   if (assessed.length === 0) throw refused('no refresh token verifies');
   const { session, status } = mostFavorable(assessed);
   if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
   // The token of a page that is loading may have been rotated since by the browser itself.
   if (session === null || !(isGood(status) || status === 'raced')) throw refused(`the token is not current: ${status}`);
+  return session;
+};
+
+const tokenFor = async (deps: MintAccessTokenDeps, session: Session): Promise<string> => {
   const user = await deps.users.findById(session.userId);
   return issueAccessToken(deps, user, session, deps.clock.now(), await statedFor(deps, session));
 };
 
 /**
- * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Changes nothing: only the
- * browser rotates. So it ends no session of a reused token either.
+ * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates.
  * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove; AUTH_FAILED, DB_QUERY_FAILED
  */
 export const mintAccessToken =
   (deps: MintAccessTokenDeps) =>
-  async (presented: readonly string[]): Promise<string> =>
-    tokenFor(deps, await assessTokens(deps, await verifiedTokens(deps, presented)));
+  async (presented: readonly string[], origin = NO_ORIGIN): Promise<string> => {
+    const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
+    return tokenFor(deps, await sessionFor(deps, assessed, origin));
+  };
 
 /** How a visitor of the service's own pages proves the key of the session: by a cookie of the browser, or to a page some minutes ago. */
-type ProvenBy = { readonly presented: Presented; readonly provenSessions: readonly string[] };
+type ProvenBy = {
+  readonly presented: Presented;
+  readonly provenSessions: readonly string[];
+  readonly origin: Origin;
+};
 
 /**
- * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024).
+ * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024). As a refresh does, it remembers from
+ * where the session was used.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, DB_QUERY_FAILED
  */
 export const identifyVisitor =
   (deps: MintAccessTokenDeps & ProveDeviceDeps) =>
-  async (refreshTokens: readonly string[], { presented, provenSessions }: ProvenBy): Promise<string> => {
+  async (refreshTokens: readonly string[], { presented, provenSessions, origin }: ProvenBy): Promise<string> => {
     const verified = await verifiedTokens(deps, refreshTokens);
     const { evidence } = await evidenceOf(deps, presented, verified);
     const isProven = (token: RefreshToken) => provenSessions.includes(token.sessionId);
@@ -126,6 +141,9 @@ export const identifyVisitor =
       assessTokens(deps, proven, noEvidence('off')),
       assessTokens(deps, others, evidence),
     ]);
+    const session = await sessionFor(deps, assessed.flat(), origin);
+    const { userAgent, address } = origin;
+    if (!isSameDevice(session, origin)) await deps.sessions.update(session, { userAgent, address });
     // This token leaves the service in no response.
-    return tokenFor({ ...deps, claims: undefined }, assessed.flat());
+    return tokenFor({ ...deps, claims: undefined }, session);
   };

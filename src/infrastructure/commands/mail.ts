@@ -56,6 +56,7 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
     device: ['Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'],
     network: '203.0.113.0/24',
     passkeys: ['Phone', 'Security key'],
+    signIns: ['google ada@gmail.com'],
     apps: '1',
     link: link(name),
     confirmLink: link('email-verification'),

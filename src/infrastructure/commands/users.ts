@@ -170,13 +170,19 @@ const noteIn = (given: string | undefined): string | null => {
   return note ?? null;
 };
 
-type Stated = { readonly reason?: string; readonly proven?: boolean; readonly final?: boolean };
+type Stated = {
+  readonly reason?: string;
+  readonly proven?: boolean;
+  readonly final?: boolean;
+  readonly 'hand-over'?: boolean;
+};
 
 /** What some changes have options for. */
-const statedIn = ({ reason, proven = false, final = false }: Stated) => ({
+const statedIn = ({ reason, proven = false, final = false, 'hand-over': handsOver = false }: Stated) => ({
+  handsOver,
   note: noteIn(reason),
   isProven: proven,
-  withoutUndo: final,
+  isReturned: final,
 });
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;

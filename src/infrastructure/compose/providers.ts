@@ -1,9 +1,10 @@
-import { startCookies } from '../../adapters/http/request/start-cookies.ts';
+import { originOf } from '../../adapters/http/request/client.ts';
+import { KEPT_STATE, startCookies } from '../../adapters/http/request/start-cookies.ts';
 import { providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import { type AtProviderDeps, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import { type AtProviderDeps, linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Config } from '../config.ts';
 import { pageStatesOf } from './pages.ts';
 
@@ -18,6 +19,19 @@ export const openProviders = async ({
     ? new Map()
     : (await import('../../adapters/oidc/provider.ts')).identityProviders(providers, baseUrl);
 
+const startsOf = ({ secrets }: AtProviderDeps, { refreshCookie }: Config) =>
+  startCookies(refreshCookie, START_LIFETIME, secrets);
+
+/** Links by a log-in what the browser has kept of a sign-in before. */
+export const keptIdentities = (deps: AtProviderDeps, config: Config): DeviceAccess['linkKept'] => {
+  if (deps.providers.size === 0) return undefined;
+  const [starts, link] = [startsOf(deps, config), linkKept(deps)];
+  return async (ctx, session) => {
+    const kept = starts.take(ctx, KEPT_STATE);
+    if (kept.length > 0) await link(kept, session, originOf(ctx));
+  };
+};
+
 /** Their routes, if there is one. */
 export const providerRoutes = (deps: AtProviderDeps, access: DeviceAccess, config: Config): Route[] => {
   if (deps.providers.size === 0) return [];
@@ -25,7 +39,7 @@ export const providerRoutes = (deps: AtProviderDeps, access: DeviceAccess, confi
   const settings = {
     baseUrl,
     targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
-    starts: startCookies(refreshCookie, START_LIFETIME, deps.secrets),
+    starts: startsOf(deps, config),
     states: userPages ? pageStatesOf(deps, config) : null,
     isStrict: refreshCookie.sameSite === 'strict',
   };

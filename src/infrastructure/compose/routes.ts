@@ -55,7 +55,7 @@ import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { continuation, openPages } from './pages.ts';
-import { providerRoutes } from './providers.ts';
+import { keptIdentities, providerRoutes } from './providers.ts';
 
 export type UseCaseDeps = SessionsDeps & LoginByCodeDeps & FactorsDeps & AccountsDeps & AtProviderDeps;
 
@@ -88,7 +88,8 @@ export const declareRoutes = (
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const access = { cookie, ...loginCookies(config.refreshCookie), device, browser };
+  const linkKept = keptIdentities(deps, config);
+  const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
   const { tokenOf, ...visits } = visitors(deps, { cookie, device, proof });
   const api: Route[] = [
@@ -125,7 +126,7 @@ export const declareRoutes = (
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
     ...accountRoutes(deps, cookie),
     ...eventRoutes(deps),
-    ...passwordResetRoutes(deps),
+    ...passwordResetRoutes(deps, cookie),
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
   ];

@@ -129,9 +129,11 @@ describe('an invitation', () => {
     expect(await links()).toHaveLength(1);
   });
 
-  it('is not made for an address with an account, nor beyond the limit', async () => {
+  it('is not made for an address with an account that somebody has proven, nor beyond the limit', async () => {
     const { app, give } = setUp();
-    await app.register(ADA);
+    const { user } = await app.register(ADA);
+    expect(await give()).toMatchObject({ email: EMAIL });
+    await app.users.update(user.id, { emailVerifiedAt: 1, now: 1 });
     expect(await give()).toBe('registered');
     const records = memoryRecords();
     const full = application(storageOver(records));

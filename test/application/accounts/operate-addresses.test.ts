@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import {
   createAccount,
   proveAddressAsOperator,
@@ -7,6 +8,7 @@ import {
 } from '../../../src/application/accounts/operate-addresses.ts';
 import { BOB, DUPLICATE, EMAIL, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';
+import { anIdentity, aPasskey } from '../../support/builders.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 import { expectAllOrNothing } from '../../support/transactions.ts';
 
@@ -20,7 +22,7 @@ describe('createAccount', () => {
     const given = { ...BODY, email: BOB.email.toUpperCase(), attributes: { team: 'x' }, locale: 'de' };
     const user = await createAccount(app)(given, OPERATOR);
     expect(user).toMatchObject({ username: 'bob', email: BOB.email, emailVerifiedAt: null, locale: 'de' });
-    for (const password of ['', '$unknown$'])
+    for (const password of ['', '$unknown$', '$none$'])
       await expect(app.login({ account: 'bob', password })).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
     const [mail = expect.unreachable()] = await app.sendAll();
     expect(mail.to).toBe(BOB.email);
@@ -50,77 +52,94 @@ describe('createAccount', () => {
 });
 
 describe('setEmail', () => {
-  const setUp = async (isProven: boolean) => {
+  const setUp = async (wasProven: boolean) => {
     const ada = await registeredAda();
     const { app, user } = ada;
-    if (isProven) await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
-    const set = (given: object = {}) =>
-      setEmail(app)(user.id, { email: NEW, isProven: false, sendsLink: true, ...given }, OPERATOR);
+    if (wasProven) await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
+    const set = (given: object = {}) => setEmail(app)(user.id, { email: NEW, isProven: true, ...given }, OPERATOR);
     return { ...ada, set };
   };
 
-  it('tells a proven former address, which can take the account back, and has the new one proven', async () => {
+  it.each([true, false])(
+    'lets an address wait that the operator does not know to be the user’s, also if the former one is proven: %s',
+    async (wasProven) => {
+      const { app, ofAda, pending, happened, set } = await setUp(wasProven);
+      const before = (await ofAda()).user;
+      expect(await set({ email: ` ${NEW.toUpperCase()}`, isProven: false })).toBe(false);
+      expect((await ofAda()).user).toEqual(before);
+      expect(await pending()).toEqual([`email-change to ${NEW}`]);
+      expect(await happened()).toEqual(['email-change-requested', 'registered']);
+      // Its mail has a link that needs the password or a session, and none that removes anything.
+      const [mail = expect.unreachable()] = await app.sendAll();
+      expect([mail.to, mail.text.match(/#token=/g)]).toEqual([NEW, ['#token=']]);
+      await confirmEmailChange(app)({ token: tokenIn(mail, 'email-change'), password: ADA.password });
+      expect((await ofAda()).user).toMatchObject({ email: NEW, emailVerifiedAt: app.clock.now() });
+    },
+  );
+
+  it('tells a proven former address, which can take the account back', async () => {
     const { app, ofAda, pending, happened, purposes, set } = await setUp(true);
-    expect(await set({ email: ` ${NEW.toUpperCase()}` })).toBe(true);
-    expect(await ofAda()).toMatchObject({ user: { email: NEW, emailVerifiedAt: null }, sessions: [{}] });
-    expect(await pending()).toEqual([`email-changed to ${EMAIL}`, `email-verification to ${NEW}`]);
+    expect(await set()).toBe(true);
+    expect(await ofAda()).toMatchObject({ user: { email: NEW, emailVerifiedAt: app.clock.now() }, sessions: [{}] });
+    expect(await pending()).toEqual([`email-changed to ${EMAIL}`]);
     expect(await happened()).toEqual(['email-changed', 'registered']);
     expect((await ofAda()).events[0]).toMatchObject({ actor: 'Una' });
     await app.sendAll();
-    expect(await purposes()).toEqual(['email-change-undo', 'email-verification', 'not-me']);
+    expect(await purposes()).toEqual(['email-change-undo']);
     expect(await set()).toBe(false);
   });
 
-  it('tells an address nothing that nobody has proven: it may be a stranger’s', async () => {
-    const { pending, purposes, set } = await setUp(false);
-    await set({ sendsLink: false });
+  it('tells an address nothing that nobody has proven, and takes its links back: it may be a stranger’s', async () => {
+    const { pending, purposes, linkIn, set } = await setUp(false);
+    await linkIn({ kind: 'passkey-added', to: EMAIL }, 'factors-undo');
+    await set();
     expect([await pending(), await purposes()]).toEqual([[], []]);
   });
 
-  it('takes from whom the former address was the links that bring it back: an address that nobody has proven, or as asked', async () => {
-    const { app, user, purposes, linkIn, set } = await setUp(false);
-    const notice = { kind: 'passkey-added', to: EMAIL } as const;
-    await linkIn(notice, 'factors-undo');
-    await set({ isProven: true });
-    expect(await purposes()).toEqual([]);
-    await linkIn({ ...notice, to: NEW }, 'factors-undo');
-    await set({ email: EMAIL, isProven: true });
-    await app.sendAll();
-    expect(await purposes()).toEqual(['email-change-undo', 'factors-undo']);
-    await app.enqueue({ ...notice, userId: user.id });
-    expect(await set({ email: EMAIL, withoutUndo: true })).toBe(false);
-    expect(await purposes()).toEqual([]);
-    await set({ isProven: true, withoutUndo: true });
+  it.each([NEW, EMAIL])('returns the account to its owner, of whom nothing else is left: to %s', async (email) => {
+    const { app, user, ofAda, purposes, linkIn, logIn, set } = await setUp(true);
+    await linkIn({ kind: 'passkey-added', to: EMAIL }, 'factors-undo');
+    await app.passkeys.add(aPasskey({ userId: user.id }));
+    await app.identities.add(anIdentity({ userId: user.id }));
+    expect(await set({ email, isProven: false, isReturned: true })).toBe(email === NEW);
+    const { sessions, ...after } = await ofAda();
+    expect(after.user).toMatchObject({ email, removedIdentities: [expect.any(String)] });
+    expect([sessions, await app.passkeys.listByUser(user.id), await app.identities.listByUser(user.id)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+    await expect(logIn()).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
     const mails = await app.sendAll();
-    expect([mails.length, await purposes()]).toEqual([1, []]);
+    expect(mails.map(({ to }) => to)).toEqual([email]);
+    expect(await purposes()).toEqual(['password-reset']);
   });
 
   it.each([
     ['ends what was opened', false, { sessions: [], user: { emailVerifiedAt: expect.any(Number) } }],
     ['keeps what was opened, if the former one was proven', true, { sessions: [{}] }],
-  ])('may take the new address for proven, and %s', async (_what, wasProven, expected) => {
+  ])('takes the new address for proven, and %s', async (_what, wasProven, expected) => {
     const { ofAda, logIn, set } = await setUp(wasProven);
-    await set({ isProven: true });
+    await set();
     expect(await ofAda()).toMatchObject(expected);
     expect(await logIn()).toHaveProperty('accessToken');
   });
 
-  it('refuses an address that another user has, or can take back, and an unknown user', async () => {
+  it('refuses an address that another user has, and an unknown user, but none that is reserved', async () => {
     const { app, ofAda, set } = await setUp(true);
     const { user: bob } = await app.register(BOB);
     const before = await ofAda();
     await expect(set({ email: BOB.email })).rejects.toMatchObject(DUPLICATE);
-    await app.users.update(bob.id, { emailVerifiedAt: 1, now: app.clock.now() });
-    await setEmail(app)(bob.id, { email: 'bob@new.example', isProven: false, sendsLink: false }, OPERATOR);
-    await expect(set({ email: BOB.email })).rejects.toMatchObject(DUPLICATE);
     expect(await ofAda()).toEqual(before);
-    const nobody = setEmail(app)('nobody', { email: NEW, isProven: true, sendsLink: false }, OPERATOR);
-    await expect(nobody).rejects.toMatchObject(NO_RECORD);
+    await app.users.update(bob.id, { emailVerifiedAt: 1, now: app.clock.now() });
+    await setEmail(app)(bob.id, { email: 'bob@new.example', isProven: true }, OPERATOR);
+    expect(await set({ email: BOB.email })).toBe(true);
+    await expect(setEmail(app)('nobody', { email: NEW, isProven: true }, OPERATOR)).rejects.toMatchObject(NO_RECORD);
   });
 
   it('changes all or nothing', async () => {
     const { app, ofAda, set } = await setUp(true);
-    await expectAllOrNothing(app, ofAda, () => set());
+    await expectAllOrNothing(app, ofAda, () => set({ isReturned: true }));
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeUsername } from '../../../src/application/accounts/profile.ts';
-import { BOB, DUPLICATE, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
+import { BOB, DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
 import { expectAllOrNothing } from '../../support/transactions.ts';
 
@@ -23,11 +23,11 @@ describe('changeUsername', () => {
     expect(events[0]).toMatchObject(ORIGIN);
   });
 
-  it('ends no session, and notifies nobody', async () => {
+  it('ends no session, and notifies the user', async () => {
     const { app, session, pending, change } = await setUp();
     await change('Countess');
     expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
-    expect(await pending()).toEqual([]);
+    expect(await pending()).toEqual([`username-changed to ${EMAIL}`]);
   });
 
   it('frees the former username at once', async () => {

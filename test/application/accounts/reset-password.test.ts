@@ -4,7 +4,7 @@ import type { Transactions } from '../../../src/application/ports/transactions.t
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';
-import { aFactor, aPasskey } from '../../support/builders.ts';
+import { aFactor, anIdentity, aPasskey } from '../../support/builders.ts';
 import { notingPasswordHasher, plainPasswordHasher } from '../../support/fakes.ts';
 import { applicationWithMail, tokenIn } from '../../support/mail/sender.ts';
 
@@ -39,7 +39,8 @@ describe('resetPassword', () => {
   });
 
   it('ends all sessions, and says why', async () => {
-    const { app, held, ask, reset, logIn, kindsOfEvents } = await setUp();
+    const { app, user, held, ask, reset, logIn, kindsOfEvents } = await setUp();
+    await app.users.update(user.id, { emailVerifiedAt: 1, now: app.clock.now() });
     const elsewhere = await logIn(ADA.password);
     await reset(await ask());
     for (const { refreshToken } of [held, elsewhere]) {
@@ -195,10 +196,18 @@ describe('resetPassword', () => {
     await app.users.update(userId, { emailVerifiedAt: 1, now: app.clock.now() });
     for (const confirmedAt of [1, 2, null]) await app.factors.add(aFactor({ userId, confirmedAt }));
     for (const name of ['A phone', 'evil.example']) await app.passkeys.add(aPasskey({ userId, name }));
+    await app.identities.add(anIdentity({ userId, provider: 'google', email: 'a@b.example' }));
     await reset(await ask());
     await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
     const [mail] = await app.sendAll();
-    for (const left of ['Passkeys: ', '"A phone"', '"evil[.]example"', '"Added since"', 'Authenticator apps: 2'])
+    for (const left of [
+      'Passkeys: ',
+      '"A phone"',
+      '"evil[.]example"',
+      '"Added since"',
+      'Authenticator apps: 2',
+      '"google a[@]b[.]example"',
+    ])
       expect(mail?.text).toContain(left);
   });
 
@@ -207,7 +216,7 @@ describe('resetPassword', () => {
     await app.factors.add(aFactor({ userId: (await app.register(BOB)).user.id, confirmedAt: 1 }));
     await reset(await ask());
     const [mail] = await app.sendAll();
-    expect(mail?.text).not.toMatch(/passkey|authenticator/i);
+    for (const none of ['Passkeys: —', 'Authenticator apps: 0', 'Sign-ins: —']) expect(mail?.text).toContain(none);
   });
 
   it('changes nothing when the transaction fails, so that the link can be used again', async () => {

@@ -167,14 +167,14 @@ describe('assertSteppedUp', () => {
     await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
     await step();
     await expect(assertWith(AAL2)).rejects.toMatchObject(missing);
-    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
+    await app.sessions.update(key, twoFactorsAt(app.clock.now()));
     await assertWith(AAL2);
   });
 
   it('refuses a change of factors in a session of two that were shown long ago, also after the password alone', async () => {
     const { app, key, assertWith, enrol, step, tokenOf, session } = await setUp({ authenticationClaims: true });
     await enrol();
-    await app.sessions.authenticate(key, twoFactorsAt(app.clock.now()));
+    await app.sessions.update(key, twoFactorsAt(app.clock.now()));
     await assertWith(FACTOR_CHANGE);
     const shownAt = app.clock.now() / 1000;
     app.clock.advance(5 * MINUTE);
@@ -189,7 +189,7 @@ describe('assertSteppedUp', () => {
       return app.transactions.run((stores) => lockedFactorOwner(app, stores, caller));
     };
     await expect(change()).rejects.toMatchObject(missing({ acr: 'aal2' }));
-    await app.sessions.authenticate(key, authenticatedBy([{ method: 'totp', at: app.clock.now() }], await session()));
+    await app.sessions.update(key, authenticatedBy([{ method: 'totp', at: app.clock.now() }], await session()));
     await assertWith(FACTOR_CHANGE);
     await change();
   });
@@ -247,7 +247,7 @@ describe('for a user who has a second factor', () => {
     await expect(replace(key.id)).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } });
     expect(await app.sessions.find(key)).not.toBeNull();
     const shown = twoFactorsAt(app.clock.now() - MINUTE);
-    await app.sessions.authenticate(key, shown);
+    await app.sessions.update(key, shown);
     await replace(key.id);
     const [replaced] = await app.sessions.listByUser(user.id, app.clock.now());
     expect(replaced?.id).not.toBe(key.id);

@@ -20,7 +20,7 @@ const IDENTITY: VerifiedIdentity = {
   isEmailVerified: true,
 };
 
-const setUp = async (given: Partial<ManageIdentitiesDeps> = {}) => {
+const setUp = async (given: Pick<ManageIdentitiesDeps, 'notices' | 'loginByCode' | 'secondFactor'> = {}) => {
   const ada = await registeredAda();
   const { app, user, session } = ada;
   const deps = { ...app, ...given };

@@ -3,12 +3,14 @@ import { removeAccount } from '../../../src/application/accounts/delete-account.
 import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
 import { showPendingLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
 import { type SignIn, type SignInDeps, signIn } from '../../../src/application/identities/sign-in.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
+import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { EMAIL, NOTHING, registeredAda } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
-import { anIdentity } from '../../support/builders.ts';
+import { anIdentity, aPasskey } from '../../support/builders.ts';
 
 const KIM = 'kim@example.org';
 const CONFLICT = { code: 'AUTH_IDENTITY_CONFLICT', status: 409 };
@@ -133,14 +135,69 @@ describe('an identity whose address has no account', () => {
 describe('an identity whose address has an account', () => {
   const OF_ADA = { email: EMAIL };
 
-  it('is linked and logs in when both sides have proven the address; the mailbox is told', async () => {
-    const { app, user, session, enter, pending, identitiesOf } = await setUp();
+  const withoutPassword = async ({ app, user }: Awaited<ReturnType<typeof setUp>>) =>
+    app.users.setPasswordHash(user.id, { passwordHash: NO_PASSWORD, isOfNewPassword: false, now: app.clock.now() });
+
+  it('is linked and logs in when both sides have proven the address, and the account has no other way in; the mailbox is told', async () => {
+    const ada = await setUp();
+    const { app, user, session, enter, pending, identitiesOf } = ada;
+    await withoutPassword(ada);
     expect((await enter(OF_ADA)).user.id).toBe(user.id);
     expect(await identitiesOf(user.id)).toEqual(['4711']);
     expect(await pending()).toContain(`identity-linked to ${EMAIL}`);
     // What the account had stays.
     await app.refresh([session.refreshToken]);
-    await app.login({ account: EMAIL, password: ADA.password });
+  });
+
+  it.each<[string, (ada: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>]>([
+    ['a password', async () => undefined],
+    [
+      'a passkey',
+      async (ada) => {
+        await withoutPassword(ada);
+        await ada.app.passkeys.add(aPasskey({ userId: ada.user.id }));
+      },
+    ],
+    [
+      'another identity',
+      async (ada) => {
+        await withoutPassword(ada);
+        await ada.app.identities.add(anIdentity({ userId: ada.user.id }));
+      },
+    ],
+  ])('is not linked by the address alone to an account with %s', async (_what, add) => {
+    const ada = await setUp();
+    await add(ada);
+    const before = await ada.identitiesOf(ada.user.id);
+    await expect(ada.attempt(OF_ADA)).rejects.toMatchObject(CONFLICT);
+    expect(await ada.identitiesOf(ada.user.id)).toEqual(before);
+  });
+
+  it('is linked to an account with a password if the provider hosts the mailbox', async () => {
+    const { app, user, enter, identitiesOf } = await setUp();
+    const email = 'ada@gmail.com';
+    await app.users.update(user.id, { email, now: app.clock.now() });
+    await expect(enter({ ...OF_ADA, email })).rejects.toMatchObject(CONFLICT);
+    expect((await enter({ ...OF_ADA, email, issuer: 'https://accounts.google.com' })).user.id).toBe(user.id);
+    expect(await identitiesOf(user.id)).toEqual(['4711']);
+  });
+
+  it('does not come back after it was removed, until its owner links it in a session', async () => {
+    const ada = await setUp();
+    const { app, deps, user, session, enter, attempt, identitiesOf } = ada;
+    await withoutPassword(ada);
+    const { sessionId } = await enter(OF_ADA);
+    const [identity] = await app.identities.listByUser(user.id);
+    const caller = { userId: user.id, sessionId };
+    await unlinkIdentity({ ...deps, loginByCode: true })(caller, identity?.id ?? 'none');
+    for (const given of [OF_ADA, { ...OF_ADA, email: EMAIL.toUpperCase() }])
+      await expect(attempt(given)).rejects.toMatchObject(CONFLICT);
+    // Another one of the same provider is another one.
+    await enter({ ...OF_ADA, subject: '4712' });
+    await linkIdentity(deps)(caller, verifiedIdentity(OF_ADA));
+    expect((await enter(OF_ADA)).user.id).toBe(user.id);
+    expect(await identitiesOf(user.id)).toEqual(['4712', '4711']);
+    expect(session.sessionId).not.toBe(sessionId);
   });
 
   it.each([true, false])(
@@ -171,7 +228,9 @@ describe('an identity whose address has an account', () => {
   });
 
   it('asks for the second factor of the account, and is not linked by the first one alone', async () => {
-    const { app, deps, user, session, attempt, identitiesOf } = await setUp();
+    const ada = await setUp();
+    const { app, deps, user, session, attempt, identitiesOf } = ada;
+    await withoutPassword(ada);
     const caller = { userId: user.id, sessionId: session.sessionId };
     const { id, secret } = await startApp(deps, app.secrets.factors)(caller);
     const code = codeAt(secret, app.clock.now());
@@ -203,7 +262,9 @@ describe('an identity whose address has an account', () => {
   });
 
   it('does not open a disabled account', async () => {
-    const { attempt, setDisabled } = await setUp();
+    const ada = await setUp();
+    const { attempt, setDisabled } = ada;
+    await withoutPassword(ada);
     await attempt(OF_ADA);
     await setDisabled(1);
     await expect(attempt(OF_ADA)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });

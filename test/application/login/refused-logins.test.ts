@@ -6,6 +6,7 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
 import { ADA, application } from '../../support/application.ts';
+import { aUser } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { reportsOf } from '../../support/reports.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
@@ -72,20 +73,7 @@ const counting = async () => {
   });
   const { users } = stores;
   const add = async (id: string) => {
-    await users.add({
-      id,
-      username: id,
-      email: `${id}@example.org`,
-      passwordHash: 'hash',
-      createdAt: 0,
-      updatedAt: 0,
-      passwordChangedAt: 0,
-      emailVerifiedAt: null,
-      disabledAt: null,
-      secondFactorAt: null,
-      attributes: {},
-      locale: null,
-    });
+    await users.add(aUser({ id, username: id }));
   };
   await add('ada');
   await add('bob');

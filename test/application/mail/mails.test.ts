@@ -63,23 +63,26 @@ const linksOf = (template: MailName): string[] =>
 
 const FACTS = ['22, 2026', 'Firefox/130.0', '203.0.113.0/24'];
 const UNDOABLE = ['If it was not you', 'Undo the change', 'valid until November 22, 2026'];
+const LEFT = ['Passkeys: "Phone", "Security key"', 'Authenticator apps: 1', 'Sign-ins: "google ada[@]gmail[.]com"'];
 const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'password-reset': ['1 day', 'If it was not you, you can ignore this message'],
   'login-code': [...FACTS, '48151623', 'Tell nobody this code'],
+  'confirmation-code': [...FACTS, '48151623', 'Tell nobody this code'],
   'email-verification': ['"ada"', '1 day', 'If you did not register'],
   'address-taken': ['log in', 'If it was not you'],
   invitation: ['invited', '1 day', 'you can ignore this message'],
   'email-change': ['"ada"', '1 day', 'If it is not your account'],
-  'email-changed': ['"ada"', 'a***[@]example[.]org', '7 days', 'If it was not you'],
+  'email-changed': ['"ada"', 'a***[@]example[.]org', '7 days', 'If it was not you', ...LEFT],
   'email-changed-again': ['"ada"', 'a***[@]example[.]org', 'If it was not you'],
   'email-change-final': ['"ada"', 'November 22, 2026'],
-  'email-change-undone': ['"ada"'],
+  'email-change-undone': ['"ada"', ...LEFT],
   'password-changed': [...FACTS, 'If it was not you'],
-  'password-was-reset': [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
+  'password-was-reset': [...FACTS, ...LEFT, 'remove them', 'does not come back by itself', 'If it was not you'],
   'password-removed': [...FACTS, 'which nobody had proven before', 'If it was not you'],
-  'password-was-reset-factors': [...FACTS, 'Passkeys: "Phone", "Security key"', 'Authenticator apps: 1', 'remove them'],
   'locale-changed': [...FACTS, 'the last mail in the former', 'If it was not you'],
-  'new-device': [...FACTS, 'If it was not you'],
+  'username-changed': [...FACTS, 'If it was not you'],
+  exported: [...FACTS, 'If it was not you'],
+  'new-device': [...FACTS, 'It was not me', 'valid until November 22, 2026'],
   'token-replayed': [...FACTS, 'log in again', 'connection'],
   'device-unproven': [...FACTS, 'log in again', 'cookie'],
   'passkey-added': [...FACTS, ...UNDOABLE],
@@ -93,7 +96,7 @@ const SAYS: Readonly<Record<MailName, readonly string[]>> = {
   'recovery-code-used': [...FACTS, 'If it was not you', 'make new recovery codes'],
   'recovery-codes-made': [...FACTS, ...UNDOABLE],
   'factors-changed-again': [...FACTS, 'If it was not you', 'the first such change'],
-  'factors-undone': ['"ada"', 'are removed', 'no longer works', 'Passkeys: "Phone", "Security key"'],
+  'factors-undone': ['"ada"', 'are removed', 'no longer works', ...LEFT],
 };
 
 it('every kind of message that is sent has a template', () => {

@@ -29,7 +29,7 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('remembers the device that rotated a session last', async ({ sessions, stored }) => {
+  it('remembers the device that rotated a session last, or used it since', async ({ sessions, stored }) => {
     const session = await stored(DEVICE);
     const [phone, unknown] = [
       { userAgent: 'a phone', address: '2001:db8::/48' },
@@ -40,6 +40,8 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toMatchObject(phone);
     await sessions.rotate(aRotation(nextOf(session), { from: first.to, device: unknown }));
     expect(await sessions.find(session)).toMatchObject(unknown);
+    expect(await sessions.update(session, DEVICE)).toBe(true);
+    expect(await sessions.find(session)).toMatchObject(DEVICE);
   });
 
   it('rotates a session with a key of its device only with an unused proof of it, unless none is required', async ({

@@ -41,7 +41,7 @@ export const changeAll = (user: User) => {
     messages: await stores.outbox.listByUser(user.id),
     passkeys: await stores.passkeys.listByUser(user.id),
     factors: await stores.factors.listByUser(user.id),
-    recoveryCodes: await stores.factors.countCodes(user.id),
+    recoveryCodes: (await stores.factors.codesOf(user.id)).length,
     // A use is the only way to see one. It waits for a unit that has used the value.
     isFirstUse: await stores.used.use(value, NOW),
   });

@@ -76,10 +76,10 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       { id: session.id, userId: otherUser },
       { id: anId(), userId: session.userId },
     ]) {
-      expect(await sessions.authenticate(key, raised)).toBe(false);
+      expect(await sessions.update(key, raised)).toBe(false);
     }
     expect(await sessions.find(session)).toStrictEqual(session);
-    expect(await sessions.authenticate(session, raised)).toBe(true);
+    expect(await sessions.update(session, raised)).toBe(true);
     expect(await sessions.find(session)).toStrictEqual({ ...session, ...raised });
     expect(await sessions.rotate(aRotation(session))).toMatchObject(raised);
     expect(await sessions.find(session)).toMatchObject(raised);

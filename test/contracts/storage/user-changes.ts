@@ -56,7 +56,7 @@ export const changingUsers = ({ it }: Tests<GivenUsers>): void => {
       { email: 'new.address@example.org' },
       { emailVerifiedAt: NOW + 1 },
       { disabledAt: NOW + 2 },
-      { emailVerifiedAt: null, disabledAt: null },
+      { removedIdentities: ['a hash'], disabledAt: null },
       { locale: 'de-AT' },
       { locale: null, disabledAt: null },
       { locale: 'pt-BR' },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
-import type { Stores } from '../../../src/application/ports/transactions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import {
   aLink,
@@ -52,7 +52,7 @@ describe('a user, of whom every table that names users has a row', () => {
   const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
   const session = aSession({ userId: user.id, ...keys });
   let database: Database;
-  let stores: Stores;
+  let stores: ReturnType<typeof storageOver>;
   beforeAll(async () => {
     database = await openEmbedded();
     stores = storageOver(database.records);
@@ -93,7 +93,10 @@ describe('a user, of whom every table that names users has a row', () => {
   it('is exported with a row of each', async () => {
     expect(NAMING_USERS.toSorted()).toEqual(Object.keys(EXPORTED).sort());
     expect(await tablesWithTheUser()).toEqual(Object.keys(EXPORTED).sort());
-    const account = await exportAccount({ ...stores, clock })({ userId: user.id, sessionId: session.id });
+    const account = await exportAccount({ ...stores, clock, ids: { next: anId }, secrets: randomSecrets })({
+      userId: user.id,
+      sessionId: session.id,
+    });
     for (const [name, rowsOf] of Object.entries(EXPORTED)) expect(rowsOf(account), name).toHaveLength(1);
     expect(account.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
   });

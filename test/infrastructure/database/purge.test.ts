@@ -20,7 +20,15 @@ const filled = async () => {
     newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });
   await stores.events.add(Array.from({ length: 900 }, () => event(NOW - RETENTION - 1)));
   await stores.events.add([event(NOW - RETENTION)]);
-  const link = { userId: user.id, email: user.email, createdAt: 0, tokenHash: 'hash', since: 0, expiresAt: NOW };
+  const link = {
+    userId: user.id,
+    email: user.email,
+    createdAt: 0,
+    tokenHash: 'hash',
+    since: 0,
+    keeps: null,
+    expiresAt: NOW,
+  };
   await stores.links.put({ ...link, purpose: 'password-reset' });
   await stores.links.put({ ...link, purpose: 'email-change', tokenHash: 'another', expiresAt: NOW + 1 });
   for (let index = 0; index < 2_500; index += 1) await stores.used.use(`expired ${index}`, NOW - HOUR);

@@ -29,7 +29,14 @@ export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime =
   const createdAt = ports.clock.now();
   const tokenHash = ports.secrets.hashOf(token);
   const former = (await ports.links.listByUser(link.userId, createdAt)).find(({ purpose }) => purpose === link.purpose);
-  await ports.links.put({ ...link, tokenHash, since: former?.since ?? 0, createdAt, expiresAt: createdAt + lifetime });
+  await ports.links.put({
+    ...link,
+    tokenHash,
+    since: former?.since ?? 0,
+    keeps: former?.keeps ?? null,
+    createdAt,
+    expiresAt: createdAt + lifetime,
+  });
   return token;
 };
 

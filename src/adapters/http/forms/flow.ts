@@ -73,6 +73,10 @@ const linkPage = <Name extends LinkPurpose>(
   forms: { [name]: { submits, fields: ['token', ...fields], leadsTo: 'done' as const, notice: name, ...more } },
 });
 
+/** In place of the password, for users who have none. */
+const confirmationCode = <Name extends string>(leadsTo: Name) =>
+  ({ submits: 'request-confirmation-code', fields: [], leadsTo, notice: 'confirmation-code' }) as const;
+
 export const PAGES = {
   'log-in': {
     path: '/auth/log-in',
@@ -212,7 +216,8 @@ export const PAGES = {
     shows: ['current-user', 'sessions'],
     forms: {
       username: { submits: 'change-username', fields: ['username'], leadsTo: 'account', notice: 'saved' },
-      email: { submits: 'change-email', fields: ['email', 'password'], leadsTo: 'account', notice: 'email' },
+      email: { submits: 'change-email', fields: ['email', 'password', 'code'], leadsTo: 'account', notice: 'email' },
+      'confirmation-code': confirmationCode('account'),
       password: {
         submits: 'change-password',
         fields: ['currentPassword', 'newPassword'],
@@ -251,7 +256,10 @@ export const PAGES = {
     path: '/auth/account/delete',
     for: 'visitor',
     shows: ['current-user'],
-    forms: { delete: { submits: 'delete-account', fields: ['password'], leadsTo: 'log-in', notice: 'deleted' } },
+    forms: {
+      delete: { submits: 'delete-account', fields: ['password', 'code'], leadsTo: 'log-in', notice: 'deleted' },
+      'confirmation-code': confirmationCode('delete'),
+    },
   },
   'log-out': {
     path: '/auth/log-out',

@@ -3,6 +3,7 @@ import type { Middleware } from 'koa';
 import { httpFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
+import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { repeatedClicks } from './repeated-clicks.ts';
 
@@ -27,6 +28,9 @@ export const ownOrigin = (
 /** The answer to a form, which a second click gets as well. */
 type Answer = { readonly headers: OutgoingHttpHeaders } & ({ readonly location: string } | { readonly error: unknown });
 
+/** Cookies that do not tell one attempt from another. */
+const UNREAD = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
+
 /** What the handler of a form's route sets, also with an error: that of a pending log-in. */
 const HANDED_ON = ['set-cookie', 'secure-session-registration'];
 
@@ -37,7 +41,9 @@ export const formResult = (deps: HttpDeps) => {
     async function formResult(ctx, next) {
       const { form = new Map<string, string>() } = ctx.state;
       const number = form.get('once') ?? '';
-      const sent = JSON.stringify([ctx.path, ctx.request.caller?.sessionId, ...form]);
+      // The session stays the same while its token is renewed, and what a page says is for one view.
+      const cookies = [...ctx.request.cookies].filter(([name]) => !UNREAD.some((each) => name.endsWith(each)));
+      const sent = JSON.stringify([ctx.path, ctx.request.caller?.sessionId, cookies, ...form]);
       const answer = await once(number.length < 20 ? null : sent, async () => {
         const result = await next().then(
           async () => ({ location: await succeeded(ctx) }),

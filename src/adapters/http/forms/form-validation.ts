@@ -57,7 +57,7 @@ const extraOf = (fields: ReadonlyMap<string, string>): [string, unknown][] => {
 };
 
 const TOKENS = ['token', 'invitation'];
-const FLAGS = ['remember', 'emailVerified', 'sendLink'];
+const FLAGS = ['remember', 'emailVerified', 'sendLink', 'final', 'handOver'];
 const OBJECTS = ['credential'];
 
 /** The token of a link that was pasted as a whole, where no script has read it. */

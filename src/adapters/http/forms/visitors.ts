@@ -3,6 +3,7 @@ import type { SessionsDeps } from '../../../application/deps.ts';
 import { authenticate } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { originOf } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
 import type { DeviceAccess } from '../routes/sessions/refresh.ts';
 import type { Strategy } from '../routing/define-route.ts';
@@ -27,7 +28,9 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
     tokenOf: async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
       const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
       try {
-        return await identify(cookie.read(ctx), { presented: device(ctx, undefined), provenSessions });
+        return await identify(cookie.read(ctx), {
+          ...{ presented: device(ctx, undefined), provenSessions, origin: originOf(ctx) },
+        });
       } catch (error) {
         if (auth === 'optional' && error instanceof AppError && NOBODY.includes(error.code)) return undefined;
         throw error;

@@ -10,11 +10,19 @@ export type OfficeForm = {
   readonly confirm?: string;
   /** What the page says then. Default: that it is done. */
   readonly done?: string;
+  /** What it says of a link that is shown. */
+  readonly handsOver?: string;
 };
 
 const REASON: Field = { name: 'reason', label: 'Reason, which the users can read', type: 'text' };
 const EMAIL: Field = { name: 'email', label: 'Email address', type: 'email' };
 const PROVEN: Field = { name: 'emailVerified', label: 'I know that the address is theirs', type: 'flag' };
+const FINAL: Field = {
+  name: 'final',
+  label: 'Somebody else had taken the account: it goes back to its owner',
+  type: 'flag',
+};
+const HAND_OVER: Field = { name: 'handOver', label: 'Show it here, to hand over: it proves no address', type: 'flag' };
 const LINK: Field = { name: 'sendLink', label: 'Send a mail with a link', type: 'flag' };
 
 /** The forms of the pages for operators. `disable-user` submits to the route `operators-disable-user`, which knows every rule. */
@@ -35,7 +43,11 @@ export const OFFICE_FORMS = {
   'end-sessions': { button: 'End all sessions', fields: [REASON] },
   'disable-user': { button: 'Disable', text: 'Log-ins are refused, and all sessions end.', fields: [REASON] },
   'enable-user': { button: 'Enable' },
-  'set-email': { button: 'Change the address', fields: [EMAIL, PROVEN, LINK] },
+  'set-email': {
+    button: 'Change the address',
+    text: 'Unless you know that it is theirs, the new address gets a link, and the present one counts until that is used.',
+    fields: [EMAIL, PROVEN, FINAL],
+  },
   'verify-email': {
     button: 'State that the address is theirs',
     text: 'What was added to the account before goes, and its sessions end: anybody can register with any address.',
@@ -46,9 +58,10 @@ export const OFFICE_FORMS = {
     text: 'Forgets the wrong passwords and codes, so that log-ins need not wait.',
   },
   'reset-link': {
-    button: 'Make a link for a new password',
-    text: 'To hand over to the user.',
-    done: 'Hand this link over. It is shown for a minute, and works once:',
+    button: 'Send a link for a new password',
+    text: 'To the address of the account.',
+    fields: [HAND_OVER],
+    handsOver: 'Hand this link over. It is shown for a minute, and works once:',
   },
   'remove-factors': { button: 'Remove second factors and passkeys', text: 'For a user who has lost a device.' },
   'end-session': { button: 'End' },

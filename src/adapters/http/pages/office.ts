@@ -49,9 +49,9 @@ ${said === null ? NOTHING : alertOf(said)}${main}
   });
 
 const alertOf = ({ form, problems, url }: Said): Html => {
-  const { button, done = 'Done.' }: OfficeForm = OFFICE_FORMS[form];
+  const { button, done = 'Done.', handsOver = done }: OfficeForm = OFFICE_FORMS[form];
   return problems === null
-    ? html`<p role="status" class="notice">${button}: ${done}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
     : html`<p role="alert" class="notice" id="alert">${button}: ${problems.join('; ')}</p>\n`;
 };
 

@@ -74,7 +74,9 @@ const REGISTERING = ['register', 'invitation'];
 /** A passkey gets a name by itself, and users may have no password. */
 const isOptional = ({ name, passwords }: Shown, form: string, field: string): boolean =>
   (name === 'factors' && form === 'passkey' && field === 'name') ||
-  (passwords === 'optional' && field === 'password' && [...REGISTERING, 'account', 'delete'].includes(name));
+  (passwords === 'optional' &&
+    ['password', 'code'].includes(field) &&
+    [...REGISTERING, 'account', 'delete'].includes(name));
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -197,6 +199,7 @@ const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: strin
  */
 const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string): boolean => {
   if (REGISTERING.includes(name)) return passwords === 'optional' && field === 'username';
+  if (['account', 'delete'].includes(name) && field === 'code') return passwords !== 'optional';
   const { code, fields = [] } = state?.error ?? {};
   const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some((each) => each.field === field);
   return name === 'email-change' && field === 'password' && isVisitor && !isMissed;

@@ -22,7 +22,7 @@ const PENDING_LOGIN_COOKIE = 'login_pending';
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 
 /** What a form hands to the page that shows its result (ADR 0024). */
-const PAGE_STATE_COOKIE = 'page_state';
+export const PAGE_STATE_COOKIE = 'page_state';
 
 /** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';

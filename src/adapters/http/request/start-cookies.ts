@@ -12,6 +12,9 @@ const MAX_LENGTH = 6_000;
 const MAX_LENGTH_OF_ONE = 4_000;
 const TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
+/** In place of a state: what is linked by the next log-in. */
+export const KEPT_STATE = 'kept';
+
 /**
  * The cookies of sign-ins that are under way: one for each, so that two tabs do not end each other's. With the attributes of the refresh cookie, but
  * the browser has to send them when it comes back from the provider, which is another site.

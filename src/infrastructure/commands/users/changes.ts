@@ -1,10 +1,12 @@
 import { userInfo } from 'node:os';
 import { type AccountData, accountData } from '../../../application/accounts/account-data.ts';
+import type { EndedWays } from '../../../application/accounts/end-ways.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
   endSessionsAsOperator,
+  mailResetLink,
   makeResetLink,
   removeFactorsAsOperator,
   setAttributes,
@@ -16,7 +18,6 @@ import {
   resendVerification,
   setEmail,
 } from '../../../application/accounts/operate-addresses.ts';
-import type { RemovedFactors } from '../../../application/accounts/remove-added.ts';
 import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
@@ -35,7 +36,7 @@ export type Change = {
   /** What the help calls what comes after USER, and its value. */
   readonly args?: readonly string[];
   /** `reason` says to the user why. */
-  readonly options?: Readonly<{ reason?: 'TEXT'; proven?: true; final?: true }>;
+  readonly options?: Readonly<{ reason?: 'TEXT'; proven?: true; final?: true; 'hand-over'?: true }>;
   readonly read?: (text: string) => Pick<Given, 'attributes'> | Pick<Given, 'text'>;
   /** @throws CommandError */
   readonly assertPossible?: (user: User, accounts: Accounts) => void;
@@ -56,7 +57,8 @@ export type Given = {
   readonly attributes: Attributes;
   readonly note: string | null;
   readonly isProven: boolean;
-  readonly withoutUndo: boolean;
+  readonly isReturned: boolean;
+  readonly handsOver: boolean;
 };
 
 type Asked = {
@@ -116,7 +118,7 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 
 const sessions = (count: number): string => counted(count, 'session');
 
-const factors = ({ apps, recoveryCodes, passkeys }: RemovedFactors): string =>
+const factors = ({ apps, recoveryCodes, passkeys }: Omit<EndedWays, 'sessions'>): string =>
   `${counted(apps, 'authenticator app')}, ${counted(recoveryCodes, 'recovery code')} and ${counted(passkeys, 'passkey')}`;
 
 const textOf = (attributes: Attributes): string => printable(JSON.stringify(attributes));
@@ -190,18 +192,25 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     },
   },
   'set-email': {
-    does: "gives the account another address, which gets a link to prove it unless --proven says that it is the user's;\n    with --final, the former address cannot take the account back",
+    does: "gives the account another address, which waits for its link unless --proven says that it is the user's;\n    with --final, the account goes back to its owner: nothing of who had it is left",
     args: ['EMAIL'],
     options: { proven: true, final: true },
     read: (text) => ({ text: emailIn(text) }),
     intent: (name, _data, { text }) => `Give ${name} the address ${printable(text)}`,
-    async make(accounts, user, { origin, text: email, isProven, withoutUndo }) {
-      const given = { email, isProven, sendsLink: accounts.hasMail, withoutUndo };
-      const changed = await setEmail(accounts)(user.id, given, origin);
-      const text = changed
-        ? `${nameOf({ ...user, email })}: the address is changed.\n`
-        : `${nameOf(user)} has this address already.\n`;
-      return { report: { changed, email }, text };
+    async make(accounts, user, { origin, text: email, isProven, isReturned }) {
+      const waits = !isProven && !isReturned && email !== user.email;
+      if (waits && !accounts.hasMail)
+        throw new CommandError(
+          'no-mail',
+          'The address would wait for a link in a mail. Set MAIL_URL, or give --proven.',
+          1,
+        );
+      const changed = await setEmail(accounts)(user.id, { email, isProven, isReturned }, origin);
+      const now = changed
+        ? `${nameOf({ ...user, email })}: the address is changed.`
+        : `${nameOf(user)} has this address already.`;
+      const asked = `${printable(email)} gets a link, and counts when it is used. Until then, ${nameOf(user)} has this address.`;
+      return { report: { changed, email }, text: `${waits ? asked : now}\n` };
     },
   },
   'prove-email': {
@@ -274,14 +283,21 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     },
   },
   'reset-link': {
-    does: 'prints a link that sets a new password, to hand over',
+    does: 'mails a link that sets a new password to the address of the account; with --hand-over, prints one, which proves no address',
+    options: { 'hand-over': true },
     assertPossible({ disabledAt }) {
       if (disabledAt !== null)
         throw new CommandError('disabled', 'The account is disabled: a link would not work. Enable it first.', 1);
     },
     intent: (name) =>
       `Make a link that sets a new password for ${name}, and end the validity of one that was sent before`,
-    async make(accounts, user, { origin }) {
+    async make(accounts, user, { origin, handsOver }) {
+      if (!handsOver && !accounts.hasMail)
+        throw new CommandError('no-mail', 'A link is sent by mail. Set MAIL_URL, or give --hand-over.', 1);
+      if (!handsOver) {
+        await mailResetLink(accounts)(user, origin);
+        return { report: { changed: true }, text: `${nameOf(user)} gets a link.\n` };
+      }
       const { token, expiresAt } = await makeResetLink(accounts)(user, origin);
       const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
       const until = new Date(expiresAt).toISOString();

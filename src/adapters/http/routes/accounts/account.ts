@@ -1,14 +1,16 @@
 import * as v from 'valibot';
 import { changePassword } from '../../../../application/accounts/change-password.ts';
+import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
 import { changeLocale, changeUsername } from '../../../../application/accounts/profile.ts';
-import type { AccountsDeps, SessionsDeps } from '../../../../application/deps.ts';
+import type { AccountsDeps, PasswordsPolicy, SessionsDeps } from '../../../../application/deps.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
+import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { CurrentPassword, Locale, NewPassword, Username } from '../../routing/fields.ts';
+import { CurrentPassword, Locale, MailCode, NewPassword, Username } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
 
 export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
@@ -22,8 +24,15 @@ export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.exa
 
 const DeleteAccountBody = v.pipe(v.object({ password: CurrentPassword }), v.examples([{ password: 'correct horse' }]));
 
+/** With PASSWORDS=optional: one of them. */
+export const CONFIRMATION = { password: v.optional(CurrentPassword), code: v.optional(MailCode) };
+
 /** With PASSWORDS=optional. */
-export const ShortDeleteAccountBody = v.pipe(v.object({ password: v.optional(CurrentPassword) }), v.examples([{}]));
+export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
+
+/** Besides those of a password. */
+export const confirmationErrors = ({ passwords }: PasswordsPolicy) =>
+  passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
 /** Users see and change their account, and leave. ADR 0010. */
 export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: SessionCookies): Route[] => {
@@ -86,6 +95,7 @@ export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: Session
         method: 'PUT',
         path: '/users/me/username',
         throttle: 'strict',
+        stepUp: FACTOR_CHANGE,
         request: { body: ChangeUsernameBody },
         response: { data: PublicUserJson },
         errors: ['AUTH_USER_DUPLICATE'],
@@ -104,7 +114,7 @@ export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: Session
         stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
         response: { data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'SYS_HOOK_UNAVAILABLE'],
+        errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
@@ -113,5 +123,24 @@ export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: Session
         return null;
       },
     ),
+    ...(deps.passwords !== 'optional' || deps.mailer === null
+      ? []
+      : [
+          route(
+            {
+              name: 'request-confirmation-code',
+              tag: 'account',
+              summary: 'Mail a code to the address of the user, with which they change it or delete the account',
+              method: 'POST',
+              path: '/users/me/code',
+              throttle: 'strict',
+              response: { status: 202, data: v.null() },
+            },
+            async ({ caller }, ctx) => {
+              await requestConfirmationCode(deps)(caller, originOf(ctx));
+              return null;
+            },
+          ),
+        ]),
   ];
 };

@@ -12,6 +12,7 @@ import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { CurrentPassword, Email, LinkBody, LinkToken } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
+import { CONFIRMATION, confirmationErrors } from './account.ts';
 import { BY_MAIL } from './links.ts';
 
 const ChangeEmailBody = v.pipe(
@@ -21,8 +22,8 @@ const ChangeEmailBody = v.pipe(
 
 /** With PASSWORDS=optional. */
 export const ShortChangeEmailBody = v.pipe(
-  v.object({ email: Email, password: v.optional(CurrentPassword) }),
-  v.examples([{ email: 'ada@example.net' }]),
+  v.object({ email: Email, ...CONFIRMATION }),
+  v.examples([{ email: 'ada@example.net', code: '48151623' }]),
 );
 
 export const ConfirmEmailChangeBody = v.pipe(
@@ -55,7 +56,10 @@ export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): R
         stepUp: { assurance: 'aal2-if-enrolled' },
         request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
         response: { status: 202, data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'],
+        errors: [
+          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+          ...confirmationErrors(deps),
+        ],
       },
       async ({ claims, caller, body, signal }, ctx) => {
         const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

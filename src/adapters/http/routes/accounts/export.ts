@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { exportAccount } from '../../../../application/accounts/account-data.ts';
 import type { AccountsDeps } from '../../../../application/deps.ts';
-import { AMR_VALUES } from '../../../../domain/assurance.ts';
+import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
+import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { StoredEventJson } from './events.ts';
 
@@ -157,11 +158,11 @@ export const exportRoute = (deps: AccountsDeps): Route => {
       path: '/users/me/export',
       throttle: 'strict',
       requestsPerUser: 5,
-      stepUp: { assurance: 'aal2-if-enrolled' },
+      stepUp: FACTOR_CHANGE,
       response: { data: ExportJson },
     },
-    async ({ caller, signal }) => {
-      const { user, ...rest } = await run(caller, signal);
+    async ({ caller, signal }, ctx) => {
+      const { user, ...rest } = await run(caller, originOf(ctx), signal);
       return { ...rest, user: shownUser(user) };
     },
   );

@@ -6,6 +6,7 @@ import {
 } from '../../../../application/accounts/reset-password.ts';
 import type { AccountsDeps } from '../../../../application/deps.ts';
 import { originOf } from '../../request/client.ts';
+import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { LinkBody, LinkToken, NewPassword } from '../../routing/fields.ts';
@@ -17,11 +18,11 @@ export const ConfirmPasswordResetBody = v.pipe(
 );
 
 /** For users who do not know their password any more (ADR 0010). */
-export const passwordResetRoutes = (deps: AccountsDeps): Route[] => [
+export const passwordResetRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => [
   // Without mail, an operator can still make a link.
   ...(deps.mailer === null ? [] : [requestRoute(requestPasswordReset(deps))]),
   previewRoute(previewPasswordReset(deps)),
-  confirmRoute(resetPassword(deps)),
+  confirmRoute(resetPassword(deps), cookie),
 ];
 
 const requestRoute = (request: ReturnType<typeof requestPasswordReset>): Route =>
@@ -54,19 +55,21 @@ const previewRoute = (preview: ReturnType<typeof previewPasswordReset>): Route =
     ({ body }) => preview(body.token),
   );
 
-const confirmRoute = (reset: ReturnType<typeof resetPassword>): Route =>
+const confirmRoute = (reset: ReturnType<typeof resetPassword>, cookie: SessionCookies): Route =>
   route(
     {
       ...BY_MAIL,
       name: 'confirm-password-reset',
       summary: 'Set a new password with the link, and end all sessions',
       path: '/auth/password-reset/confirm',
+      cookie: { reads: 'optional' },
       request: { body: ConfirmPasswordResetBody },
       response: { data: v.null() },
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      await reset({ ...body, locales: acceptedLocales(ctx), origin: originOf(ctx) }, signal);
+      const refreshTokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
+      await reset({ ...body, refreshTokens, locales: acceptedLocales(ctx), origin: originOf(ctx) }, signal);
       return null;
     },
   );

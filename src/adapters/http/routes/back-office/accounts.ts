@@ -7,6 +7,7 @@ import {
   resendVerification,
   setEmail,
 } from '../../../../application/accounts/operate-addresses.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { fieldRule } from '../../../json/text-rule.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -45,23 +46,22 @@ const AllEventsQuery = v.strictObject({
 
 const Flag = v.optional(v.boolean(), false);
 const NO_MAIL = { code: 'invalid_value', message: 'must be false: the service sends no mail' } as const;
-/** `emailVerified`: the operator knows that it is the user's. `sendLink`: the address gets a mail. */
-const addressOf = ({ mailer }: BackOfficeDeps) => ({
-  email: Email,
-  emailVerified: Flag,
-  sendLink: v.optional(
-    v.pipe(
-      v.boolean(),
-      fieldRule((asked: boolean) => (asked && mailer === null ? NO_MAIL : null)),
-      v.metadata({ jsonSchema: { type: 'boolean' } }),
-    ),
-    false,
-  ),
-});
+const UNSENT = [
+  { field: 'emailVerified', code: 'invalid_value', message: 'must be true: the service sends no mail' },
+] as const;
 
-const createOf = (deps: BackOfficeDeps) =>
+const createOf = ({ mailer }: BackOfficeDeps) =>
   v.object({
-    ...addressOf(deps),
+    email: Email,
+    emailVerified: Flag,
+    sendLink: v.optional(
+      v.pipe(
+        v.boolean(),
+        fieldRule((asked: boolean) => (asked && mailer === null ? NO_MAIL : null)),
+        v.metadata({ jsonSchema: { type: 'boolean' } }),
+      ),
+      false,
+    ),
     username: v.optional(Username),
     attributes: v.optional(Attributes),
     locale: v.optional(Locale),
@@ -101,15 +101,17 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
     route(
       {
         ...{ ...WRITES, name: 'operators-set-email', method: 'PUT', path: '/users/:id/email' },
-        summary: 'Give a user another address; with sendLink, it gets a link that proves it',
-        description: 'With `final`, no former address can take the account back, as it otherwise can for a week.',
-        request: { params: IdParams, body: v.object({ ...addressOf(deps), final: Flag }) },
+        summary: 'Give a user another address, which waits for its link unless the operator knows that it is theirs',
+        description:
+          'Without `emailVerified`, the address gets a link, and the former one counts until it is used. With `final`, the account goes back to its owner, whose address it is: sessions, password, passkeys and sign-ins end, no former address can take the account back, and the owner gets a link that sets a password.',
+        request: { params: IdParams, body: v.object({ email: Email, emailVerified: Flag, final: Flag }) },
         response: { data: UserOfOperatorsJson },
         errors: ['AUTH_USER_DUPLICATE'],
       },
-      async ({ params: { id }, body: { email, emailVerified, sendLink, final } }, ctx) => {
-        const given = { email, isProven: emailVerified, sendsLink: sendLink, withoutUndo: final };
-        await setEmail(deps)(id, given, originOfOperator(ctx));
+      async ({ params: { id }, body: { email, emailVerified, final } }, ctx) => {
+        if (deps.mailer === null && !emailVerified && !final)
+          throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: UNSENT });
+        await setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, originOfOperator(ctx));
         return shown(id);
       },
     ),

@@ -129,10 +129,10 @@ const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route
       submits,
       page: isOfUser ? USER : LIST,
       succeeded: async (ctx) => {
-        const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string };
+        const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
         // To a user who was created, and from one who is gone.
         const page = name === 'create-user' ? `${USER}/${id}` : name === 'delete-user' ? LIST : pageOf(ctx);
-        return saying(ctx, page, { problems: null, typed: {}, url });
+        return saying(ctx, page, { problems: null, typed: {}, url: url ?? undefined });
       },
     },
     failed: async (ctx, error) => {

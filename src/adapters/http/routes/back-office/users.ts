@@ -9,6 +9,7 @@ import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
+  mailResetLink,
   makeResetLink,
   removeFactorsAsOperator,
   setAttributes,
@@ -33,6 +34,14 @@ import {
   UserOfOperatorsJson,
   WRITES,
 } from './fields.ts';
+
+const ResetLinkBody = v.optional(
+  v.pipe(v.object({ handOver: v.optional(v.boolean()) }), v.examples([{ handOver: true }])),
+);
+
+const UNSENT = [
+  { field: 'handOver', code: 'invalid_value', message: 'must be true: the service sends no mail' },
+] as const;
 
 /** One user: read, changed, handed over and deleted. ADR 0031. */
 export const operatedUserRoutes = (deps: BackOfficeDeps): Route[] => {
@@ -102,17 +111,24 @@ export const operatedUserRoutes = (deps: BackOfficeDeps): Route[] => {
     route(
       {
         ...{ ...WRITES, name: 'operators-reset-link', method: 'POST', path: '/users/:id/reset-link' },
-        summary: 'Make a link that sets a new password once, to hand over to the user',
-        request: { params: IdParams },
-        response: { data: v.object({ url: v.string(), expiresAt: Timestamp }) },
+        summary: 'Mail a link that sets a new password to the address of the user, or make one to hand over',
+        description: 'A link that is handed over proves no address: nobody knows who has it.',
+        request: { params: IdParams, body: ResetLinkBody },
+        response: { data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }) },
         errors: ['AUTH_ACCOUNT_DISABLED'],
       },
-      async ({ params }, ctx) => {
+      async ({ params, body: { handOver = false } = {} }, ctx) => {
+        if (deps.mailer === null && !handOver)
+          throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: UNSENT });
         const user = await existingUser(deps, params.id);
         if (user.disabledAt !== null)
           throw new AppError('AUTH_ACCOUNT_DISABLED', {
             message: 'The account is disabled: a link would not work. Enable it first.',
           });
+        if (!handOver) {
+          await mailResetLink(deps)(user, originOfOperator(ctx));
+          return { url: null, expiresAt: null };
+        }
         const { token, expiresAt } = await makeResetLink(deps)(user, originOfOperator(ctx));
         return { url: `${deps.accountPagesUrl}/password-reset#token=${token}`, expiresAt };
       },

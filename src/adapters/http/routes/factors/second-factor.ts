@@ -79,7 +79,7 @@ export const secondFactorRoutes = (
         const shown = { ...own, factor: presentedFactor({ code, recoveryCode, credential }) };
         const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
         const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
-        const result = handOver(ctx, access, opened);
+        const result = await handOver(ctx, access, opened);
         pendingLogin.clear(ctx);
         if (remembered !== null) rememberedDevice.set(ctx, remembered);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };

@@ -63,7 +63,7 @@ export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): 
         const { refreshTokens } = loginSourceOf(ctx, access);
         const shown = { code, asked, rememberedDevices, refreshTokens, locales: acceptedLocales(ctx) };
         const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
-        const result = handOver(ctx, access, await useCases.logIn(input, signal));
+        const result = await handOver(ctx, access, await useCases.logIn(input, signal));
         pendingLogin.clear(ctx);
         return result;
       },

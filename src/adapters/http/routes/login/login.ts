@@ -38,13 +38,13 @@ export const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: Dev
 };
 
 /**
- * Sends the cookies of the session that a request has opened, and asks the browser for a key.
+ * Sends the cookies of the session that a request has opened, links what the browser has kept of a sign-in, and asks the browser for a key.
  * @returns the result.
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
  */
-export const handOver = (
+export const handOver = async (
   ctx: Context,
-  { cookie, pendingLogin, browser }: DeviceAccess,
+  { cookie, pendingLogin, browser, linkKept }: DeviceAccess,
   outcome: OpenedSession | { readonly pendingLogin: string },
 ) => {
   if ('pendingLogin' in outcome) {
@@ -53,6 +53,7 @@ export const handOver = (
   }
   const { refreshToken, ...result } = outcome;
   cookie.set(ctx, outcome);
+  await linkKept?.(ctx, outcome);
   browser?.invite(ctx, result);
   return result;
 };

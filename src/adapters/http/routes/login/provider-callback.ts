@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import { unlinkedIdentity } from '../../../../application/accounts/store-identity.ts';
 import {
   type AtProviderDeps,
   finishAtProvider,
@@ -14,6 +15,7 @@ import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
+import { KEPT_STATE } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { handOver } from './login.ts';
@@ -81,7 +83,11 @@ const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: 
         },
         signal,
       );
-      if (finished !== null) handOver(ctx, access, finished);
+      if (finished !== null && 'kept' in finished) {
+        settings.starts.add(ctx, KEPT_STATE, finished.kept);
+        throw unlinkedIdentity();
+      }
+      if (finished !== null) await handOver(ctx, access, finished);
       ctx.state.location = afterSuccess(own, finished !== null);
       return null;
     },

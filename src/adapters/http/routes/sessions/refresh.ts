@@ -1,6 +1,8 @@
+import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { SessionsDeps } from '../../../../application/deps.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
+import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
 import { clientCancellation, originOf, type PresentedDevice } from '../../request/client.ts';
@@ -18,6 +20,8 @@ export type DeviceAccess = {
   readonly device: PresentedDevice;
   /** `null`: browsers hold no keys. */
   readonly browser: BrowserSession | null;
+  /** Links to an account what the browser has kept of a sign-in before it has logged in. `undefined`: there are no providers. */
+  readonly linkKept: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
 };
 
 export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));

@@ -6,6 +6,7 @@ import {
   endOwnSession,
   listSessions,
 } from '../../../../application/sessions/manage-sessions.ts';
+import { RECENTLY } from '../../../../domain/assurance.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
@@ -77,10 +78,11 @@ export const sessionRoutes = (deps: SessionsDeps, cookie: SessionCookies): Route
           'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
         method: 'DELETE',
         path: '/auth/sessions',
+        stepUp: RECENTLY,
         cookie: { reads: 'optional', writes: 'may-set' },
         request: { query: Except },
         response: { data: v.nullable(RefreshResult) },
-        errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED'],
+        errors: ['AUTH_FAILED'],
       },
       async ({ caller, query }, ctx) => {
         if (query.except === undefined) {
@@ -103,6 +105,7 @@ export const sessionRoutes = (deps: SessionsDeps, cookie: SessionCookies): Route
         summary: 'End one session of the user, or forget one remembered device',
         method: 'DELETE',
         path: '/auth/sessions/:id',
+        stepUp: RECENTLY,
         cookie: { writes: 'access' },
         request: { params: IdParams },
         response: { data: v.null() },

@@ -1,0 +1,86 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
+import { loginCodeOf } from '../../domain/login-code.ts';
+import type { User } from '../../domain/user.ts';
+import {
+  beginAttempt,
+  deviceCodeAttempt,
+  lockedUserWithPassword,
+  type RequestWithPassword,
+  type UserWithPasswordDeps,
+  userWithPassword,
+} from '../login/compare-password.ts';
+import { invalidCode } from '../login-code.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type ChangeDeps, enqueue } from '../use-case.ts';
+
+type CodeSecrets = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf' | 'random'> };
+
+export type ConfirmOwnerDeps = UserWithPasswordDeps & CodeSecrets & { readonly links: LinkRepository };
+
+/** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. @throws AppError AUTH_TOKEN_INVALID */
+export const requestConfirmationCode =
+  (deps: ChangeDeps) =>
+  (caller: Caller, origin = NO_ORIGIN): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      const { id: userId, email: to } = await lockedLiveUser(deps, stores, caller);
+      await enqueue(deps, stores, origin, [{ kind: 'confirmation-code', userId, to }]);
+    });
+
+/** With a key of the service: a code is short. */
+const hashOfCode = ({ secrets }: CodeSecrets, userId: string, code: string): string =>
+  secrets.hashOf(secrets.sign({ purpose: 'confirmation-code', userId, sessionId: '', value: code, expiresAt: 0 }));
+
+/** A new code, and the hash that is stored of it. */
+export const newConfirmationCode = (deps: CodeSecrets, { id }: Pick<User, 'id'>) => {
+  const code = loginCodeOf(deps.secrets.random());
+  return { code, tokenHash: hashOfCode(deps, id, code) };
+};
+
+export type Confirmation = RequestWithPassword & {
+  /** That was mailed to the present address. */
+  readonly code?: string | undefined;
+};
+
+type Confirmed = {
+  readonly user: User;
+  /** Locks the user, who has to be the same, and uses the code up, in the transaction of what is confirmed. */
+  readonly lock: (stores: Stores) => Promise<User>;
+};
+
+/**
+ * The user of a request that the access token alone does not allow: with the password, or with a code that was mailed to the present address.
+ * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
+ */
+export const confirmedOwner = async (deps: ConfirmOwnerDeps, input: Confirmation): Promise<Confirmed> => {
+  const { password, code, sessionId, tokenIssuedAt, userId } = input;
+  if (password !== undefined) {
+    const user = await userWithPassword(deps, { ...input, password });
+    return { user, lock: (stores) => lockedUserWithPassword(deps, stores, input, user) };
+  }
+  if (code === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: REQUIRED });
+  const user = await liveUser(deps, input);
+  const attempt = await beginAttempt(deps.attempts, [
+    deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId }),
+  ]);
+  const tokenHash = hashOfCode(deps, userId, code);
+  const link = await deps.links.find('confirmation-code', tokenHash, deps.clock.now());
+  if (link?.email !== user.email) throw invalidCode('the code is wrong, was used, or has expired');
+  await deps.attempts.succeed(attempt);
+  return {
+    user,
+    lock: async (stores) => {
+      const locked = await lockedUserWithPassword(deps, stores, input, user);
+      if ((await stores.links.take('confirmation-code', tokenHash, deps.clock.now())) === null)
+        throw invalidCode('the code was used');
+      return locked;
+    },
+  };
+};
+
+const message = 'is required: the password, or a code that was mailed to the present address';
+const REQUIRED = ['password', 'code'].map((field) => ({ field, message, code: 'required' }) as const);

@@ -1,0 +1,141 @@
+import { SESSION_ENDINGS } from '../../domain/event.ts';
+import type { IdentityKey } from '../../domain/identity.ts';
+import { LINK_PURPOSES } from '../../domain/link.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
+import type { User } from '../../domain/user.ts';
+import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
+import type { Stores } from '../ports/transactions.ts';
+import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
+import { forgetDevices } from '../sessions/remember-device.ts';
+import { type RecordDeps, record } from '../use-case.ts';
+import { withdrawLinks } from './links.ts';
+
+export type EndWaysDeps = RecordDeps & { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
+
+/** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
+type StoredWay = { readonly id: string; readonly createdAt?: number };
+
+type Given = Omit<Ending, 'reason'> & {
+  /** Whether the password belongs to who acts. Default: it does not. */
+  readonly isPasswordShown?: boolean;
+  /** Of the new password. Default: the user has none. */
+  readonly passwordHash?: string;
+  /** The session of who acts. */
+  readonly exceptId?: string;
+  /** What the act leaves of passkeys, apps, recovery codes and identities. Default: nothing. */
+  readonly leaves?: (way: StoredWay) => boolean;
+};
+
+export type EndedWays = {
+  readonly sessions: number;
+  readonly apps: number;
+  readonly recoveryCodes: number;
+  readonly passkeys: number;
+};
+
+/** Whether an act ends a way in of a user. */
+type Ends = (way: WayIn, stored?: StoredWay) => boolean;
+
+/**
+ * Ends what an act ends of the ways into an account, by the table of the domain. What is not stored ends with what it was made for: codes by mail,
+ * pending log-ins and adoptions with the password or the address. In a transaction that has locked the user.
+ */
+export const endWays = async (
+  deps: EndWaysDeps,
+  stores: Stores,
+  act: Act,
+  user: User,
+  { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...given }: Given,
+): Promise<EndedWays> => {
+  const { id: userId } = user;
+  const ends: Ends = (way, stored = { id: '' }) => {
+    const fate = fateOf(way, act);
+    return fate === 'ends' || fate === 'mine' || ((fate === 'since' || fate === 'block') && !leaves(stored));
+  };
+  if (ends('password') && !(isPasswordShown && fateOf('password', act) === 'mine'))
+    await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now: deps.clock.now() });
+  const passkeys = (await stores.passkeys.listByUser(userId)).filter((each) => ends('passkey', each));
+  for (const each of passkeys) await stores.passkeys.remove(each);
+  const factors = ends('app') ? await endFactors(deps, stores, user, ends) : { apps: 0, recoveryCodes: 0 };
+  const identities = (await stores.identities.listByUser(userId)).filter((each) => ends('identity', each));
+  for (const each of identities) await stores.identities.remove(each);
+  if (fateOf('identity', act) === 'block') await blockIdentities(deps, stores, userId, identities);
+  await record(deps, stores, given.origin, [
+    ...Array.from({ length: factors.apps }, () => ({ userId, kind: 'second-factor-removed' }) as const),
+    ...passkeys.map(() => ({ userId, kind: 'passkey-removed' }) as const),
+    ...identities.map(() => ({ userId, kind: 'identity-unlinked' }) as const),
+  ]);
+  const purposes = LINK_PURPOSES.filter((purpose) => fateOf(purpose, act) === 'ends');
+  await withdrawLinks(stores, userId, purposes);
+  const ending = { ...given, reason: SESSION_ENDINGS.find((each) => each === act) ?? 'operator' };
+  const kept = fateOf('session', act) === 'mine' && exceptId !== undefined ? { exceptId } : {};
+  const sessions = ends('session') ? await endSessionsOf(deps, stores, userId, { ...ending, ...kept }) : 0;
+  if (ends('remembered-device')) await forgetDevices(deps, stores, userId, ending);
+  return { sessions, ...factors, passkeys: passkeys.length };
+};
+
+/** Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
+const endFactors = async (
+  { clock }: RecordDeps,
+  { factors, users }: Pick<Stores, 'factors' | 'users'>,
+  { id: userId, secondFactorAt }: User,
+  ends: Ends,
+): Promise<Pick<EndedWays, 'apps' | 'recoveryCodes'>> => {
+  const all = await factors.listByUser(userId);
+  // The secret of an app that waits for its first code is known to the one who started it.
+  const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
+  for (const each of ended) await factors.remove(each);
+  const hasNone = ended.length === all.length;
+  const codes = await factors.codesOf(userId);
+  const left = hasNone ? [] : codes.filter((id) => !ends('recovery-code', { id }));
+  if (left.length < codes.length) await factors.replaceCodes(userId, left);
+  if (hasNone && secondFactorAt !== null) await users.update(userId, { secondFactorAt: null, now: clock.now() });
+  return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
+};
+
+/** How an identity is remembered that was removed. */
+const markOf = ({ secrets }: Pick<EndWaysDeps, 'secrets'>, { issuer, subject }: IdentityKey): string =>
+  secrets.hashOf(JSON.stringify([issuer, subject]));
+
+/** How many removed identities of a user are remembered: the latest. */
+const REMOVED_AT_MOST = 200;
+
+/** Whether a user has removed an identity, and not linked it since. */
+export const isBlocked = (
+  deps: Pick<EndWaysDeps, 'secrets'>,
+  { removedIdentities }: Pick<User, 'removedIdentities'>,
+  identity: IdentityKey,
+): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
+
+/** Remembers identities that were removed. In a transaction that has locked the user. */
+export const blockIdentities = (
+  deps: EndWaysDeps,
+  stores: Pick<Stores, 'users'>,
+  userId: string,
+  removed: readonly IdentityKey[],
+): Promise<void> => changeBlocked(deps, stores, userId, removed, true);
+
+/** Forgets that an identity was removed: its owner has linked it in a session. In a transaction that has locked the user. */
+export const admitIdentity = (
+  deps: EndWaysDeps,
+  stores: Pick<Stores, 'users'>,
+  userId: string,
+  identity: IdentityKey,
+): Promise<void> => changeBlocked(deps, stores, userId, [identity], false);
+
+const changeBlocked = async (
+  deps: EndWaysDeps,
+  { users }: Pick<Stores, 'users'>,
+  userId: string,
+  identities: readonly IdentityKey[],
+  isBlocked: boolean,
+): Promise<void> => {
+  const marks = identities.map((each) => markOf(deps, each));
+  const before = (await users.findById(userId))?.removedIdentities ?? [];
+  const others = before.filter((mark) => !marks.includes(mark));
+  const after = isBlocked ? [...others, ...marks].slice(-REMOVED_AT_MOST) : others;
+  if (after.length !== before.length || isBlocked)
+    await users.update(userId, { removedIdentities: after, now: deps.clock.now() });
+};

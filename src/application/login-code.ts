@@ -101,3 +101,15 @@ export const useCodes = async (
     if (!(await used.use(`login-code ${each.id}`, expiryOf(each))) && each.id === code.id)
       throw invalidCode('the code was used');
 };
+
+export type CodeSecrets = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf' | 'random'> };
+
+/** Of a code that confirms a change in a session. With a key of the service, since a code is short. */
+export const hashOfCode = ({ secrets }: CodeSecrets, userId: string, code: string): string =>
+  secrets.hashOf(secrets.sign({ purpose: 'confirmation-code', userId, sessionId: '', value: code, expiresAt: 0 }));
+
+/** A new code that confirms a change, and the hash that is stored of it. */
+export const newConfirmationCode = (deps: CodeSecrets, { id }: Pick<User, 'id'>) => {
+  const code = loginCodeOf(deps.secrets.random());
+  return { code, tokenHash: hashOfCode(deps, id, code) };
+};

@@ -2,7 +2,7 @@ import { type AccountEvent, type Device, isSameDevice, type Origin } from '../do
 import type { MessageKind, Notice } from '../domain/message.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
-import { reserveUndo } from './accounts/links.ts';
+import { reserveUndo } from './links.ts';
 import type { RandomSecrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
 import { type ChangeDeps, enqueue, type RecordDeps, record } from './use-case.ts';

@@ -14,6 +14,9 @@ export const LINK_PURPOSES = [
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
+/** Those whose links have a page of their own. */
+export const PAGE_PURPOSES = LINK_PURPOSES.filter((each) => each !== 'handed-over' && each !== 'confirmation-code');
+
 /** The links with which the owner of a mailbox takes an account back from somebody who knows the password. */
 export const UNDO_PURPOSES = ['email-change-undo', 'factors-undo'] as const satisfies readonly LinkPurpose[];
 export type UndoPurpose = (typeof UNDO_PURPOSES)[number];

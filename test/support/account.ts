@@ -1,5 +1,5 @@
 import { tellingStorage } from '../../src/adapters/records/storage.ts';
-import { reserveUndo } from '../../src/application/accounts/links.ts';
+import { reserveUndo } from '../../src/application/links.ts';
 import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';

@@ -4,6 +4,16 @@ import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { assertDomainAllowed, type RegistrationPolicy } from '../../domain/registration.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
+import {
+  findLink,
+  invalidLink,
+  type LinkDeps,
+  removeUndos,
+  reservationOf,
+  reserveAddress,
+  useLink,
+  withdrawLinks,
+} from '../links.ts';
 import { comparePassword, loginAttempts, type UserWithPasswordDeps } from '../login/compare-password.ts';
 import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
@@ -14,16 +24,6 @@ import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
 import { type EndWaysDeps, endWays } from './end-ways.ts';
-import {
-  findLink,
-  invalidLink,
-  type LinkDeps,
-  removeUndos,
-  reservationOf,
-  reserveAddress,
-  useLink,
-  withdrawLinks,
-} from './links.ts';
 import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
 
 type DomainDeps = { readonly registration?: RegistrationPolicy };

@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
-import { loginCodeOf } from '../../domain/login-code.ts';
 import type { User } from '../../domain/user.ts';
 import {
   beginAttempt,
@@ -10,14 +9,11 @@ import {
   type UserWithPasswordDeps,
   userWithPassword,
 } from '../login/compare-password.ts';
-import { invalidCode } from '../login-code.ts';
+import { type CodeSecrets, hashOfCode, invalidCode } from '../login-code.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
-import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type ChangeDeps, enqueue } from '../use-case.ts';
-
-type CodeSecrets = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf' | 'random'> };
 
 export type ConfirmOwnerDeps = UserWithPasswordDeps & CodeSecrets & { readonly links: LinkRepository };
 
@@ -29,16 +25,6 @@ export const requestConfirmationCode =
       const { id: userId, email: to } = await lockedLiveUser(deps, stores, caller);
       await enqueue(deps, stores, origin, [{ kind: 'confirmation-code', userId, to }]);
     });
-
-/** With a key of the service: a code is short. */
-const hashOfCode = ({ secrets }: CodeSecrets, userId: string, code: string): string =>
-  secrets.hashOf(secrets.sign({ purpose: 'confirmation-code', userId, sessionId: '', value: code, expiresAt: 0 }));
-
-/** A new code, and the hash that is stored of it. */
-export const newConfirmationCode = (deps: CodeSecrets, { id }: Pick<User, 'id'>) => {
-  const code = loginCodeOf(deps.secrets.random());
-  return { code, tokenHash: hashOfCode(deps, id, code) };
-};
 
 export type Confirmation = RequestWithPassword & {
   /** That was mailed to the present address. */

@@ -5,12 +5,12 @@ import { NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
+import { withdrawLinks } from '../links.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import { type RecordDeps, record } from '../use-case.ts';
-import { withdrawLinks } from './links.ts';
 
 export type EndWaysDeps = RecordDeps & { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 

@@ -2,10 +2,10 @@ import { derivedUsernames } from '../../domain/derived-username.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type Identity, newIdentity } from '../../domain/identity.ts';
 import { newUser, type User } from '../../domain/user.ts';
+import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { RecordDeps } from '../use-case.ts';
-import { isReserved } from './links.ts';
 
 export type ImportDeps = RecordDeps & {
   readonly secrets: RandomSecrets;

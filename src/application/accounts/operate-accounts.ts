@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
+import type { LinkDeps } from '../links.ts';
 import { attemptKeys } from '../login/compare-password.ts';
 import { type ChangeNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
@@ -12,7 +13,6 @@ import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
 import { blockIdentities, type EndedWays, type EndWaysDeps, endWays } from './end-ways.ts';
-import type { LinkDeps } from './links.ts';
 
 /**
  * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND

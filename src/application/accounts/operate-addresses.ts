@@ -2,12 +2,12 @@ import type { Attributes } from '../../domain/attributes.ts';
 import type { Origin } from '../../domain/event.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
+import { removeUndos } from '../links.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { lockedUser } from './account-data.ts';
 import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
 import { endWays } from './end-ways.ts';
 import { freeUsername } from './import-user.ts';
-import { removeUndos } from './links.ts';
 import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
 
 export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & EndUnprovenDeps;

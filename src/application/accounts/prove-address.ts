@@ -2,13 +2,13 @@ import type { Origin } from '../../domain/event.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { isHash } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
+import { removeUndos } from '../links.ts';
 import type { NoticeDeps } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type AssessTokensDeps, assessTokens } from '../sessions/tokens.ts';
 import { enqueue, record } from '../use-case.ts';
 import { type EndWaysDeps, endWays } from './end-ways.ts';
-import { removeUndos } from './links.ts';
 
 export type EndUnprovenDeps = EndWaysDeps & { readonly mailLocales?: readonly string[] | undefined };
 

@@ -2,10 +2,10 @@ import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { isImported, type User } from '../../domain/user.ts';
+import { assertNotReserved, isReserved } from '../links.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
-import { assertNotReserved, isReserved } from './links.ts';
 import type { RegisterDeps } from './register.ts';
 
 export type RegisterUnverifiedDeps = RegisterDeps & { readonly pause: Pause };

@@ -3,6 +3,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
+import { assertNotReserved } from '../links.ts';
 import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
 import type { MayLogInDeps } from '../login/store-login.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -21,7 +22,6 @@ import {
 } from './applicant.ts';
 import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
-import { assertNotReserved } from './links.ts';
 import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 import { storeIdentity } from './store-identity.ts';
 

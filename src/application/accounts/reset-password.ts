@@ -2,6 +2,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
+import { findLink, invalidLink, type LinkDeps, reservationOf, useLink } from '../links.ts';
 import { notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -12,7 +13,6 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
-import { findLink, invalidLink, type LinkDeps, reservationOf, useLink } from './links.ts';
 import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 
 type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };

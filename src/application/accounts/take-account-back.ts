@@ -1,10 +1,10 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, leaves, type UndoPurpose } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
+import { findLink, invalidLink, type LinkDeps, removeUndos, useLink } from '../links.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
-import { findLink, invalidLink, type LinkDeps, removeUndos, useLink } from './links.ts';
 import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
 
 export type TakeAccountBackDeps = LinkDeps & ChangeDeps & EndUnprovenDeps;

@@ -1,11 +1,11 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { canonicalEmail, isImported } from '../../domain/user.ts';
+import { findLink, invalidLink, type LinkDeps, useLink } from '../links.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, type RecordDeps } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
-import { findLink, invalidLink, type LinkDeps, useLink } from './links.ts';
 import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
 
 type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };

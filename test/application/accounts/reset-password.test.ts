@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reserveAddress } from '../../../src/application/accounts/links.ts';
+import { reserveAddress } from '../../../src/application/links.ts';
 import type { Transactions } from '../../../src/application/ports/transactions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';

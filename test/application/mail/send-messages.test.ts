@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reserveAddress, reserveUndo } from '../../../src/application/accounts/links.ts';
+import { reserveAddress, reserveUndo } from '../../../src/application/links.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../../support/application.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
 import { registeredVisitor } from '../../support/http/page-visitor.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
@@ -61,7 +61,7 @@ describe('the language of the pages for links', () => {
     expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en" ');
   });
 
-  it.each(LINK_PURPOSES)('has the texts of each: %s', async (name) => {
+  it.each(PAGE_PURPOSES)('has the texts of each: %s', async (name) => {
     const { texts } = await builtInPages();
     for (const locale of ['en', 'de'])
       expect((await pageOf(plain, name, locale)).text).toContain(`<h1>${texts.get(locale)?.pages[name]?.title}</h1>`);

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { LINK_PURPOSES } from '../../../src/domain/link.ts';
+import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
 import { linksOf } from '../../support/http/account.ts';
 import { signUp } from '../../support/http/auth-http.ts';
 import { type Own, startService, type TestService } from '../../support/http/service.ts';
 
-const PAGES = LINK_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
+const PAGES = PAGE_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
 
 const services: TestService[] = [];
 const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
@@ -77,7 +77,7 @@ describe('the pages for links in mail', () => {
     expect((await http.get('/auth/link/done').expect(200)).text).toContain(`href="${application}"`);
   });
 
-  it.each(LINK_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {
+  it.each(PAGE_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {
     const { http } = await start({ BASE_URL: 'https://example.org/tandem' });
     const { headers } = await http.get(`/account/${purpose}?utm_source=mail`).expect(303);
     expect(headers.location).toBe(`https://example.org/tandem/auth/link/${purpose}`);

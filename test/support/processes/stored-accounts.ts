@@ -4,7 +4,7 @@ import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
-import { reserveAddress } from '../../../src/application/accounts/links.ts';
+import { reserveAddress } from '../../../src/application/links.ts';
 import { INVITATION_LIFETIME } from '../../../src/domain/invitation.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, anInvitation } from '../builders.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { LINK_PURPOSES } from '../../../../domain/link.ts';
+import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
-  LINK_PURPOSES.map((purpose) =>
+  PAGE_PURPOSES.map((purpose) =>
     route(
       {
         name: `former-${purpose}-page`,

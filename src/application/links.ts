@@ -1,10 +1,10 @@
-import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../../domain/link.ts';
-import type { MessageKind } from '../../domain/message.ts';
-import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/transactions.ts';
+import { AppError, duplicateUser } from '../domain/errors/app-error.ts';
+import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../domain/link.ts';
+import type { MessageKind } from '../domain/message.ts';
+import type { User } from '../domain/user.ts';
+import type { Clock } from './ports/clock-and-ids.ts';
+import type { RandomSecrets } from './ports/secrets.ts';
+import type { Stores } from './ports/transactions.ts';
 
 export type LinkDeps = { readonly secrets: RandomSecrets; readonly clock: Clock };
 

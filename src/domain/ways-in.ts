@@ -84,8 +84,8 @@ type Row<Acts extends readonly unknown[] = typeof ACTS> = { readonly [At in keyo
 const TABLE: Readonly<Record<WayIn, Row>> = {
   //                     changed  reset    proven   asked    new      undone   not me   removed  all      disabled returned factors  deleted
   'password':           ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
-  'session':            ['mine',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'ends',  'mine',  'ends',  'ends',  'stays', 'ends'],
-  'device-key':         ['mine',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'ends',  'mine',  'ends',  'ends',  'stays', 'ends'],
+  'session':            ['mine',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'mine',  'ends',  'ends',  'stays', 'ends'],
+  'device-key':         ['mine',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'mine',  'ends',  'ends',  'stays', 'ends'],
   'remembered-device':  ['ends',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'ends',  'ends',  'ends',  'ends',  'ends'],
   'passkey':            ['stays', 'named', 'ends',  'stays', 'named', 'since', 'since', 'ends',  'stays', 'waits', 'ends',  'ends',  'ends'],
   'app':                ['stays', 'named', 'since', 'stays', 'named', 'since', 'since', 'ends',  'stays', 'waits', 'ends',  'ends',  'ends'],

@@ -45,63 +45,44 @@ export const createAccount =
       return user;
     });
 
-type GivenAddress = Pick<NewAccount, 'email' | 'isProven'> & {
+type GivenAddress = Pick<NewAccount, 'isProven'> & {
+  /** `null`: the one that the account has. */
+  readonly email: string | null;
   /** Whether somebody else had taken the account over, which goes back to its owner. Default: false. */
   readonly isReturned?: boolean;
 };
 
 /**
- * Gives an account another address. One that the operator does not know to be the user's waits until its link is used, as when the user asks for it:
- * it may be mistyped. A former one that was proven is told of another one, and can take the account back for a week. If the account is returned,
- * nothing of who had it is left, and the owner gets a link that sets a password.
- * @returns whether it is another one now. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
+ * Gives an account another address, or takes the present one for proven. One that the operator does not know to be the user's waits until its link is
+ * used, as when the user asks for it: it may be mistyped. A former one that was proven is told of another one, and can take the account back for a week.
+ * If the account is returned, nothing of who had it is left, and the owner gets a link that sets a password.
+ * @returns whether something has changed already. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
  */
 export const setEmail =
   (deps: OperateAddressesDeps) =>
   (userId: string, { email: given, isProven, isReturned = false }: GivenAddress, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedUser(stores, userId);
-      const [email, now] = [canonicalEmail(given), deps.clock.now()];
+      const [email, now] = [given === null ? before.email : canonicalEmail(given), deps.clock.now()];
+      const isOther = email !== before.email;
       if (!isProven && !isReturned) {
-        if (email === before.email) return false;
+        if (!isOther) return false;
         await record(deps, stores, origin, [{ userId, kind: 'email-change-requested' }]);
         await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to: email }]);
         return false;
       }
-      const isOther = email !== before.email;
-      const user = isOther
-        ? ((await stores.users.update(userId, { email, emailVerifiedAt: now, now })) ?? before)
-        : before;
-      const keepsFormer = before.emailVerifiedAt !== null && !isReturned;
+      const isFirst = before.emailVerifiedAt === null;
+      if (isOther || isFirst) await stores.users.update(userId, { email, emailVerifiedAt: now, now });
+      const user = { ...before, email };
+      const keepsFormer = !isFirst && !isReturned;
       if (isOther) await settleEmailChange(deps, stores, { before, user, origin, keepsFormer });
-      if (isOther && !keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
-      if (isOther && before.emailVerifiedAt === null)
-        await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales: localesOf(user) });
-      if (!isReturned) return isOther;
+      else if (isFirst) await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
+      if (!keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
+      const locales = user.locale === null ? [] : [user.locale];
+      if (isFirst) await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
+      if (!isReturned) return isOther || isFirst;
       await endWays(deps, stores, 'returned', user, { origin });
       await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to: email }]);
-      return isOther;
-    });
-
-/** An operator knows of no other language. */
-const localesOf = ({ locale }: User): readonly string[] => (locale === null ? [] : [locale]);
-
-const verification = ({ id: userId, email: to }: User) => ({ kind: 'email-verification', userId, to }) as const;
-
-/**
- * States that the address of an account is its user's. What was added to the account goes, as with a link: anybody can register with any address.
- * @returns whether it was not proven before. @throws AppError DB_RECORD_NOT_FOUND
- */
-export const proveAddressAsOperator =
-  (deps: OperateAddressesDeps) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      if (user.emailVerifiedAt !== null) return false;
-      const now = deps.clock.now();
-      await stores.users.update(userId, { emailVerifiedAt: now, now });
-      await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
-      await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales: localesOf(user) });
       return true;
     });
 
@@ -113,6 +94,6 @@ export const resendVerification =
       const user = await lockedUser(stores, userId);
       if (user.emailVerifiedAt !== null) return false;
       await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
-      await enqueue(deps, stores, origin, [verification(user)]);
+      await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: user.email }]);
       return true;
     });

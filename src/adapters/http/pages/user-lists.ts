@@ -36,6 +36,8 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
   'factors.app': (shown) => started(shown).id !== undefined,
   'factors.start-app': (shown) => started(shown).id === undefined && shown.payloads.factors?.totp.length === 0,
   'factors.recovery-codes': (shown) => (shown.payloads.factors?.totp.length ?? 0) > 0,
+  'account.confirmation-code': ({ passwords }) => passwords === 'optional',
+  'delete.confirmation-code': ({ passwords }) => passwords === 'optional',
 };
 const method = ({ payloads }: Shown, name: string): boolean =>
   payloads['pending-login']?.methods.some((each) => each === name) === true;

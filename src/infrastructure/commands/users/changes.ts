@@ -13,11 +13,7 @@ import {
   unlinkIdentityAsOperator,
   unlockAccount,
 } from '../../../application/accounts/operate-accounts.ts';
-import {
-  proveAddressAsOperator,
-  resendVerification,
-  setEmail,
-} from '../../../application/accounts/operate-addresses.ts';
+import { resendVerification, setEmail } from '../../../application/accounts/operate-addresses.ts';
 import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
@@ -217,7 +213,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     does: "says that the address is the user's, and ends what was opened before",
     intent: (name) => `Take the address of ${name} for proven`,
     async make(accounts, user, { origin }) {
-      const changed = await proveAddressAsOperator(accounts)(user.id, origin);
+      const changed = await setEmail(accounts)(user.id, { email: null, isProven: true }, origin);
       return { report: { changed }, text: `The address of ${nameOf(user)} is proven${changed ? '' : ' already'}.\n` };
     },
   },

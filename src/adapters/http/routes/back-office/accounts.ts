@@ -1,12 +1,7 @@
 import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
 import { countUsers, listAllEvents, listUsers } from '../../../../application/accounts/list-accounts.ts';
-import {
-  createAccount,
-  proveAddressAsOperator,
-  resendVerification,
-  setEmail,
-} from '../../../../application/accounts/operate-addresses.ts';
+import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-addresses.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { fieldRule } from '../../../json/text-rule.ts';
@@ -122,7 +117,9 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
         request: { params: IdParams },
         response: { data: Changed },
       },
-      async ({ params }, ctx) => ({ changed: await proveAddressAsOperator(deps)(params.id, originOfOperator(ctx)) }),
+      async ({ params: { id } }, ctx) => ({
+        changed: await setEmail(deps)(id, { email: null, isProven: true }, originOfOperator(ctx)),
+      }),
     ),
     route(
       {

@@ -119,7 +119,7 @@ export const accessTokenRoutes = (
       },
       async (_input, ctx) => {
         if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
-        return { accessToken: await run(cookie.read(ctx)) };
+        return { accessToken: await run(cookie.read(ctx), originOf(ctx)) };
       },
     ),
   ];

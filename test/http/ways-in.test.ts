@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACTS, type Act, fateOf, WAYS_IN, type WayIn } from '../../src/domain/ways-in.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
+import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { WITH_OFFICE } from '../support/http/back-office.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
+import { CLIENT, startProvider } from '../support/oidc/provider.ts';
+import { ACTIONS, MOMENTS } from '../support/ways-in/acts.ts';
+import { FORMER_PASSWORD, WAYS } from '../support/ways-in/ways.ts';
+import { ownedAccount, type Parts } from '../support/ways-in/world.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const mailer = memoryMailer();
+const provider = await startProvider();
+const formerSystem = createServer(async (request, response) => {
+  const { data } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+  response.end(JSON.stringify({ valid: data.password === FORMER_PASSWORD }));
+}).listen(0, '127.0.0.1');
+await once(formerSystem, 'listening');
+let parts: Parts;
+beforeAll(async () => {
+  const { port } = formerSystem.address() as AddressInfo;
+  const env = {
+    ...WITH_OFFICE,
+    ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY },
+    VERIFY_PASSWORDS_AT: `http://127.0.0.1:${port}/`,
+    ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
+    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
+  };
+  parts = { service: await start(env, () => ({ clock, mailer })), clock, mailer, provider };
+});
+afterAll(async () => {
+  await provider.close();
+  formerSystem.close();
+});
+
+/** When the way is added: before the moment to which the act takes the account back, after it, or after the act. */
+type Order = 'before' | 'since' | 'after';
+
+/** Ways into an account whose address nobody has proven. */
+const UNPROVEN: readonly WayIn[] = ['email-verification', 'not-me', 'invitation'];
+/** What the owner has of these is made by the act. */
+const ONLY_OF_STRANGERS: readonly WayIn[] = ['device-key', 'identity', 'begun-sign-in'];
+/** Older than a week when the address is changed. A sign-in that was begun does not wait that long. */
+const AGED: readonly WayIn[] = ['passkey', 'app', 'recovery-code', 'identity'];
+const EIGHT_DAYS = 8 * 86_400_000;
+
+/** What cannot come after: an act that proves the address, or ends what cannot be had again. */
+const NOT_AFTER: readonly (readonly [WayIn, Act])[] = [
+  ...ACTS.map((act) => ['adoption', act] as const).filter(([way, act]) => fateOf(way, act) !== 'stays'),
+  // The first change of an address is the one that is undone.
+  ['email-change-undo', 'email-changed'],
+];
+/** Its use is the act, or it changes what the act needs. */
+const IS_THE_ACT: readonly (readonly [WayIn, Act])[] = [
+  ['email-change-undo', 'email-change-undone'],
+  ['email-change-undo', 'factors-undone'],
+];
+const has = (pairs: readonly (readonly [WayIn, Act])[], way: WayIn, act: Act): boolean =>
+  pairs.some(([each, by]) => each === way && by === act);
+
+const expected = (way: WayIn, act: Act, order: Order, mine: boolean): boolean => {
+  const fate = fateOf(way, act);
+  if (order === 'after' || fate === 'stays' || fate === 'named') return true;
+  if (fate === 'mine') return mine;
+  // What there was before is left: before the log-in on a new device, or a week before the change of the address.
+  if (fate === 'since' || fate === 'block')
+    return order === 'before' && (act === 'factors-undone' || (act === 'email-change-undone' && AGED.includes(way)));
+  return false;
+};
+
+type Walk = { readonly way: WayIn; readonly act: Act; readonly order: Order; readonly mine: boolean };
+
+const WALKS = WAYS_IN.flatMap((way) =>
+  ACTS.flatMap((act): Walk[] => {
+    const both = fateOf(way, act) === 'mine' && !ONLY_OF_STRANGERS.includes(way) ? [false, true] : [false];
+    const before = both.map((mine): Walk => ({ way, act, order: 'before', mine }));
+    if (has(IS_THE_ACT, way, act)) return [];
+    const since: Walk[] =
+      MOMENTS[act] === undefined || UNPROVEN.includes(way) ? [] : [{ way, act, order: 'since', mine: false }];
+    // A link for an address that nobody has proven is not made for one that somebody has; and a deleted account has none.
+    const isOver =
+      act === 'account-deleted' || act === 'disabled' || UNPROVEN.includes(way) || has(NOT_AFTER, way, act);
+    const after: Walk[] = isOver ? [] : [{ way, act, order: 'after', mine: false }];
+    return [...before, ...since, ...after];
+  }),
+);
+
+const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
+  const isProven = act !== 'address-proven' && !UNPROVEN.includes(way);
+  const world = await ownedAccount(parts, { isProven });
+  const add = () => WAYS[way](world, mine);
+  let held = order === 'before' ? await add() : null;
+  if (held !== null && act === 'email-change-undone' && AGED.includes(way)) {
+    clock.advance(EIGHT_DAYS);
+    expect(await world.enter()).toBe(true);
+  }
+  await MOMENTS[act]?.(world);
+  if (order === 'since') held = await add();
+  if (act === 'way-removed') await held?.remove?.();
+  else await ACTIONS[act](world, mine);
+  if (order === 'after') {
+    expect(await world.enter()).toBe(true);
+    await world.choosePassword();
+    held = await add();
+  }
+  return held?.works() ?? expect.unreachable('nothing was added');
+};
+
+describe.each(WAYS_IN)('the way in %s', (each) => {
+  it.each(WALKS.filter(({ way }) => way === each))('$act, added $order it, by who acts: $mine', async (one) => {
+    expect(await walk(one)).toBe(expected(one.way, one.act, one.order, one.mine));
+  });
+});

@@ -1,0 +1,82 @@
+import { expect } from 'vitest';
+import type { Act } from '../../../src/domain/ways-in.ts';
+import type { OwnedAccount } from './world.ts';
+
+type Run = (world: OwnedAccount) => Promise<unknown>;
+
+const NEW_PASSWORD = 'the battery of the owner';
+
+/** The moment that an act takes the account back to, for acts that have one: a stranger has got in. */
+export const MOMENTS: Readonly<Partial<Record<Act, Run>>> = {
+  'email-change-undone': async ({ account, me, confirmLink, tokenIn, hold, service }) => {
+    await me('put', '/users/me/email', { email: account.other, password: account.password }).expect(202);
+    const token = await tokenIn(account.other, 'email-change');
+    const confirmed = await confirmLink('/auth/email-change/confirm', token)
+      .set('Authorization', `Bearer ${account.accessToken}`)
+      .expect(200);
+    hold(confirmed);
+    account.email = account.other;
+    expect(await service.ports.users.findByEmail(account.other)).toMatchObject({ id: account.id });
+  },
+  'factors-undone': async ({ logIn, finished }) => {
+    const userAgent = 'a device that nobody knows';
+    expect((await finished(await logIn(undefined, userAgent), userAgent)).status).toBe(200);
+  },
+};
+
+/** What the owner, or an operator, does. @param mine whether what is tried belongs to who acts */
+export const ACTIONS: Readonly<Record<Act, (world: OwnedAccount, mine: boolean) => Promise<unknown>>> = {
+  'password-changed': async ({ me, account, hold }) => {
+    const change = { currentPassword: account.password, newPassword: NEW_PASSWORD };
+    hold(await me('put', '/users/me/password', change).expect(200));
+    account.password = NEW_PASSWORD;
+  },
+  'password-reset': async ({ account, service, tokenIn, confirmLink, clock }) => {
+    clock.advance(6 * 60_000);
+    await service.http.post('/auth/password-reset').send({ email: account.email }).expect(202);
+    const token = await tokenIn(account.email, 'password-reset');
+    await confirmLink('/auth/password-reset/confirm', token, { newPassword: NEW_PASSWORD }).expect(200);
+    account.password = NEW_PASSWORD;
+  },
+  /** By a link of a mail that names the account, or by a code. */
+  'address-proven': async ({ account, service, tokenIn, confirmLink, askForCode, clock }, mine) => {
+    if (!mine) return (await askForCode())();
+    clock.advance(6 * 60_000);
+    await service.http.post('/auth/email-verification').send({ email: account.email }).expect(202);
+    const token = await tokenIn(account.email, 'email-verification');
+    return confirmLink('/auth/email-verification/confirm', token).expect(200);
+  },
+  'email-change-requested': async ({ me, account, tokenIn }) => {
+    await me('put', '/users/me/email', { email: account.other, password: account.password }).expect(202);
+    await tokenIn(account.other, 'email-change');
+  },
+  'email-changed': async (world) => {
+    await MOMENTS['email-change-undone']?.(world);
+    world.account.mailbox = world.account.other;
+  },
+  'email-change-undone': async ({ account, tokenIn, confirmLink }) => {
+    await confirmLink('/auth/email-change/undo', await tokenIn(account.mailbox, 'email-change-undo')).expect(200);
+    account.email = account.mailbox;
+  },
+  'factors-undone': async ({ account, mailer, confirmLink, tokenIn }) => {
+    await tokenIn(account.mailbox, 'factors-undo');
+    const mail = mailer.mails.findLast(
+      ({ to, text }) => to === account.mailbox && text.includes('a device that nobody'),
+    );
+    const [, token = ''] = /factors-undo#token=([\w-]+)/.exec(mail?.text ?? '') ?? [];
+    await confirmLink('/auth/factors/undo', token).expect(200);
+  },
+  // Each way has its own removal.
+  'way-removed': async () => undefined,
+  'all-ended': async ({ me, hold, account }) => {
+    hold(await me('post', '/auth/step-up', { password: account.password }).expect(200));
+    hold(await me('delete', '/auth/sessions?except=current').expect(200));
+  },
+  disabled: async ({ office, account }) =>
+    expect((await office('post', `/users/${account.id}/disable`)).status).toBe(200),
+  returned: async ({ office, account }) =>
+    expect((await office('put', `/users/${account.id}/email`, { email: account.email, final: true })).status).toBe(200),
+  'factors-removed': async ({ office, account }) =>
+    expect((await office('delete', `/users/${account.id}/factors`)).status).toBe(200),
+  'account-deleted': ({ me, account }) => me('delete', '/users/me', { password: account.password }).expect(200),
+};

@@ -1,0 +1,276 @@
+import type { Response } from 'supertest';
+import { expect } from 'vitest';
+import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
+import type { WayIn } from '../../../src/domain/ways-in.ts';
+import { authenticator } from '../authenticator.ts';
+import { codeAt } from '../authenticator-app.ts';
+import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
+import { joseDeviceKey } from '../jose-proofs.ts';
+import type { OwnedAccount, Person } from './world.ts';
+
+/** The password that the former system knows. */
+export const FORMER_PASSWORD = 'a password of the former system';
+const NEW_PASSWORD = 'a password of somebody else';
+const ORIGIN = 'https://auth.example.org';
+const STEP = 30_000;
+
+/** A way in that somebody holds. */
+export type Held = {
+  /** Tries it, which may use it up. */
+  readonly works: () => Promise<boolean>;
+  /** Removes it, as its owner may. */
+  readonly remove?: () => PromiseLike<unknown>;
+};
+type Add = (world: OwnedAccount, mine: boolean) => Promise<Held>;
+
+const succeeds = async (request: PromiseLike<Response>): Promise<boolean> => (await request).status < 400;
+
+/** Of an account that somebody has proven, with its address: what was removed must not come back by that. */
+const somebody = ({ account: { isProven, email } }: OwnedAccount): Person => ({
+  sub: crypto.randomUUID(),
+  email: isProven ? email : aPerson().email,
+  email_verified: true,
+});
+
+const addApp = async ({ me, account, clock }: OwnedAccount) => {
+  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+  const code = codeAt(secret, clock.now());
+  const { recoveryCodes } = (await me('post', '/users/me/factors/totp/confirm', { id, code }).expect(200)).body.data;
+  account.secrets.push(secret);
+  clock.advance(STEP);
+  return { id, secret, recoveryCodes };
+};
+
+/** Logs in by the mailbox, and presents a second factor. */
+const withFactor = async ({ askForCode, cookiesOf, service }: OwnedAccount, factor: () => object): Promise<boolean> => {
+  const first = await (await askForCode())();
+  if (first.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return false;
+  return succeeds(service.http.post('/auth/login/second-factor').set('Cookie', cookiesOf(first)).send(factor()));
+};
+
+const linked = async ({ begin, cameBack }: OwnedAccount, who: Person) => {
+  const back = await cameBack(await begin(who, '/auth/oidc/acme/link'), who);
+  expect(back.get('Location')).not.toContain('error=');
+};
+
+const identityId = async ({ me }: OwnedAccount): Promise<string> =>
+  (await me('get', '/users/me/identities').expect(200)).body.data.at(-1).id;
+
+const opensAt = async (world: OwnedAccount, who: Person): Promise<boolean> =>
+  world.opens(await world.cameBack(await world.begin(who), who));
+
+const session = async (world: OwnedAccount, mine: boolean) => {
+  const response = mine ? null : await world.finished(await world.logIn());
+  const cookie = () => (response === null ? world.account.cookie : cookiePair(refreshCookieOf(response)));
+  return { cookie, response };
+};
+
+/** The link of a mail to the owner. */
+const mailed =
+  (
+    purpose: 'password-reset' | 'email-verification' | 'not-me',
+    ask: string,
+    use: (world: OwnedAccount, token: string) => PromiseLike<Response>,
+  ): Add =>
+  async (world) => {
+    const { service, account, clock, tokenIn } = world;
+    clock.advance(6 * 60_000);
+    await service.http.post(ask).send({ email: account.email }).expect(202);
+    const token = await tokenIn(account.email, purpose);
+    return { works: () => succeeds(use(world, token)) };
+  };
+
+export const WAYS: Readonly<Record<WayIn, Add>> = {
+  password: async ({ logIn, isIn, account }) => {
+    const { password } = account;
+    return { works: async () => isIn(await logIn(password)) };
+  },
+  session: async (world, mine) => {
+    const { cookie } = await session(world, mine);
+    const { me, account } = world;
+    const sessions = (await me('get', '/auth/sessions').expect(200)).body.data as { id: string; current: boolean }[];
+    const other = sessions.find(({ current }) => current === mine)?.id;
+    return {
+      works: () => succeeds(world.service.http.post('/auth/refresh-token').set('Cookie', cookie())),
+      remove: () => me('delete', `/auth/sessions/${other ?? account.id}`).expect(200),
+    };
+  },
+  'device-key': async ({ service, account, clock, me }) => {
+    const key = await joseDeviceKey();
+    const proof = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
+    const body = { account: account.email, password: account.password, proof: await proof('/auth/login') };
+    const cookie = cookiePair(refreshCookieOf(await service.http.post('/auth/login').send(body).expect(200)));
+    const sessions = (await me('get', '/auth/sessions').expect(200)).body.data as { id: string; binding: string }[];
+    const id = sessions.find(({ binding }) => binding === 'device')?.id;
+    return {
+      works: async () =>
+        succeeds(
+          service.http
+            .post('/auth/refresh-token')
+            .set('Cookie', cookie)
+            .send({ proof: await proof('/auth/refresh-token') }),
+        ),
+      remove: () => me('delete', `/auth/sessions/${id}`).expect(200),
+    };
+  },
+  'remembered-device': async (world) => {
+    const { secret } = await addApp(world);
+    const { service, logIn, cookiesOf, clock, office, account, me } = world;
+    const pending = cookiesOf(await logIn());
+    const code = codeAt(secret, clock.now());
+    await service.http
+      .post('/auth/login/second-factor')
+      .set('Cookie', pending)
+      .send({ code, remember: true })
+      .expect(200);
+    const listed = async () => (await office('get', `/users/${account.id}/export`)).body.data?.rememberedDevices ?? [];
+    const [device] = await listed();
+    expect(device).toBeDefined();
+    return {
+      works: async () => (await listed()).some(({ id }: { readonly id: string }) => id === device.id),
+      remove: () => me('delete', `/auth/sessions/${device.id}`).expect(200),
+    };
+  },
+  passkey: async ({ me, service, isIn }) => {
+    const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
+    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
+    const { body } = await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    return {
+      works: async () => {
+        const challenge = (await service.http.post('/auth/passkey/options').expect(200)).body.data;
+        return isIn(await service.http.post('/auth/passkey').send({ credential: key.get(challenge) }));
+      },
+      remove: () => me('delete', `/users/me/passkeys/${body.data.id}`).expect(200),
+    };
+  },
+  app: async (world) => {
+    const { id, secret } = await addApp(world);
+    return {
+      works: () => withFactor(world, () => ({ code: codeAt(secret, world.clock.now()) })),
+      remove: () => world.me('delete', `/users/me/factors/${id}`).expect(200),
+    };
+  },
+  'recovery-code': async (world) => {
+    const { id, recoveryCodes } = await addApp(world);
+    return {
+      works: () => withFactor(world, () => ({ recoveryCode: recoveryCodes[0] })),
+      remove: () => world.me('delete', `/users/me/factors/${id}`).expect(200),
+    };
+  },
+  identity: async (world) => {
+    const who = somebody(world);
+    await linked(world, who);
+    const id = await identityId(world);
+    return {
+      works: () => opensAt(world, who),
+      remove: () => world.me('delete', `/users/me/identities/${id}`).expect(200),
+    };
+  },
+  /** It works as long as it is refused. */
+  'removed-identity': async (world) => {
+    const who = somebody(world);
+    await linked(world, who);
+    await world.me('delete', `/users/me/identities/${await identityId(world)}`).expect(200);
+    const exists = async () => (await world.office('get', `/users/${world.account.id}`)).status === 200;
+    return { works: async () => !(await opensAt(world, who)) && (await exists()) };
+  },
+  'password-reset': mailed('password-reset', '/auth/password-reset', ({ confirmLink }, token) =>
+    confirmLink('/auth/password-reset/confirm', token, { newPassword: NEW_PASSWORD }),
+  ),
+  'handed-over': async ({ office, account, confirmLink }) => {
+    const { body } = await office('post', `/users/${account.id}/reset-link`, { handOver: true });
+    const [, token = ''] = /#token=(.+)$/.exec(body.data.url) ?? [];
+    const use = { newPassword: NEW_PASSWORD };
+    return { works: () => succeeds(confirmLink('/auth/password-reset/confirm', token, use)) };
+  },
+  'email-verification': mailed('email-verification', '/auth/email-verification', ({ confirmLink }, token) =>
+    confirmLink('/auth/email-verification/confirm', token),
+  ),
+  'not-me': mailed('not-me', '/auth/email-verification', ({ confirmLink }, token) =>
+    confirmLink('/auth/email-verification/not-me', token),
+  ),
+  'email-change': async ({ me, account, tokenIn, confirmLink }) => {
+    const email = aPerson().email;
+    await me('put', '/users/me/email', { email, password: account.password }).expect(202);
+    const token = await tokenIn(email, 'email-change');
+    return { works: () => succeeds(confirmLink('/auth/email-change/preview', token)) };
+  },
+  'email-change-undo': async ({ me, account, tokenIn, confirmLink, hold }) => {
+    const [email, former] = [aPerson().email, account.email];
+    await me('put', '/users/me/email', { email, password: account.password }).expect(202);
+    const token = await tokenIn(email, 'email-change');
+    hold(
+      await confirmLink('/auth/email-change/confirm', token)
+        .set('Authorization', `Bearer ${account.accessToken}`)
+        .expect(200),
+    );
+    account.email = email;
+    account.mailbox = email;
+    const undo = await tokenIn(former, 'email-change-undo');
+    return { works: () => succeeds(confirmLink('/auth/email-change/undo', undo)) };
+  },
+  'factors-undo': async (world) => {
+    await WAYS.passkey(world, false);
+    const token = await world.tokenIn(world.account.email, 'factors-undo');
+    return { works: () => succeeds(world.confirmLink('/auth/factors/undo', token)) };
+  },
+  'mail-code': async ({ askForCode, isIn }) => {
+    const present = await askForCode();
+    return { works: async () => isIn(await present()) };
+  },
+  'confirmation-code': async (world) => {
+    await world.me('post', '/users/me/code').expect(202);
+    const code = await world.codeIn(world.account.email);
+    return {
+      works: async () => {
+        if (!(await succeeds(world.me('get', '/users/me'))) && !(await world.enter())) return false;
+        return succeeds(world.me('put', '/users/me/email', { email: aPerson().email, code }));
+      },
+    };
+  },
+  'pending-login': async (world) => {
+    const { secret } = await addApp(world);
+    const pending = world.cookiesOf(await world.logIn());
+    return {
+      works: () => {
+        world.clock.advance(STEP);
+        const code = codeAt(secret, world.clock.now());
+        return succeeds(world.service.http.post('/auth/login/second-factor').set('Cookie', pending).send({ code }));
+      },
+    };
+  },
+  'begun-sign-in': async (world) => {
+    const who = somebody(world);
+    await linked(world, who);
+    const id = await identityId(world);
+    const begun = await world.begin(who);
+    return {
+      works: async () => world.opens(await world.cameBack(begun, who)),
+      remove: () => world.me('delete', `/users/me/identities/${id}`).expect(200),
+    };
+  },
+  'begun-link': async (world) => {
+    const who = { ...somebody(world), email: aPerson().email };
+    const begun = await world.begin(who, '/auth/oidc/acme/link');
+    return { works: async () => !(await world.cameBack(begun, who)).get('Location')?.includes('error=') };
+  },
+  invitation: async ({ office, account, tokenIn, service }) => {
+    const { email } = account;
+    expect((await office('post', '/invitations', { email })).status).toBe(201);
+    const invitation = await tokenIn(email, 'invitation');
+    return {
+      works: async () => {
+        const invited = { ...aPerson(), email, invitation };
+        const { status, body } = await service.http.post('/auth/register').send(invited);
+        return status === 201 && body.data.user.id === account.id;
+      },
+    };
+  },
+  adoption: async ({ adopt, isIn }) => ({ works: async () => isIn(await adopt()) }),
+  'former-password': async ({ service, account, clock, logIn, isIn }) => {
+    const forgotten = { passwordHash: UNKNOWN_PASSWORD, isOfNewPassword: false, now: clock.now() };
+    await service.ports.users.setPasswordHash(account.id, forgotten);
+    account.password = FORMER_PASSWORD;
+    return { works: async () => isIn(await logIn(FORMER_PASSWORD)) };
+  },
+};

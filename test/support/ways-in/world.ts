@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import type { Response } from 'supertest';
+import { expect } from 'vitest';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
+import { codeAt } from '../authenticator-app.ts';
+import type { FixedClock } from '../fixed-clock.ts';
+import { deliver } from '../http/account.ts';
+import { ADOPTION_KEY } from '../http/all-routes.ts';
+import { assertionOf, SUPPORT } from '../http/back-office.ts';
+import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../http/service.ts';
+import type { memoryMailer } from '../mail/memory-mailer.ts';
+import { type TestProvider, walkToCallback } from '../oidc/provider.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const STEP = 30_000;
+
+export type Parts = {
+  readonly service: TestService;
+  readonly clock: FixedClock;
+  readonly mailer: ReturnType<typeof memoryMailer>;
+  readonly provider: TestProvider;
+};
+
+/** Somebody at a provider. */
+export type Person = { readonly sub: string; readonly email: string; readonly email_verified: boolean };
+
+const cookiesOf = (response: Response): string =>
+  [response.headers['set-cookie'] ?? []]
+    .flat()
+    .map((line) => cookiePair(line))
+    .join('; ');
+
+/** An account with its owner, in whose session it was registered, and a stranger who knows the password. Everything goes over HTTP. */
+export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProven: boolean }) => {
+  const { service, clock, mailer, provider } = parts;
+  const { http } = service;
+  const person = aPerson();
+  const registered = await http.post('/auth/register').set('User-Agent', 'the owner').send(person).expect(201);
+  const id: string = registered.body.data.user.id;
+  if (isProven) await service.ports.users.update(id, { emailVerifiedAt: clock.now(), now: clock.now() });
+  const account = {
+    id,
+    /** The mailbox of the owner, and of the stranger. */
+    mailbox: person.email,
+    other: aPerson().email,
+    /** The address that the account has. */
+    email: person.email,
+    password: person.password,
+    isProven,
+    accessToken: registered.body.data.accessToken as string,
+    cookie: cookiePair(refreshCookieOf(registered)),
+    /** Of the authenticator apps, the latest last. */
+    secrets: [] as string[],
+  };
+  const hold = (response: Response) => {
+    account.accessToken = response.body.data?.accessToken ?? account.accessToken;
+    account.cookie = cookiePair(refreshCookieOf(response)) || account.cookie;
+    return response;
+  };
+  const me = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
+    const request = http[method](path).set({ Authorization: `Bearer ${account.accessToken}`, Cookie: account.cookie });
+    return body === undefined ? request : request.send(body);
+  };
+  const mailsTo = async (to: string) => {
+    clock.advance(10);
+    await deliver(service);
+    return mailer.mails.filter((mail) => mail.to === to);
+  };
+  const tokenIn = async (to: string, purpose: LinkPurpose | 'invitation'): Promise<string> => {
+    const texts = (await mailsTo(to)).map(({ text }) => text);
+    const tokens = texts.map((text) => new RegExp(`/${purpose}#token=([\\w-]+)`).exec(text)?.[1]);
+    return tokens.findLast((token) => token !== undefined) ?? expect.unreachable(`no mail to ${to} has ${purpose}`);
+  };
+  const codeIn = async (to: string): Promise<string> =>
+    (await mailsTo(to)).flatMap(({ text }) => /^\d{8}$/m.exec(text) ?? []).at(-1) ?? 'none is mailed';
+  /** What a log-in says: whether it went as far as it can. */
+  const isIn = ({ status, body }: Response) => status === 200 || body.code === 'AUTH_SECOND_FACTOR_REQUIRED';
+  /** Presents the newest app, if one is asked for. */
+  const finished = async (response: Response, userAgent = 'the owner'): Promise<Response> => {
+    if (response.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return response;
+    clock.advance(STEP);
+    const code = codeAt(account.secrets.at(-1) ?? expect.unreachable('an app is asked for'), clock.now());
+    const shown = { Cookie: cookiesOf(response), 'User-Agent': userAgent };
+    return http.post('/auth/login/second-factor').set(shown).send({ code });
+  };
+  const askForCode = async () => {
+    clock.advance(61_000);
+    const cookie = cookiesOf(await http.post('/auth/login/code').send({ account: account.email }).expect(202));
+    const code = await codeIn(account.email);
+    return () =>
+      http.post('/auth/login/code/confirm').set({ Cookie: cookie, 'User-Agent': 'the owner' }).send({ code });
+  };
+  const begin = async (who: Person, path = '/auth/oidc/acme') => {
+    provider.switches.account = who;
+    const started = await me('post', path, { to: ORIGIN, errorTo: `${ORIGIN}/error` }).expect(200);
+    return { started, cookie: cookiesOf(started) };
+  };
+  /** Goes to the provider, and returns what comes back from it. */
+  const cameBack = async ({ started, cookie }: Awaited<ReturnType<typeof begin>>, who: Person): Promise<Response> => {
+    provider.switches.account = who;
+    const { pathname, search } = await walkToCallback(started.body.data.url);
+    return http.get(pathname + search).set({ Cookie: cookie, 'Sec-Fetch-Site': 'cross-site', Accept: 'text/html' });
+  };
+  /** The owner logs in again, by the mailbox alone. @returns whether that works */
+  const enter = async (): Promise<boolean> => {
+    const response = hold(await finished(await (await askForCode())()));
+    return response.status === 200;
+  };
+  return {
+    ...parts,
+    account,
+    hold,
+    me,
+    tokenIn,
+    codeIn,
+    isIn,
+    finished,
+    askForCode,
+    begin,
+    cameBack,
+    cookiesOf,
+    office: async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
+      const exp = Math.floor(clock.now() / 1_000) + 60;
+      const request = service.office[method](path).auth(await assertionOf(SUPPORT, { claims: { exp } }), {
+        type: 'bearer',
+      });
+      return body === undefined ? request : request.send(body);
+    },
+    logIn: (password = account.password, userAgent = 'the stranger') =>
+      http.post('/auth/login').set('User-Agent', userAgent).send({ account: account.email, password }),
+    enter,
+    /** Sets a password, if the account has none any more, and enters again. */
+    choosePassword: async () => {
+      const { status } = await http
+        .post('/auth/login')
+        .set('User-Agent', 'the owner')
+        .send({ account: account.email, password: account.password });
+      if (status === 200) return;
+      clock.advance(6 * 60_000);
+      await http.post('/auth/password-reset').send({ email: account.email }).expect(202);
+      account.password = 'the next battery of the owner';
+      const reset = { token: await tokenIn(account.email, 'password-reset'), newPassword: account.password };
+      await http.post('/auth/password-reset/confirm').send(reset).expect(200);
+      await enter();
+    },
+    confirmLink: (path: string, token: string, more = {}) => http.post(path).send({ token, ...more }),
+    adopt: async () => {
+      const iat = Math.floor(clock.now() / 1_000);
+      const assertion = await new SignJWT({ aud: ORIGIN, sub: id, jti: randomUUID(), iat, exp: iat + 60 })
+        .setProtectedHeader({ typ: 'adoption+jwt', alg: 'ES256' })
+        .sign(ADOPTION_KEY.privateKey);
+      return http.post('/auth/adopt').send({ assertion });
+    },
+    /** The account into which a callback leads; `null`: none, or one of another user. */
+    opens: async (response: Response): Promise<boolean> => {
+      const error = new URL(response.get('Location') ?? ORIGIN, ORIGIN).searchParams.get('error');
+      if (error === 'AUTH_SECOND_FACTOR_REQUIRED') return true;
+      const cookie = cookiePair(refreshCookieOf(response));
+      if (error !== null || cookie === '') return false;
+      const { body } = await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+      return JSON.parse(atob(body.data.accessToken.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).sub === id;
+    },
+  };
+};
+
+export type OwnedAccount = Awaited<ReturnType<typeof ownedAccount>>;

@@ -11,6 +11,7 @@ import { alertRules } from '../support/checkout/observed.ts';
 import { flowDrawing } from '../support/checkout/page-flow.ts';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { routesTable } from '../support/checkout/routes.ts';
+import { waysTable } from '../support/checkout/ways-in.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
@@ -29,6 +30,12 @@ describe('docs/api.md', () => {
     const described = [...page.matchAll(/^### ([A-Z]+ \/.*)$/gm)].map(([, title]) => title);
     expect(described.length).toBeGreaterThan(30);
     expect(declared).toEqual(expect.arrayContaining(described));
+  });
+});
+
+describe('docs/security.md', () => {
+  it('has the table of ways in and acts', () => {
+    expect(readText('docs/security.md')).toContain(waysTable());
   });
 });
 

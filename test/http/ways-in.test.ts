@@ -91,6 +91,13 @@ const WALKS = WAYS_IN.flatMap((way) =>
   }),
 );
 
+/** What a mail about an act says of a way that stays. */
+const NAMED: Readonly<Partial<Record<WayIn, RegExp>>> = {
+  passkey: /Passkeys: "/,
+  app: /Authenticator apps: 1/,
+  identity: /Sign-ins: "acme/,
+};
+
 const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
   const isProven = act !== 'address-proven' && !UNPROVEN.includes(way);
   const world = await ownedAccount(parts, { isProven });
@@ -104,6 +111,8 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
   if (order === 'since') held = await add();
   if (act === 'way-removed') await held?.remove?.();
   else await ACTIONS[act](world, mine);
+  if (order === 'before' && fateOf(way, act) === 'named')
+    expect(await world.lastMail(act === 'email-changed' ? 'was changed' : 'was reset')).toMatch(NAMED[way] ?? /^$/);
   if (order === 'after') {
     expect(await world.enter()).toBe(true);
     await world.choosePassword();

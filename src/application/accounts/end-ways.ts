@@ -109,33 +109,19 @@ export const isBlocked = (
   identity: IdentityKey,
 ): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
 
-/** Remembers identities that were removed. In a transaction that has locked the user. */
-export const blockIdentities = (
-  deps: EndWaysDeps,
-  stores: Pick<Stores, 'users'>,
-  userId: string,
-  removed: readonly IdentityKey[],
-): Promise<void> => changeBlocked(deps, stores, userId, removed, true);
-
-/** Forgets that an identity was removed: its owner has linked it in a session. In a transaction that has locked the user. */
-export const admitIdentity = (
-  deps: EndWaysDeps,
-  stores: Pick<Stores, 'users'>,
-  userId: string,
-  identity: IdentityKey,
-): Promise<void> => changeBlocked(deps, stores, userId, [identity], false);
-
-const changeBlocked = async (
+/**
+ * Remembers that identities were removed, or forgets it, since their owner has linked them in a session. In a transaction that has locked the user.
+ */
+export const blockIdentities = async (
   deps: EndWaysDeps,
   { users }: Pick<Stores, 'users'>,
   userId: string,
   identities: readonly IdentityKey[],
-  isBlocked: boolean,
+  areRemoved = true,
 ): Promise<void> => {
+  if (identities.length === 0) return;
   const marks = identities.map((each) => markOf(deps, each));
-  const before = (await users.findById(userId))?.removedIdentities ?? [];
-  const others = before.filter((mark) => !marks.includes(mark));
-  const after = isBlocked ? [...others, ...marks].slice(-REMOVED_AT_MOST) : others;
-  if (after.length !== before.length || isBlocked)
-    await users.update(userId, { removedIdentities: after, now: deps.clock.now() });
+  const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((mark) => !marks.includes(mark));
+  const removedIdentities = areRemoved ? [...others, ...marks].slice(-REMOVED_AT_MOST) : others;
+  await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };

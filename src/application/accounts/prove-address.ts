@@ -60,7 +60,7 @@ const hasSession = async (
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends what was added to an account before its address was proven, with its language. What was imported belongs to its owner. */
+/** Ends what was added to an account before its address was proven, with its language. Apps that were imported are its owner's: they let nobody in alone. */
 export const endUnproven = async (
   deps: EndUnprovenDeps,
   stores: Stores,

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, type VerifiedIdentity } from '../../domain/identity.ts';
 import { isTaken } from '../accounts/applicant.ts';
-import { admitIdentity, blockIdentities, type EndWaysDeps } from '../accounts/end-ways.ts';
+import { blockIdentities, type EndWaysDeps } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -61,7 +61,7 @@ export const linkIdentity =
       if (found !== null && found.userId !== user.id) throw linkedElsewhere();
       if (found !== null) return listed(found);
       const added = await storeIdentity(deps, stores, identity, user, origin);
-      await admitIdentity(deps, stores, user.id, identity);
+      await blockIdentities(deps, stores, user.id, [identity], false);
       if (user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email) {
         await stores.users.update(user.id, { emailVerifiedAt: added.createdAt, now: added.createdAt });
         await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);

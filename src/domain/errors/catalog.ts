@@ -79,7 +79,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The code was not accepted.',
     description:
-      'The code of the mail is wrong, was used, has expired after ten minutes or was guessed five times, or another browser has asked for it. Ask for a new one.',
+      'The code of the mail is wrong, was used or has expired after ten minutes; or that of a log-in was guessed five times, or another browser has asked for it. Ask for a new one.',
   },
   AUTH_PASSKEY_INVALID: {
     status: 401,
@@ -161,7 +161,7 @@ export const CATALOG = defineCatalog({
     status: 409,
     message: 'An account with this email address exists. Log in to it in another way, and link the provider there.',
     description:
-      'A log-in at a provider does not fit the accounts: the address has one, and not both the provider and the account have proven it; or the identity is linked to another account; or the only way into an account cannot be removed. `message` says which, and what to do.',
+      'A log-in at a provider does not fit the accounts: the address has one with another way in, or one that has removed this log-in, or not both the provider and the account have proven the address; or the identity is linked to another account; or the only way into an account cannot be removed. `message` says which, and what to do.',
   },
   AUTH_IDENTITY_UNPROVEN: {
     status: 401,

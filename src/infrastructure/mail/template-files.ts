@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { TemplateFiles } from '../../application/mail/kinds.ts';
@@ -13,11 +13,24 @@ let builtIn: Promise<TemplateFiles> | undefined;
 
 /** The templates of the service, read once. After a failure, the next call tries again. */
 export const builtInTemplates = (): Promise<TemplateFiles> => {
-  builtIn ??= readTemplates(BUILT_IN).catch((error: unknown) => {
+  builtIn ??= readTemplates(BUILT_IN).then(withParts).catch((error: unknown) => {
     builtIn = undefined;
     throw error;
   });
   return builtIn;
+};
+
+/** A text that several templates of the service have, on a line of its own: `{{_happened}}` is that of `_happened.txt`. */
+const PART = /^\{\{(_\w+)\}\}\n?/gm;
+
+const withParts = (files: TemplateFiles): TemplateFiles => {
+  const templates = [...files].filter(([path]) => !path.includes('/_'));
+  return new Map(
+    templates.map(([path, text]) => [
+      path,
+      text.replaceAll(PART, (_line, part: string) => files.get(`${dirname(path)}/${part}.txt`) ?? ''),
+    ]),
+  );
 };
 
 /**

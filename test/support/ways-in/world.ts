@@ -111,6 +111,9 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     ...parts,
     account,
     hold,
+    /** The text of the last mail to the first address of the owner whose subject has this. */
+    lastMail: async (subject: string) =>
+      (await mailsTo(person.email)).findLast((mail) => mail.subject.includes(subject))?.text,
     me,
     tokenIn,
     codeIn,

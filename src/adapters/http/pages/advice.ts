@@ -27,7 +27,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',
   AUTH_REGISTRATION_REFUSED: 'Show `message`. Do not send the same request again.',
   AUTH_IDENTITY_CONFLICT:
-    'Show `message`. Let the user log in to the account in another way, and link the provider there.',
+    'Show `message`. Let the user log in to the account in another way: that links the provider, unless it was removed; else link it there.',
   AUTH_IDENTITY_UNPROVEN: 'Show the log-in form. Let the user begin again, or log in in another way.',
   AUTH_USER_DUPLICATE:
     'Ask for another username or email. After a registration without a response, try to log in: the user may exist already.',

@@ -4,7 +4,7 @@ import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
-import { closedServices, linked, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
+import { closedServices, linked, linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -135,6 +135,26 @@ it('logInWithCode logs in with the code of the mail that requestCode has asked f
   expect([user, auth.user]).toMatchObject([{ username: person.username }, { username: person.username }]);
 });
 
+it('requestConfirmationCode mails the code with which changeEmail and remove need no password', async () => {
+  const mailer = memoryMailer();
+  const own = await start({ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' }, { mailer });
+  const { account, user } = await ada(own);
+  const missed = (await errorOf(account.remove())).fields;
+  expect(missed.map(({ field, code }) => [field, code])).toEqual(
+    ['password', 'code'].map((each) => [each, 'required']),
+  );
+  const mailed = async () => {
+    expect(await account.requestConfirmationCode()).toBeNull();
+    return mailedCode(own, mailer, user.email);
+  };
+  const { email } = aPerson();
+  expect(await account.changeEmail({ email, code: await mailed() })).toBeNull();
+  expect(await messagesTo(own, user.id)).toContainEqual(expect.objectContaining({ kind: 'email-change', to: email }));
+  expect((await errorOf(account.remove(undefined, '00000000'))).code).toBe('AUTH_CODE_INVALID');
+  expect(await account.remove(undefined, await mailed())).toBeNull();
+  expect(await own.ports.users.findById(user.id)).toBeNull();
+});
+
 describe('calls of a user, with the fetch of the AuthClient', () => {
   it('changeUsername resolves to the user with the new name', async () => {
     const { account, user } = await ada();
@@ -187,7 +207,7 @@ describe('calls of a user, with the fetch of the AuthClient', () => {
     const all = await account.exported();
     expectTypeOf(all).toEqualTypeOf<AccountExport>();
     expect(all).toMatchObject({ user: { ...user, disabledAt: null }, sessions: [{ userAgent: expect.any(String) }] });
-    expect(all.events.map(({ kind }) => kind)).toEqual(['registered']);
+    expect(all.events.map(({ kind }) => kind)).toEqual(['exported', 'registered']);
   });
 
   it('events lists what happened, page by page', async () => {

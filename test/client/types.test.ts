@@ -162,7 +162,7 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(32);
+    expect(direct).toHaveLength(33);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(5);
     expect(posts).toHaveLength(7);

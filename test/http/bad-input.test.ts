@@ -180,20 +180,8 @@ describe('bad input', () => {
   });
 
   describe.each(routes.map((route) => ({ route })))('$route.name', ({ route }) => {
-    // Some routes end the session.
     beforeAll(async () => {
       ({ accessToken, cookie } = await signUp(service));
-    });
-
-    it.each([
-      ['two refresh cookies', { Cookie: 'refresh_token=a; refresh_token=b' }],
-      ['a cookie with malformed percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
-      ['an arbitrary Bearer token', { Authorization: 'Bearer a.b.c' }],
-      ['a malformed Authorization header', { Authorization: 'Digest ,,, "' }],
-      ['a foreign Origin', { Origin: 'https://evil.example' }],
-      ['a malformed Host', { Host: '../..' }],
-    ])('causes no 5xx with %s', async (_, headers) => {
-      expectNoFault(await ask(route).set(headers), route);
     });
 
     const queries = ['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`];
@@ -217,6 +205,18 @@ describe('bad input', () => {
       const response = await ask(route, samplePath(route) + query);
       expect(response.status).toBe(OF_NO_PROVIDER[route.name] ?? (leadsOn ? 303 : 200));
       expectNoFault(response, route);
+    });
+
+    // After those above: some requests end the session.
+    it.each([
+      ['two refresh cookies', { Cookie: 'refresh_token=a; refresh_token=b' }],
+      ['a cookie with malformed percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
+      ['an arbitrary Bearer token', { Authorization: 'Bearer a.b.c' }],
+      ['a malformed Authorization header', { Authorization: 'Digest ,,, "' }],
+      ['a foreign Origin', { Origin: 'https://evil.example' }],
+      ['a malformed Host', { Host: '../..' }],
+    ])('causes no 5xx with %s', async (_, headers) => {
+      expectNoFault(await ask(route).set(headers), route);
     });
 
     it('refuses other methods', async () => {

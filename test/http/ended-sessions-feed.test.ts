@@ -6,7 +6,7 @@ import type { EndedList } from '../../src/domain/ended-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { sentLink, useLink } from '../support/http/account.ts';
 import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 const PATH = '/.well-known/ended-sessions';
 const INSTANCES = 16;
@@ -67,18 +67,24 @@ describe('GET /.well-known/ended-sessions', () => {
     },
   );
 
+  type Purpose = 'password-reset' | 'email-change-undo' | 'factors-undo' | 'email-verification';
+  /** @param changed what has changed of the account since its registration */
   const linked =
-    (purpose: 'password-reset' | 'email-change-undo' | 'factors-undo' | 'email-verification') =>
+    (purpose: Purpose, changed: { readonly email?: string; readonly emailVerifiedAt?: number } = {}) =>
     async ({ user }: SignedUp, path: string) => {
       const token = await sentLink(service, { userId: user.id, purpose, email: user.email });
+      await service.ports.users.update(user.id, { ...changed, now: Date.now() });
       if (purpose === 'password-reset')
         await service.http.post(path).send({ token, newPassword: 'battery staple' }).expect(200);
       else await useLink(service, path, token).expect(200);
     };
   /** The others are in `events.test.ts`, which looks into the list as well. */
   const ENDINGS: readonly (readonly [string, (ada: SignedUp) => Promise<unknown>])[] = [
-    ['password-reset', (ada) => linked('password-reset')(ada, '/auth/password-reset/confirm')],
-    ['email-change-undone', (ada) => linked('email-change-undo')(ada, '/auth/email-change/undo')],
+    ['password-reset', (ada) => linked('password-reset', { emailVerifiedAt: 1 })(ada, '/auth/password-reset/confirm')],
+    [
+      'email-change-undone',
+      (ada) => linked('email-change-undo', { email: aPerson().email })(ada, '/auth/email-change/undo'),
+    ],
     ['factors-undone', (ada) => linked('factors-undo')(ada, '/auth/factors/undo')],
     ['address-proven', (ada) => linked('email-verification')(ada, '/auth/email-verification/confirm')],
     [

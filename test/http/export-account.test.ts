@@ -49,13 +49,17 @@ describe('GET /users/me/export', () => {
         },
       ],
       rememberedDevices: [],
-      events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],
+      events: ['exported', 'registered'].map((kind) =>
+        expect.objectContaining({ kind, sessionId: session?.id, at: timestamp }),
+      ),
       links: [{ purpose: 'email-verification', email, createdAt: timestamp, expiresAt: timestamp }],
       passkeys: [],
       identities: [],
       factors: [],
       recoveryCodes: { left: 0 },
-      messages: [expect.objectContaining({ kind: 'email-verification', to: email, createdAt: timestamp })],
+      messages: ['email-verification', 'exported'].map((kind) =>
+        expect.objectContaining({ kind, to: email, createdAt: timestamp }),
+      ),
     });
   });
 

@@ -20,8 +20,9 @@ const setUp = async () => {
   };
   const deps = { ...app, events } as unknown as Parameters<typeof exportRoute>[0];
   const route = exportRoute(deps);
+  const ctx = { state: {}, ip: '192.0.2.1', get: () => '', request: { id: 'a request' } } as unknown as Context;
   const ask = (signal = new AbortController().signal) =>
-    route.handler({ caller: { userId: user.id, sessionId: session.sessionId }, signal } as HandlerInput, {} as Context);
+    route.handler({ caller: { userId: user.id, sessionId: session.sessionId }, signal } as HandlerInput, ctx);
   return { ask, reading: () => reading, release: gate.resolve };
 };
 

@@ -5,9 +5,9 @@ import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
+import { linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { visitorOf } from '../support/http/page-visitor.ts';
+import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -100,80 +100,113 @@ describe('POST /auth/register', () => {
   );
 });
 
-describe('a user without a password', () => {
-  /** What the password confirms otherwise. */
-  const CHANGES = [
-    ['put', '/users/me/email', 202],
-    ['delete', '/users/me', 200],
-  ] as const;
+/** Asks in a session for a code that confirms a change. */
+const confirmationCode = async ({ email, accessToken }: { email: string; accessToken: string }, at = service) => {
+  await send(accessToken, 'post', '/users/me/code', {}, at).expect(202);
+  return mailedCode(at, mailer, email);
+};
+/** What the password confirms otherwise, or a code. */
+const CHANGES = [
+  ['put', '/users/me/email', 202],
+  ['delete', '/users/me', 200],
+] as const;
+const NEITHER = {
+  code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+  details: ['password', 'code'].map((field) => expect.objectContaining({ field, code: 'required' })),
+};
+const wrong = (code: string) => code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`);
 
-  it.each(CHANGES)('who has just logged in needs none for %s %s', async (method, path, status) => {
-    const { accessToken } = await newUser();
-    const body = method === 'put' ? { email: aPerson().email } : {};
-    await send(accessToken, method, path, body).expect(status);
+describe('a user without a password', () => {
+  it.each(CHANGES)('who has just logged in needs a mailed code for %s %s, once', async (method, path, status) => {
+    const ada = await newUser();
+    const change = (code?: string) => send(ada.accessToken, method, path, { email: aPerson().email, code });
+    expect((await change().expect(400)).body).toMatchObject(NEITHER);
+    const code = await confirmationCode(ada);
+    expect(await linksOf(service, ada.user.id)).toContain(`confirmation-code ${ada.email}`);
+    expect((await change(wrong(code)).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+    const another = await newUser();
+    const sent = send(another.accessToken, method, path, { email: aPerson().email, code });
+    expect((await sent.expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+    await change(` ${code.slice(0, 4)} ${code.slice(4)}`).expect(status);
+    expect((await change(code)).body.code).toBe(method === 'put' ? 'AUTH_CODE_INVALID' : 'DB_RECORD_NOT_FOUND');
   });
 
-  it.each(CHANGES)('shows a passkey for %s %s later', async (method, path, status) => {
-    const { accessToken } = await newUser();
+  it.each(CHANGES)('needs it for %s %s after a passkey, too', async (method, path, status) => {
+    const ada = await newUser();
+    const { accessToken } = ada;
     const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
     const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
     const credential = key.create(options.body.data);
     await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201);
-    clock.advance(6 * MINUTE);
-    const body = method === 'put' ? { email: aPerson().email } : {};
-    const refused = await send(accessToken, method, path, body).expect(401);
-    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    expect(refused.get('WWW-Authenticate')).toContain('max_age=300');
     const challenge = await service.http.post('/auth/passkey/options').expect(200);
     const shown = { credential: key.get(challenge.body.data) };
     await send(accessToken, 'post', '/auth/step-up', shown).expect(200);
-    await send(accessToken, method, path, body).expect(status);
+    const body = { email: aPerson().email };
+    expect((await send(accessToken, method, path, body).expect(400)).body).toMatchObject(NEITHER);
+    const code = await confirmationCode(ada);
+    // Without another step-up.
+    clock.advance(6 * MINUTE);
+    await send(accessToken, method, path, { ...body, code }).expect(status);
   });
 
-  it.each(CHANGES)('logs in with a code for %s %s later', async (method, path, status) => {
+  it.each(CHANGES)('needs another one for %s %s than to log in', async (method, path, status) => {
     const { email } = await newUser();
     clock.advance(6 * MINUTE);
     const { accessToken } = heldFrom(await sendCode(email));
     expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca'] });
-    const body = method === 'put' ? { email: aPerson().email } : {};
-    clock.advance(6 * MINUTE);
-    expect((await send(accessToken, method, path, body).expect(401)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    clock.advance(MINUTE);
-    await send(heldFrom(await sendCode(email)).accessToken, method, path, body).expect(status);
+    const body = { email: aPerson().email };
+    const ofLogin = { ...body, code: await mailedCode(service, mailer, email) };
+    expect((await send(accessToken, method, path, ofLogin).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+    const code = await confirmationCode({ email, accessToken });
+    await send(accessToken, method, path, { ...body, code }).expect(status);
   });
 
-  it('with SECOND_FACTOR=required adds a factor after a code, and shows both for a change', async () => {
+  it('with SECOND_FACTOR=required adds a factor after a code, and confirms a change with another code', async () => {
     const strict = await startWith({ SECOND_FACTOR: 'required' });
     const { email } = aPerson();
     await register({ email }, strict).expect(202);
     const pending = pendingOf(await sendCode(email, strict));
     const started = await strict.http.post('/auth/login/pending/totp').set('Cookie', pending).expect(201);
     const { secret } = started.body.data;
-    const finish = (cookie: string) =>
-      strict.http
-        .post('/auth/login/second-factor')
-        .set('Cookie', cookie)
-        .send({ code: codeAt(secret, clock.now()) });
-    const { accessToken } = heldFrom(await finish(pending).expect(200));
+    const factor = { code: codeAt(secret, clock.now()) };
+    const finished = await strict.http.post('/auth/login/second-factor').set('Cookie', pending).send(factor);
+    const { accessToken } = heldFrom(finished);
     expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca', 'otp', 'mfa'], acr: 'aal2' });
-    clock.advance(6 * MINUTE);
-    await send(accessToken, 'delete', '/users/me', {}, strict).expect(401);
-    const again = heldFrom(await finish(pendingOf(await sendCode(email, strict))).expect(200));
-    await send(again.accessToken, 'delete', '/users/me', {}, strict).expect(200);
+    clock.advance(MINUTE);
+    const ofApp = { code: codeAt(secret, clock.now()) };
+    for (const [body, status] of [
+      [{}, 400],
+      [ofApp, 400],
+      [{ code: await confirmationCode({ email, accessToken }, strict) }, 200],
+    ] as const)
+      await send(accessToken, 'delete', '/users/me', body, strict).expect(status);
   });
 
-  it('leaves the field of the password empty on the pages', async () => {
+  it('asks for the code on the pages, and leaves the field of the password empty', async () => {
     const [visitor, { email }] = [visitorOf(service), aPerson()];
     await visitor.open('/auth/register');
     await visitor.submit('register.register', { email });
-    await visitor.open('/auth/account');
-    await visitor.submit('account.email', { email: aPerson().email });
-    const { id } = (await service.ports.users.findByEmail(email)) ?? expect.unreachable();
-    expect(await messagesTo(service, id)).toContainEqual(expect.objectContaining({ kind: 'email-change' }));
-    const { text } = await visitor.open('/auth/account/delete');
-    expect(/<input[^>]* name="password"[^>]*>/.exec(text)?.[0]).not.toContain('required');
-    expect((await visitor.submit('delete.delete')).headers.location).toContain('/auth/log-in');
-    expect(await service.ports.users.findByEmail(email)).toBeNull();
+    for (const [path, form] of [
+      ['/auth/account', 'account.email'],
+      ['/auth/account/delete', 'delete.delete'],
+    ] as const) {
+      const fields = form === 'account.email' ? { email: aPerson().email } : {};
+      const { text } = await visitor.open(path);
+      const typed = [...text.matchAll(/<input[^>]* name="(?:password|code)"[^>]*>/g)].map(([input]) => input);
+      expect(typed).toHaveLength(2);
+      for (const input of typed) expect(input).not.toContain('required');
+      await visitor.submit(form, fields);
+      const refused = (await visitor.follow()).text;
+      for (const field of ['password', 'code'])
+        expect(refused).toMatch(new RegExp(`<input[^>]* name="${field}"[^>]* aria-invalid="true"`));
+      await visitor.submit(form.replace(/\..*/, '.confirmation-code'));
+      await visitor.follow();
+      await visitor.submit(form, { ...fields, code: await mailedCode(service, mailer, email) });
+      const { id } = (await service.ports.users.findByEmail(email)) ?? { id: '' };
+      const isAsked = (await messagesTo(service, id)).some(({ kind }) => kind === 'email-change');
+      expect({ form, id, isAsked }).toMatchObject(form === 'account.email' ? { isAsked: true } : { id: '' });
+    }
+    expect(visitor.answers.at(-1)?.headers.location).toContain('/auth/log-in');
   });
 
   it('chooses one with a link in a mail', async () => {
@@ -187,15 +220,26 @@ describe('a user without a password', () => {
 });
 
 describe('a user with a password', () => {
-  it('cannot leave it out, in a session that was opened with it', async () => {
+  it('cannot leave it out without a code, in a session that was opened with it', async () => {
     const { accessToken, user } = await signUp(service);
-    for (const [method, path] of [
-      ['put', '/users/me/email'],
-      ['delete', '/users/me'],
-    ] as const) {
+    for (const [method, path] of CHANGES) {
       const { body } = await send(accessToken, method, path, { email: aPerson().email }).expect(400);
-      expect(body.details).toMatchObject([{ field: 'password', code: 'required' }]);
+      expect(body).toMatchObject(NEITHER);
     }
     expect(await messagesTo(service, user.id)).toMatchObject([{ kind: 'email-verification' }]);
+  });
+
+  it('by default has no other way to confirm a change, neither through the API nor on the pages', async () => {
+    const strict = await start({ LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
+    const { accessToken } = await signUp(strict);
+    await send(accessToken, 'post', '/users/me/code', {}, strict).expect(404);
+    for (const [method, path] of CHANGES) {
+      const body = { email: aPerson().email, code: '48151623' };
+      const { details } = (await send(accessToken, method, path, body, strict).expect(400)).body;
+      expect(details).toContainEqual(expect.objectContaining({ field: 'password', code: 'required' }));
+    }
+    const member = await registeredVisitor(strict);
+    for (const path of ['/auth/account', '/auth/account/delete'])
+      expect((await member.open(path)).text).not.toMatch(/name="code"|confirmation-code/);
   });
 });

@@ -1,5 +1,7 @@
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NO_PASSWORD } from '../../src/domain/password.ts';
+import { aPasskey } from '../support/builders.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import {
   aPerson,
@@ -207,27 +209,59 @@ it('a provider may send the browser back by POST, which comes again by GET with 
 });
 
 describe('an address that has an account', () => {
-  const taken = async (isProven: boolean) => {
-    const { user } = await signUp(service);
+  const taken = async (isProven: boolean, hasPassword = true) => {
+    const { user, person } = await signUp(service);
     if (isProven) await service.ports.users.update(user.id, { emailVerifiedAt: 1, now: 1 });
-    return { id: user.id, email: user.email };
+    const none = { passwordHash: NO_PASSWORD, isOfNewPassword: true, now: 1 };
+    if (!hasPassword) await service.ports.users.setPasswordHash(user.id, none);
+    return { id: user.id, email: user.email, password: person.password };
   };
 
   it.each([
-    [true, true, null],
-    ['true', true, null],
-    [false, true, 'AUTH_IDENTITY_CONFLICT'],
-    ['false', true, 'AUTH_IDENTITY_CONFLICT'],
-    [1, true, 'AUTH_IDENTITY_CONFLICT'],
-    [undefined, true, 'AUTH_IDENTITY_CONFLICT'],
-    [true, false, null],
-    [false, false, 'AUTH_IDENTITY_CONFLICT'],
-  ])('with email_verified %j at the provider, and proven here: %j', async (verified, isProven, code) => {
-    const { id, email } = await taken(isProven);
-    provider.switches.account = { sub: `subject of ${email}`, email, email_verified: verified };
-    const ended = await comeBack(await walk()).expect(303);
-    expect(errorIn(ended)).toBe(code);
-    if (code === null) expect(await userOf(ended)).toMatchObject({ id });
+    [true, true, false, null],
+    ['true', true, false, null],
+    [true, true, true, 'AUTH_IDENTITY_CONFLICT'],
+    [false, true, false, 'AUTH_IDENTITY_CONFLICT'],
+    ['false', true, false, 'AUTH_IDENTITY_CONFLICT'],
+    [1, true, false, 'AUTH_IDENTITY_CONFLICT'],
+    [undefined, true, false, 'AUTH_IDENTITY_CONFLICT'],
+    [true, false, true, null],
+    [false, false, false, 'AUTH_IDENTITY_CONFLICT'],
+  ])(
+    'with email_verified %j at the provider, proven here: %j, a password: %j',
+    async (verified, isProven, has, code) => {
+      const { id, email } = await taken(isProven, has);
+      provider.switches.account = { sub: `subject of ${email}`, email, email_verified: verified };
+      const ended = await comeBack(await walk()).expect(303);
+      expect(errorIn(ended)).toBe(code);
+      if (code === null) expect(await userOf(ended)).toMatchObject({ id });
+    },
+  );
+
+  it('and a password gets the identity by the next log-in in the same browser, if that is to this account', async () => {
+    const [owner, other] = [await taken(true), await taken(true)];
+    provider.switches.account = { sub: `subject of ${owner.email}`, email: owner.email, email_verified: true };
+    /** The cookies of a browser to which the sign-in was refused. */
+    const refused = async () => {
+      const ended = await comeBack(await walk()).expect(303);
+      expect([errorIn(ended), refreshCookieOf(ended)]).toEqual(['AUTH_IDENTITY_CONFLICT', undefined]);
+      return cookiesOf(ended);
+    };
+    /** What an account is linked with after a log-in with these cookies, which the browser then forgets. */
+    const afterLogIn = async ({ email: account, password }: typeof owner, cookies: readonly string[]) => {
+      const logIn = service.http.post('/auth/login').set('Cookie', cookies.join('; ')).send({ account, password });
+      const response = await logIn.expect(200);
+      const kept = cookies.filter((pair) => /^sign_in_[\w-]{22}=./.test(pair));
+      expect(cookiesOf(response)).toEqual(expect.arrayContaining(kept.map((pair) => pair.replace(/=.*/, '='))));
+      const bearer = { Authorization: `Bearer ${response.body.data.accessToken}` };
+      const { body } = await service.http.get('/users/me/identities').set(bearer).expect(200);
+      return { kept: kept.length, identities: body.data };
+    };
+    expect(await afterLogIn(other, await refused())).toEqual({ kept: 1, identities: [] });
+    expect(await afterLogIn(owner, [])).toEqual({ kept: 0, identities: [] });
+    const identities = [expect.objectContaining({ provider: 'acme', email: owner.email })];
+    expect(await afterLogIn(owner, await refused())).toEqual({ kept: 1, identities });
+    expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id: owner.id });
   });
 });
 
@@ -353,6 +387,23 @@ describe('linking', () => {
     const other = await signUp(service);
     const again = await comeBack(await backFrom(await link(other.accessToken).expect(200))).expect(303);
     expect(errorIn(again)).toBe('AUTH_IDENTITY_CONFLICT');
+  });
+
+  it('is undone for good: its address does not log in again, until a session links it', async () => {
+    provider.switches.account = aStranger();
+    const { id, accessToken } = await userOf(await comeBack(await walk()).expect(303));
+    const bearer = { Authorization: `Bearer ${accessToken}` };
+    const passkey = aPasskey({ userId: id });
+    await service.ports.passkeys.add(passkey);
+    const { body } = await service.http.get('/users/me/identities').set(bearer).expect(200);
+    await service.http.delete(`/users/me/identities/${body.data[0].id}`).set(bearer).expect(200);
+    await service.ports.passkeys.remove(passkey);
+    const refused = await comeBack(await walk()).expect(303);
+    expect(errorIn(refused)).toBe('AUTH_IDENTITY_CONFLICT');
+    // Nothing is kept for the next log-in, either.
+    expect(cookiesOf(refused).filter((pair) => !pair.endsWith('='))).toEqual([]);
+    expect((await comeBack(await backFrom(await link(accessToken).expect(200)))).get('Location')).toBe(TO);
+    expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id });
   });
 
   it('leads on to an address in any script', async () => {

@@ -363,15 +363,19 @@ describe('an access token for a page server', () => {
     await service.http.get('/users/me').set(bearer).expect(200);
   });
 
-  it('is still made with a token that the browser has just rotated, and not later; the session lives', async () => {
-    const { cookie } = await signUp(service);
+  it('is still made with a token that the browser has just rotated; later the token is stolen, and the session ends', async () => {
+    const { cookie, user } = await signUp(service);
     const next = heldFrom(await refreshWith(service, cookie).expect(200));
     clock.advance(9 * SECOND);
     await ask(cookie).expect(200);
     clock.advance(2 * SECOND);
-    expect((await ask(cookie).expect(401)).body.code).toBe('AUTH_FAILED');
     await ask(next.cookie).expect(200);
-    await refreshWith(service, next.cookie).expect(200);
+    const forVisitor = { Authorization: PAGE_SERVER, 'X-Visitor-Address': '192.0.2.1' };
+    expect((await ask(cookie, forVisitor).expect(401)).body.code).toBe('AUTH_FAILED');
+    expect((await ask(next.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    await refreshWith(service, next.cookie).expect(401);
+    const [latest] = await eventsOf(service, user.id);
+    expect(latest).toMatchObject({ kind: 'session-ended', reason: 'token-replayed', address: '192.0.2.0/24' });
   });
 
   it('is refused without a session, for a disabled account, and for a session with a key of its device', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 
@@ -57,6 +57,24 @@ describe('POST /auth/step-up', () => {
     const refusals = [await stepUpBy(former, '/auth/refresh-token'), await refreshBy(former)];
     for (const { status, body } of refusals) expect([status, body.code]).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
     expect((await refreshBy(latter)).status).toBe(200);
+  });
+
+  it.each([
+    ['put', '/users/me/username', { username: 'Stepped.Up' }],
+    ['get', '/users/me/export', undefined],
+    ['delete', '/auth/sessions/:id', undefined],
+    ['delete', '/auth/sessions', undefined],
+  ] as const)('is what a session takes after five minutes for %s %s', async (method, path, body) => {
+    const { person, accessToken } = await signUp(service);
+    const sid = String(opened(accessToken).header.sid);
+    const ask = () =>
+      service.http[method](path.replace(':id', sid)).set('Authorization', `Bearer ${accessToken}`).send(body);
+    clock.advance(5 * MINUTE);
+    const refused = await ask().expect(401);
+    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    expect(refused.get('WWW-Authenticate')).toContain('max_age=300');
+    await stepUp(accessToken, { password: person.password }).expect(200);
+    await ask().expect(200);
   });
 
   it('needs a live session', async () => {

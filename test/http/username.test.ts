@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { closedServices, eventsOf } from '../support/http/account.ts';
+import { closedServices, eventsOf, messagesTo } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
@@ -20,6 +20,10 @@ describe('PUT /users/me/username', () => {
     const { body } = await change(ada, username).expect(200);
     expect(body.data).toEqual({ ...ada.user, username, updatedAt: expect.any(String) });
     expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('username-changed');
+    expect((await messagesTo(service, ada.user.id)).at(-1)).toMatchObject({
+      kind: 'username-changed',
+      to: ada.user.email,
+    });
     const login = { account: username.toUpperCase(), password: ada.person.password };
     await service.http.post('/auth/login').send(login).expect(200);
     await signUp(service, { ...aPerson(), username: ada.user.username });

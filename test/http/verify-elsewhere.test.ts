@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAccount } from '../../src/application/accounts/operate-addresses.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { UNKNOWN_PASSWORD } from '../../src/domain/password.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -38,6 +40,15 @@ const setUp = async (answer: (password: string) => object | number, more: Readon
 };
 
 const isOld = (password: string) => ({ valid: password === 'old password' });
+
+it('nobody asks the former system about a user whom an operator has created', async () => {
+  const { service, asked } = await setUp(isOld);
+  const { ports } = service;
+  const given = { username: null, attributes: {}, locale: null, isProven: true, sendsLink: false };
+  const { email } = await createAccount(ports)({ ...given, email: 'created@example.org' }, NO_ORIGIN);
+  await service.http.post('/auth/login').send({ account: email, password: 'old password' }).expect(401);
+  expect(asked).toEqual([]);
+});
 
 describe('a user who was imported without a hash', () => {
   it('logs in with the password of the former system, which is asked once, in a signed request', async () => {

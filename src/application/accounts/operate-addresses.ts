@@ -1,4 +1,5 @@
 import type { Attributes } from '../../domain/attributes.ts';
+import { duplicateUser } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
@@ -67,6 +68,7 @@ export const setEmail =
       const isOther = email !== before.email;
       if (!isProven && !isReturned) {
         if (!isOther) return false;
+        if ((await stores.users.findByEmail(email)) !== null) throw duplicateUser('email', 'the address is taken');
         await record(deps, stores, origin, [{ userId, kind: 'email-change-requested' }]);
         await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to: email }]);
         return false;
@@ -82,6 +84,7 @@ export const setEmail =
       if (isFirst) await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
       if (!isReturned) return isOther || isFirst;
       await endWays(deps, stores, 'returned', user, { origin });
+      await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
       await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to: email }]);
       return true;
     });

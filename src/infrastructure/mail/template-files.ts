@@ -13,10 +13,12 @@ let builtIn: Promise<TemplateFiles> | undefined;
 
 /** The templates of the service, read once. After a failure, the next call tries again. */
 export const builtInTemplates = (): Promise<TemplateFiles> => {
-  builtIn ??= readTemplates(BUILT_IN).then(withParts).catch((error: unknown) => {
-    builtIn = undefined;
-    throw error;
-  });
+  builtIn ??= readTemplates(BUILT_IN)
+    .then(withParts)
+    .catch((error: unknown) => {
+      builtIn = undefined;
+      throw error;
+    });
   return builtIn;
 };
 

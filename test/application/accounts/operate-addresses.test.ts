@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
-import {
-  createAccount,
-  resendVerification,
-  setEmail,
-} from '../../../src/application/accounts/operate-addresses.ts';
+import { createAccount, resendVerification, setEmail } from '../../../src/application/accounts/operate-addresses.ts';
 import { BOB, DUPLICATE, EMAIL, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';
 import { anIdentity, aPasskey } from '../../support/builders.ts';

@@ -132,6 +132,17 @@ describe('an identity whose address has no account', () => {
   });
 });
 
+it.each(['closed', 'invited'] as const)(
+  'where registration is %s, a provider learns nothing about addresses that it has not proven',
+  async (mode) => {
+    const { attempt } = await setUp({ registration: { mode, domains: [] } });
+    for (const email of [EMAIL, 'nobody@example.org'])
+      await expect(attempt({ email, isEmailVerified: false })).rejects.toMatchObject({
+        code: 'AUTH_REGISTRATION_CLOSED',
+      });
+  },
+);
+
 describe('an identity whose address has an account', () => {
   const OF_ADA = { email: EMAIL };
 

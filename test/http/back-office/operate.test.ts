@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
-import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
-import { refreshWith, signUp } from '../../support/http/auth-http.ts';
+import { NO_PASSWORD } from '../../../src/domain/password.ts';
+import { closedServices, eventsOf, linked, messagesTo } from '../../support/http/account.ts';
+import { heldFrom, refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { asked, READER, SUPPORT, WITH_OFFICE } from '../../support/http/back-office.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
@@ -18,16 +18,22 @@ const latest = async (userId: string) => (await eventsOf(service, userId))[0];
 /** What a call that changes something leaves: the event, by the name of the key, and without a device. */
 const BY_SUPPORT = { actor: SUPPORT.name, userAgent: null, address: null, requestId: expect.any(String) };
 
+const HANDED_OVER = { url: expect.stringContaining('/password-reset#token='), expiresAt: expect.any(String) };
+const NEW = { email: 'New.2@example.org' };
+const CHANGED = { email: 'new.2@example.org' };
+
 describe('a program of an operator', () => {
   it.each<[string, 'post' | 'put' | 'delete', string, object | undefined, string, object]>([
     ['disables', 'post', 'disable', { reason: ' A leak. ' }, 'disabled', { changed: true, endedSessions: 1 }],
     ['ends the sessions of', 'delete', 'sessions', { reason: 'A leak.' }, 'session-ended', { endedSessions: 1 }],
     ['states attributes about', 'put', 'attributes', { attributes: { a: 1 } }, 'attributes-changed', { changed: true }],
-    ['makes a link for', 'post', 'reset-link', undefined, 'password-reset-requested', { url: expect.any(String) }],
+    ['mails a link to', 'post', 'reset-link', undefined, 'password-reset-requested', { url: null, expiresAt: null }],
+    ['hands a link over for', 'post', 'reset-link', { handOver: true }, 'password-link-handed-over', HANDED_OVER],
     ['unlocks', 'post', 'unlock', undefined, 'unlocked', {}],
     ['proves the address of', 'post', 'email/verify', undefined, 'email-verified', { changed: true }],
     ['sends a link again to', 'post', 'email/resend', undefined, 'email-verification-requested', { sent: true }],
-    ['changes the address of', 'put', 'email', { email: 'New.1@example.org' }, 'email-changed', {}],
+    ['asks for the new address of', 'put', 'email', { email: 'New.1@example.org' }, 'email-change-requested', {}],
+    ['changes the address of', 'put', 'email', { ...NEW, emailVerified: true }, 'email-changed', CHANGED],
   ])('%s a user, which is an event with its name', async (_does, method, path, body, kind, data) => {
     const { user } = await signUp(service);
     const answer = await asked(service, method, `/users/${user.id}/${path}`, body);
@@ -72,13 +78,13 @@ describe('a program of an operator', () => {
       attributes: { a: 1 },
     });
     expect(created.body.data).not.toHaveProperty('passwordHash');
-    expect(await service.ports.users.findById(id)).toMatchObject({ passwordHash: UNKNOWN_PASSWORD });
+    expect(await service.ports.users.findById(id)).toMatchObject({ passwordHash: NO_PASSWORD });
     expect(await latest(id)).toMatchObject({ kind: 'registered', ...BY_SUPPORT });
     const { user } = await signUp(service);
     for (const [method, path, given] of [
       ['post', '/users', { email: 'created@example.org' }],
       ['post', '/users', { email: 'other@example.org', username: 'CREATED' }],
-      ['put', `/users/${user.id}/email`, { email: 'created@example.org' }],
+      ['put', `/users/${user.id}/email`, { email: 'created@example.org', emailVerified: true }],
       ['post', '/invitations', { email: 'created@example.org' }],
     ] as const) {
       const { status, body: refused } = await asked(service, method, path, given);
@@ -121,7 +127,32 @@ describe('a program of an operator', () => {
     const details = [{ field: 'sendLink', code: 'invalid_value', message: 'must be false: the service sends no mail' }];
     expect([refused.status, refused.body.details]).toEqual([400, details]);
     const { data } = (await create(false)).body;
-    expect((await asked(silent, 'put', `/users/${data.id}/email`, { email, sendLink: true })).status).toBe(400);
+    const unsent = async (method: 'put' | 'post', path: string, field: string) => {
+      const { status, body } = await asked(silent, method, `/users/${data.id}/${path}`, { email: aPerson().email });
+      const message = 'must be true: the service sends no mail';
+      expect([status, body.details]).toEqual([400, [{ field, code: 'invalid_value', message }]]);
+    };
+    await unsent('put', 'email', 'emailVerified');
+    await unsent('post', 'reset-link', 'handOver');
+    const handedOver = await asked(silent, 'post', `/users/${data.id}/reset-link`, { handOver: true });
+    expect(handedOver.body.data).toEqual(HANDED_OVER);
+  });
+
+  it('leaves the address of a user as it is until its link is used, unless it returns the account to its owner', async () => {
+    const { user, cookie, person } = await signUp(service);
+    const { email } = aPerson();
+    const setEmail = async (given: object) =>
+      (await asked(service, 'put', `/users/${user.id}/email`, { email, ...given })).body.data;
+    expect(await setEmail({})).toMatchObject({ email: user.email });
+    expect(await messagesTo(service, user.id)).toContainEqual(
+      expect.objectContaining({ kind: 'email-change', to: email }),
+    );
+    const next = heldFrom(await refreshWith(service, cookie).expect(200));
+    expect(await setEmail({ final: true })).toMatchObject({ email });
+    await refreshWith(service, next.cookie).expect(401);
+    await service.http.post('/auth/login').send({ account: email, password: person.password }).expect(401);
+    const messages = await messagesTo(service, user.id);
+    expect(messages).toMatchObject([{ kind: 'password-reset', to: email }]);
   });
 
   it('invites an address, and takes that back', async () => {

@@ -85,10 +85,13 @@ describe('the pages of the back office', () => {
     ['end-sessions', { reason: 'A leak.' }, 'session-ended'],
     ['disable-user', { reason: 'A leak.' }, 'disabled'],
     ['set-email', { email: 'other.1@example.org', emailVerified: 'on' }, 'email-changed'],
+    ['set-email', { email: 'other.2@example.org' }, 'email-change-requested'],
+    ['set-email', { email: 'other.3@example.org', final: 'on' }, 'email-changed'],
     ['verify-email', {}, 'email-verified'],
     ['resend', {}, 'email-verification-requested'],
     ['unlock-user', {}, 'unlocked'],
-    ['reset-link', {}, 'password-reset-requested', '/password-reset#token='],
+    ['reset-link', {}, 'password-reset-requested'],
+    ['reset-link', { handOver: 'on' }, 'password-link-handed-over', '/password-reset#token='],
   ])('do %s, with the name of the person', async (form, fields, kind, done = DONE) => {
     const { user } = await signUp(service);
     expect(await said(`/office/users/${user.id}/${form}`, fields)).toContain(done);

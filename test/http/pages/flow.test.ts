@@ -35,7 +35,8 @@ let verifying: TestService;
 let strict: TestService;
 /** One for other addresses. */
 let only: TestService;
-/** One that asks for a second factor, and not for a password. */
+/** Two where users may have no password; one of them asks for a second factor. */
+let lenient: TestService;
 let nameless: TestService;
 const provider = await startProvider();
 afterAll(provider.close);
@@ -55,6 +56,7 @@ beforeAll(async () => {
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
+  lenient = await start({ ...env, PASSWORDS: 'optional' }, overrides);
   nameless = await start({ ...env, SECOND_FACTOR: 'required', PASSWORDS: 'optional' }, overrides);
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
@@ -79,8 +81,8 @@ const at = async (path: string, on = service) => {
   return visitor;
 };
 /** The same, who has just registered. */
-const memberAt = async (path: string) => {
-  const member = await registeredVisitor(service);
+const memberAt = async (path: string, on = service) => {
+  const member = await registeredVisitor(on);
   expect((await member.open(path)).status).toBe(200);
   return member;
 };
@@ -405,6 +407,13 @@ const RESULTS: Readonly<Record<string, Results>> = {
     },
     AUTH_CREDENTIALS_INVALID: async () =>
       sending(await memberAt('/auth/account'), 'account.email', { email: aPerson().email, password: 'wrong' }),
+    AUTH_CODE_INVALID: async () => {
+      const member = await memberAt('/auth/account', lenient);
+      return sending(member, 'account.email', { email: aPerson().email, code: '00000000' });
+    },
+  },
+  'account.confirmation-code': {
+    success: async () => sending(await memberAt('/auth/account', lenient), 'account.confirmation-code'),
   },
   'account.password': {
     success: async () => {
@@ -472,6 +481,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
     },
     AUTH_CREDENTIALS_INVALID: async () =>
       sending(await memberAt('/auth/account/delete'), 'delete.delete', { password: 'wrong' }),
+    AUTH_CODE_INVALID: async () =>
+      sending(await memberAt('/auth/account/delete', lenient), 'delete.delete', { code: '00000000' }),
+  },
+  'delete.confirmation-code': {
+    success: async () => sending(await memberAt('/auth/account/delete', lenient), 'delete.confirmation-code'),
   },
   'log-out.log-out': {
     success: async () => {
@@ -547,6 +561,8 @@ const EMPTY = { once: 'x'.repeat(43) };
 const OPTIONAL = ['remember', 'credential', 'locale', 'name'];
 /** The API misses the password when the token of the link is there. */
 const FILLED_LATER: Readonly<Record<string, readonly string[]>> = { 'email-change.email-change': ['password'] };
+/** Only where users may have no password: `passwords-optional.test.ts`. */
+const NOT_ASKED: Readonly<Record<string, readonly string[]>> = { 'account.email': ['code'], 'delete.delete': ['code'] };
 /** Who sees these forms. */
 const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
   'second-factor.second-factor': async () => pendingOf(await withApp('/auth/account')),
@@ -571,11 +587,11 @@ describe('what all forms have in common', () => {
   });
 
   it.each(OF_VISITORS)('$key does nothing for somebody who is not logged in', async ({ page, name }) => {
-    const { status, headers } = await visitorOf(service).post(pathOf(page, name), EMPTY);
+    const { status, headers } = await visitorOf(lenient).post(pathOf(page, name), EMPTY);
     expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
   });
 
-  const routeOf = (name: string) => service.routes.find((route) => route.name === name) ?? expect.unreachable();
+  const routeOf = (name: string) => lenient.routes.find((route) => route.name === name) ?? expect.unreachable();
 
   it('asks for a step-up where the API does: before the page, or else of the form', async () => {
     const member = await memberAt('/auth/account/factors');
@@ -585,16 +601,21 @@ describe('what all forms have in common', () => {
     const secret = await startApp(member, 'factors.start-app');
     await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
     clock.advance(STEP);
-    const raised = OF_VISITORS.filter(({ form }) => routeOf(form.submits).stepUp !== null);
-    expect(raised.length).toBeGreaterThan(8);
-    for (const { page, name } of raised) {
-      const { headers } = await former.post(pathOf(page, name), EMPTY);
-      expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));
-    }
+    const asking = async (member: 'assurance' | 'recent') => {
+      const raised = OF_VISITORS.filter(({ form }) => routeOf(form.submits).stepUp?.[member] !== undefined);
+      for (const { page, name } of raised) {
+        const { headers } = await former.post(pathOf(page, name), EMPTY);
+        expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));
+      }
+      return raised.map(({ key }) => key);
+    };
+    expect((await asking('assurance')).length).toBeGreaterThan(8);
     await former.open('/auth/account/factors');
     expect((await former.follow()).status).toBe(200);
     await former.submit('step-up.code', { code: codeAt(secret, clock.now()) });
     expect((await former.follow()).status).toBe(200);
+    clock.advance(5 * MINUTE);
+    expect(await asking('recent')).toEqual(expect.arrayContaining(['account.session', 'account.username']));
   });
 
   /** Forms with a field that has to be filled in. */
@@ -607,7 +628,9 @@ describe('what all forms have in common', () => {
     const { status, text } = await visitor.follow();
     expect(status).toBe(400);
     expect(unescaped(text)).toContain(errors.CLIENT_PARAMS_VALIDATION_FAILED);
-    for (const field of form.fields.filter((each) => ![...OPTIONAL, ...(FILLED_LATER[key] ?? [])].includes(each)))
+    const [left, unasked] = [FILLED_LATER[key] ?? [], NOT_ASKED[key] ?? []];
+    for (const field of unasked) expect(visitor.shown(key)[0]?.fields).not.toHaveProperty(field);
+    for (const field of form.fields.filter((each) => ![...OPTIONAL, ...left, ...unasked].includes(each)))
       expect(text, field).toMatch(new RegExp(`<(input|select)\\b[^>]* name="${field}"[^>]* aria-invalid="true"`));
     expect((await visitor.open(PAGES[page].path)).status).toBe(200);
   });

@@ -16,7 +16,7 @@ const GOOGLE = { OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on', ...GOOGLE });
+  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ...GOOGLE });
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

@@ -1,9 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { repeatedClicks } from '../../../src/adapters/http/forms/repeated-clicks.ts';
-import { MINUTE } from '../../support/application.ts';
+import { MINUTE, SECOND } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { cookieAttributes, servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { eventsOf } from '../../support/http/account.ts';
+import {
+  cookieAttributes,
+  heldFrom,
+  refreshWith,
+  servicesOverOneDatabase,
+  tokenIn,
+} from '../../support/http/auth-http.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
@@ -202,6 +209,20 @@ describe('a session with the key of a device', () => {
   });
 });
 
+it('a page that gets a token long after its rotation ends the session, as a refresh does', async () => {
+  const { jar, user, open } = await registeredVisitor(service);
+  const thief = visitorOf(service);
+  thief.jar.set('refresh_token', jar.get('refresh_token') ?? expect.unreachable());
+  const next = heldFrom(await refreshWith(service, `refresh_token=${jar.get('refresh_token')}`).expect(200));
+  jar.set('refresh_token', tokenIn(next.cookie));
+  clock.advance(10 * SECOND);
+  for (const visitor of [thief, { open }]) expect((await visitor.open('/auth/account')).status).toBe(200);
+  clock.advance(1);
+  for (const visitor of [thief, { open }])
+    expect((await visitor.open('/auth/account')).headers.location).toBe(pathOfPage('log-in', '/auth/account'));
+  expect((await eventsOf(service, user.id))[0]).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
+});
+
 describe('a second click', () => {
   const sessionsOf = async (username: string) => {
     const user = (await service.ports.users.findByUsername(username)) ?? expect.unreachable();
@@ -244,10 +265,16 @@ describe('a second click', () => {
     await visitor.follow();
     const [step] = visitor.shown('second-factor.second-factor');
     const code = { ...step?.fields, code: codeAt(secret, clock.now()) };
+    const atOnce = visitorOf(service);
+    for (const [name, value] of visitor.jar) atOnce.jar.set(name, value);
     const first = await visitor.post('/auth/second-factor', code);
-    const second = await visitor.post('/auth/second-factor', code);
+    const second = await atOnce.post('/auth/second-factor', code);
     expect([first, second].map(locationIn)).toEqual(['/auth/account', '/auth/account']);
     expect(second.get('Set-Cookie')).toEqual(first.get('Set-Cookie'));
+    // Of a browser that has not shown the password, it is another attempt.
+    const other = visitorOf(service);
+    expect(locationIn(await other.post('/auth/second-factor', code))).toBe('/auth/second-factor');
+    expect([...other.jar.keys()]).not.toContain('refresh_token');
   });
 
   it('of somebody else is their own', async () => {

@@ -16,6 +16,7 @@ export const ALL_ROUTES = {
   ACCESS_COOKIE: 'true',
   ADOPTION_PUBLIC_KEY: ADOPTION_KEY.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   LOGIN_BY_CODE: 'on',
+  PASSWORDS: 'optional',
   OIDC_PROVIDERS: 'google,apple',
   OIDC_GOOGLE_CLIENT_ID: 'tandem',
   OIDC_GOOGLE_CLIENT_SECRET: 'a-secret',

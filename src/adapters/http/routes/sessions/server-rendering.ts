@@ -105,7 +105,7 @@ export const accessTokenRoutes = (
       {
         name: 'access-token',
         tag: 'tokens',
-        summary: 'For servers that render pages: return an access token of the visitor, and change nothing',
+        summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
         method: 'POST',
         path: '/auth/access-token',
         cookie: { reads: 'required' },

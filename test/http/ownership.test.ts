@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { storeArrival } from '../../src/application/accounts/import-user.ts';
+import { BASE32 } from '../../src/domain/second-factor.ts';
+import { MINUTE, SECOND } from '../support/application.ts';
+import { anId } from '../support/builders.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { eventsOf, invitedPerson, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
+import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { memoryMailer } from '../support/mail/memory-mailer.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const mailer = memoryMailer();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ...WITH_OFFICE, LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
+});
+
+const as = (accessToken: string, method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {
+  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+  return body === undefined ? request : request.send(body);
+};
+const office = async (method: 'post' | 'put', path: string, body: object) => {
+  const claims = { exp: Math.floor(clock.now() / SECOND) + 60 };
+  return service.office[method](path)
+    .auth(await assertionOf(SUPPORT, { claims }), { type: 'bearer' })
+    .send(body);
+};
+const kindsOf = async (userId: string) => (await eventsOf(service, userId)).map(({ kind }) => kind);
+
+describe('an address that a stranger keeps', () => {
+  /** Registers it, and changes it away: without the mail of its owner. */
+  const keptAddress = async () => {
+    const { person, accessToken, user } = await signUp(service);
+    const { email } = aPerson();
+    const link = { userId: user.id, purpose: 'email-change', email } as const;
+    const confirming = as(accessToken, 'post', '/auth/email-change/confirm', { token: await sentLink(service, link) });
+    await confirming.expect(200);
+    return person.email;
+  };
+
+  it('is not given to others who do not prove it', async () => {
+    const email = await keptAddress();
+    const { body } = await service.http
+      .post('/auth/register')
+      .send({ ...aPerson(), email })
+      .expect(409);
+    expect(body.code).toBe('AUTH_USER_DUPLICATE');
+  });
+
+  it('goes to its owner by an invitation, and to the user whom an operator creates', async () => {
+    expect((await office('post', '/invitations', { email: await keptAddress() })).status).toBe(201);
+    expect((await office('post', '/users', { email: await keptAddress() })).status).toBe(201);
+  });
+
+  it('is taken over with an open invitation, with its id and without what the stranger has', async () => {
+    const { email, invitation, ...person } = await invitedPerson(service, { plan: 'gold' });
+    const stranger = await signUp(service, { ...aPerson(), email, password: 'the horse of a stranger' });
+    const { body } = await service.http
+      .post('/auth/register')
+      .send({ ...person, email, invitation })
+      .expect(201);
+    expect(body.data.user).toMatchObject({ id: stranger.user.id, username: person.username });
+    expect(await service.ports.users.findByEmail(email)).toMatchObject({ attributes: { plan: 'gold' } });
+    await refreshWith(service, stranger.cookie).expect(401);
+    for (const [password, status] of [
+      [stranger.person.password, 401],
+      [person.password, 200],
+    ] as const)
+      await service.http
+        .post('/auth/login')
+        .send({ account: email, password: `${password}` })
+        .expect(status);
+  });
+});
+
+describe('an imported user whose address nobody has proven', () => {
+  const imported = async () => {
+    const { email, password } = aPerson();
+    const { ports } = service;
+    const arrival = {
+      ...{
+        id: anId(),
+        username: null,
+        email,
+        isEmailVerified: false,
+        isDisabled: false,
+        createdAt: null,
+        locale: null,
+      },
+      ...{ passwordHash: await ports.hasher.hash(password), attributes: {}, identities: [] },
+      appSecrets: [BASE32],
+    };
+    const deps = { ...ports, factorSecrets: ports.secrets.factors };
+    return { ...(await ports.transactions.run((stores) => storeArrival(deps, stores, arrival))), password };
+  };
+
+  it('keeps the app when the address is proven by a reset', async () => {
+    const { id: userId, email } = await imported();
+    const token = await sentLink(service, { userId, purpose: 'password-reset', email });
+    const newPassword = 'the battery of the owner';
+    await service.http.post('/auth/password-reset/confirm').send({ token, newPassword }).expect(200);
+    const { body } = await service.http.post('/auth/login').send({ account: email, password: newPassword }).expect(401);
+    expect(body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+  });
+
+  it('keeps the password when a stranger registers with the address, and is not removed by who has the mailbox', async () => {
+    const strict = await start({ EMAIL_VERIFICATION: 'required' }, () => ({ clock, mailer }));
+    const { id: userId, email, passwordHash } = await imported();
+    await strict.http
+      .post('/auth/register')
+      .send({ ...aPerson(), email })
+      .expect(202);
+    expect(await service.ports.users.findById(userId)).toMatchObject({ passwordHash, passwordChangedAt: 0 });
+    const token = await sentLink(service, { userId, purpose: 'not-me', email });
+    await service.http.post('/auth/email-verification/not-me').send({ token }).expect(400);
+  });
+});
+
+it('who proves the address with a code in a session of the account loses nothing', async () => {
+  const { person, cookie, accessToken } = await signUp(service);
+  const started = await service.http.post('/auth/login/code').send({ account: person.email }).expect(202);
+  const pending = started.get('Set-Cookie')?.[0]?.split(';')[0];
+  const code = await mailedCode(service, mailer, person.email);
+  const confirming = service.http.post('/auth/login/code/confirm').set('Cookie', `${pending}; ${cookie}`);
+  heldFrom(await confirming.send({ code }).expect(200));
+  expect(await service.ports.users.findByEmail(person.email)).toMatchObject({ emailVerifiedAt: clock.now() });
+  await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
+  expect(accessToken).toBeDefined();
+});
+
+describe('a copied refresh cookie at the pages', () => {
+  const robbed = async () => {
+    const owner = await registeredVisitor(service, { 'User-Agent': 'the owner' });
+    const thief = visitorOf(service, { 'User-Agent': 'a thief' });
+    for (const [name, value] of owner.jar) thief.jar.set(name, value);
+    const [session = expect.unreachable()] = await service.ports.sessions.listByUser(owner.user.id, clock.now());
+    return { owner, thief, stored: () => service.ports.sessions.find(session) };
+  };
+
+  it('is seen among the devices, as one that is refreshed', async () => {
+    const { thief, stored } = await robbed();
+    expect((await thief.open('/auth/account')).status).toBe(200);
+    expect(await stored()).toMatchObject({ userAgent: 'a thief' });
+  });
+
+  it('ends the session when the owner has refreshed since, with an event', async () => {
+    const { owner, thief, stored } = await robbed();
+    await refreshWith(service, `refresh_token=${owner.jar.get('refresh_token')}`).expect(200);
+    clock.advance(11 * SECOND);
+    expect((await thief.open('/auth/account')).headers.location).toMatch(/^\/auth\/log-in/);
+    expect(await stored()).toBeNull();
+    expect((await eventsOf(service, owner.user.id))[0]).toMatchObject({ reason: 'token-replayed' });
+  });
+
+  it('exports nothing without a recent log-in, and not unseen with one', async () => {
+    const { owner, thief } = await robbed();
+    expect((await owner.open('/auth/account/export')).status).toBe(200);
+    expect(await kindsOf(owner.user.id)).toContain('exported');
+    expect(await messagesTo(service, owner.user.id)).toContainEqual(expect.objectContaining({ kind: 'exported' }));
+    clock.advance(6 * MINUTE);
+    expect((await thief.open('/auth/account/export')).headers.location).toMatch(/^\/auth\/step-up/);
+  });
+});
+
+describe('a session that has not shown anything for five minutes', () => {
+  it.each<['put' | 'delete', string, object | undefined]>([
+    ['put', '/users/me/username', { username: 'another.name' }],
+    ['delete', '/auth/sessions', undefined],
+    ['delete', `/auth/sessions/${anId()}`, undefined],
+  ])('may not %s %s', async (method, path, body) => {
+    const { accessToken } = await signUp(service);
+    clock.advance(6 * MINUTE);
+    expect((await as(accessToken, method, path, body).expect(401)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
+  });
+
+  it('has a way to log out on every page of the account', async () => {
+    const member = await registeredVisitor(service);
+    const pages = ['', '/factors', '/history', '/delete'].map((page) => `/auth/account${page}`);
+    for (const page of [...pages, '/auth/step-up', '/auth/recovery-codes'])
+      expect((await member.open(page)).text).toContain('href="/auth/log-out"');
+  });
+});

@@ -106,7 +106,9 @@ const world = () => {
     'log-in': async (by, of) => hold(by, await login(deps)({ account: addressOf(of), password: passwordOf(by) })),
     'sign-in': async (by, of) => hold(by, await signIn(deps)({ identity: identityOf(by, of) })),
     link: (by, of) => linkIdentity(deps)(caller(by), identityOf(by, of)),
+    // The session must have presented the password, some minutes ago at most.
     unlink: async (by) => {
+      await acts['log-in'](by, by);
       const [first] = await app.identities.listByUser(caller(by).userId);
       await unlinkIdentity(deps)(caller(by), first?.id ?? '');
     },

@@ -1,6 +1,7 @@
 import { AppError, duplicateUser } from '../domain/errors/app-error.ts';
 import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../domain/link.ts';
 import type { MessageKind } from '../domain/message.ts';
+import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
 import type { Clock } from './ports/clock-and-ids.ts';
 import type { RandomSecrets } from './ports/secrets.ts';
@@ -87,7 +88,7 @@ export const assertNotReserved = async (
 };
 
 /** The live links with which the account of a user can be taken back. */
-export const undosOf = async (
+const undosOf = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   userId: string,
@@ -122,8 +123,9 @@ type Undone = Pick<Stores, 'links' | 'passkeys' | 'factors' | 'identities'>;
 /** The ids of the ways into an account that an undo may have to leave. @param added not these */
 const waysNow = async ({ passkeys, factors, identities }: Undone, userId: string, added: readonly string[]) => {
   const stored = [passkeys.listByUser(userId), factors.listByUser(userId), identities.listByUser(userId)] as const;
-  const ids = [...(await Promise.all(stored)).flat().map(({ id }) => id), ...(await factors.codesOf(userId))];
-  return ids.filter((id) => !added.includes(id));
+  const [keys, apps, others] = await Promise.all(stored);
+  const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
+  return [...ids, ...(await factors.codesOf(userId))].filter((id) => !added.includes(id));
 };
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;

@@ -32,6 +32,8 @@ export const WAYS_IN = [
   'pending-login',
   'begun-sign-in',
   'begun-link',
+  /** That its next log-in links, since the address has an account with another way in. */
+  'kept-identity',
   /** To the address of an account that nobody has proven. */
   'invitation',
   'adoption',
@@ -104,6 +106,7 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'pending-login':      ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'ends',  'ends'],
   'begun-sign-in':      ['stays', 'stays', 'mine',  'stays', 'stays', 'block', 'block', 'block', 'stays', 'waits', 'block', 'stays', 'ends'],
   'begun-link':         ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends'],
+  'kept-identity':      ['ends',  'ends',  'ends', 'stays', 'ends',  'ends',  'ends',  'block', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'invitation':         ['stays', 'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'adoption':           ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'former-password':    ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],

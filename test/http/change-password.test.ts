@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
@@ -27,16 +27,6 @@ describe('PUT /users/me/password', () => {
     expect(body).toMatchObject({ success: true, context: { user: { id: ada.user.id } } });
     expect((await logIn(ada, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
     await logIn(ada, NEW_PASSWORD).expect(200);
-  });
-
-  it('ends all sessions, and opens one for the caller', async () => {
-    const ada = await signUp(service);
-    const elsewhere = (await logIn(ada, ada.person.password).expect(200)).get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
-    const changed = heldFrom(await change(ada).expect(200));
-    for (const cookie of [elsewhere, ada.cookie])
-      expect((await refreshWith(service, cookie)).body.code).toBe('AUTH_FAILED');
-    await service.http.get('/users/me').set('Authorization', `Bearer ${changed.accessToken}`).expect(200);
-    await refreshWith(service, changed.cookie).expect(200);
   });
 
   it.each(['not the password', NEW_PASSWORD, 'x'.repeat(73)])(

@@ -3,7 +3,7 @@ import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import request from 'supertest';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { closedServices, eventsOf, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
+import { closedServices, eventsOf } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { refreshCookieOf, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
@@ -52,21 +52,6 @@ describe('DELETE /users/me', () => {
   const logIn = ({ person }: SignedUp) =>
     service.http.post('/auth/login').send({ account: person.username, password: person.password });
   const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
-
-  it('removes the user, and everything about the user', async () => {
-    const [ada, other] = [await signUp(service), await signUp(service)];
-    await logIn(ada).expect(200);
-    await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email: ada.user.email });
-    const response = await leave(ada).expect(200);
-    expect(response.body.data).toBeNull();
-    expect(await service.ports.users.findById(ada.user.id)).toBeNull();
-    expect(await sessionsOf(ada)).toEqual([]);
-    expect(await eventsOf(service, ada.user.id)).toEqual([]);
-    expect(await linksOf(service, ada.user.id)).toEqual([]);
-    expect(await messagesTo(service, ada.user.id)).toEqual([]);
-    expect(await sessionsOf(other)).toHaveLength(1);
-    expect(await eventsOf(service, other.user.id)).toHaveLength(1);
-  });
 
   it('clears the cookie, and the log keeps that the account was deleted', async () => {
     const ada = await signUp(service);

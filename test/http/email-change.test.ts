@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
-import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
+import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
@@ -23,13 +23,6 @@ const ask = (
 const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
 const storedUser = (id: string) => service.ports.users.findById(id);
 const kindsOf = async (id: string) => (await messagesTo(service, id)).map(({ kind }) => kind);
-
-/** A user who has verified the address. */
-const verifiedUser = async (): Promise<SignedUp> => {
-  const ada = await signUp(service);
-  await service.ports.users.update(ada.user.id, { emailVerifiedAt: 1, now: Date.now() });
-  return ada;
-};
 
 /** A link for a new address, as the sender of mail makes it. */
 const linkTo = (email: string, { user }: SignedUp) =>
@@ -73,43 +66,6 @@ describe('PUT /users/me/email', () => {
 });
 
 describe('POST /auth/email-change/confirm', () => {
-  it('changes the address, which is verified then, and notifies the former one', async () => {
-    const ada = await verifiedUser();
-    const { email } = aPerson();
-    await confirm(ada, await linkTo(email, ada)).expect(200);
-    const stored = await storedUser(ada.user.id);
-    expect(stored?.email).toBe(email);
-    expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
-    expect(await messagesTo(service, ada.user.id)).toEqual([{ kind: 'email-changed', to: ada.user.email, email }]);
-    expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('email-changed');
-    expect((await logIn(ada.user.email, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
-    await logIn(email, ada.person.password).expect(200);
-    await refreshWith(service, ada.cookie).expect(200);
-  });
-
-  it('ends all sessions if no address was verified before', async () => {
-    const ada = await signUp(service);
-    await confirm(ada, await linkTo(aPerson().email, ada)).expect(200);
-    await refreshWith(service, ada.cookie).expect(401);
-  });
-
-  it('opens another session for the caller, if a session confirms it', async () => {
-    const ada = await signUp(service);
-    const link = useLink(service, CONFIRM, await linkTo(aPerson().email, ada));
-    const opened = heldFrom(await link.set('Authorization', `Bearer ${ada.accessToken}`).expect(200));
-    await refreshWith(service, ada.cookie).expect(401);
-    await refreshWith(service, opened.cookie).expect(200);
-  });
-
-  it('refuses an address that has an account since, and keeps the link', async () => {
-    const [ada, other] = [await signUp(service), await signUp(service)];
-    const token = await linkTo(other.user.email, ada);
-    for (let time = 0; time < 2; time += 1) {
-      expect((await confirm(ada, token).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
-    }
-    expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
-  });
-
   it('works once when it is used twenty times at once', async () => {
     const ada = await signUp(service);
     const token = await linkTo(aPerson().email, ada);
@@ -157,28 +113,6 @@ describe('an address that was given up', () => {
 });
 
 describe('POST /auth/email-change/undo', () => {
-  it('restores the address, ends all sessions, and has a link for a new password sent', async () => {
-    const ada = await verifiedUser();
-    const { email, undo } = await changed(ada);
-    await sentLink(service, { userId: ada.user.id, purpose: 'email-change', email: aPerson().email });
-    await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email });
-    await useLink(service, UNDO, undo).expect(200);
-    const stored = await storedUser(ada.user.id);
-    expect(stored?.email).toBe(ada.user.email);
-    expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
-    expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
-    expect(await linksOf(service, ada.user.id)).toEqual([]);
-    expect(await messagesTo(service, ada.user.id)).toEqual([
-      { kind: 'email-change-undone', to: ada.user.email, email: null },
-      { kind: 'password-reset', to: ada.user.email, email: null },
-    ]);
-    const events = await eventsOf(service, ada.user.id);
-    expect(events.map(({ kind, reason }) => [kind, reason]).slice(0, 2)).toEqual([
-      ['session-ended', 'email-change-undone'],
-      ['email-change-undone', null],
-    ]);
-  });
-
   it('works once when it is used twenty times at once', async () => {
     const ada = await signUp(service);
     const { undo } = await changed(ada);

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { aPasskey } from '../support/builders.ts';
-import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
+import { closedServices, eventsOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
@@ -71,22 +70,6 @@ describe('POST /auth/email-verification', () => {
 });
 
 describe('POST /auth/email-verification/confirm', () => {
-  it('verifies the address, once, and ends the link that removes the account', async () => {
-    const { user, cookie, verify, notMe } = await registered();
-    const { body } = await useLink(service, CONFIRM, verify).set('Cookie', cookie).expect(200);
-    expect(body.data).toBeNull();
-    expect((await storedUser(user.id))?.emailVerifiedAt).toBeGreaterThan(0);
-    expect(await linksOf(service, user.id)).toEqual([]);
-    expect((await eventsOf(service, user.id))[0]).toMatchObject({ kind: 'email-verified', sessionId: null });
-    for (const [path, token] of [
-      [CONFIRM, verify],
-      [NOT_ME, notMe],
-    ] as const) {
-      expect((await useLink(service, path, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
-    }
-    expect(await storedUser(user.id)).not.toBeNull();
-  });
-
   it.each([
     ['keeps the session and the passkeys of a user who uses it there', true],
     ['removes all of them anywhere else', false],
@@ -103,29 +86,6 @@ describe('POST /auth/email-verification/confirm', () => {
     await refreshWith(service, cookie).expect(isHere === true ? 200 : 401);
   });
 
-  it.each([
-    ['never existed', async () => 'A'.repeat(43)],
-    ['has another purpose', async () => (await registered()).notMe],
-    [
-      'has expired',
-      async () => {
-        const { user } = await signUp(service);
-        return sentLink(service, { userId: user.id, purpose: 'email-verification', email: user.email }, -1);
-      },
-    ],
-    [
-      'was sent to an address that the user has given up',
-      async () => {
-        const { user, verify } = await registered();
-        await service.ports.users.update(user.id, { email: aPerson().email, now: Date.now() });
-        return verify;
-      },
-    ],
-  ])('refuses a token that %s', async (_what, tokenOf) => {
-    const { body } = await useLink(service, CONFIRM, await tokenOf()).expect(400);
-    expect(body).toMatchObject({ code: 'AUTH_LINK_INVALID', details: null });
-  });
-
   it('works once when it is used twenty times at once', async () => {
     const { user, verify } = await registered();
     const responses = await Promise.all(Array.from({ length: 20 }, () => useLink(service, CONFIRM, verify)));
@@ -136,17 +96,6 @@ describe('POST /auth/email-verification/confirm', () => {
 });
 
 describe('POST /auth/email-verification/not-me', () => {
-  it('removes the account, its sessions, links, messages and events', async () => {
-    const { user, cookie, notMe, person } = await registered();
-    await useLink(service, NOT_ME, notMe).expect(200);
-    expect(await storedUser(user.id)).toBeNull();
-    expect((await refreshWith(service, cookie).expect(401)).body.code).toBe('AUTH_FAILED');
-    expect(await linksOf(service, user.id)).toEqual([]);
-    expect(await messagesTo(service, user.id)).toEqual([]);
-    expect(await eventsOf(service, user.id)).toEqual([]);
-    expect((await signUp(service, person)).user.id).not.toBe(user.id);
-  });
-
   it('never removes a disabled account, whose user must not be able to delete its events', async () => {
     const { user, notMe } = await registered();
     await service.ports.users.update(user.id, { disabledAt: 7, now: Date.now() });
@@ -235,27 +184,6 @@ describe('EMAIL_VERIFICATION=required', () => {
     await logIn(owner.email, owner.password).expect(200);
   });
 
-  it('still says that a username is taken, whether the address is or not', async () => {
-    const owner = aPerson();
-    await register(owner).expect(202);
-    for (const email of [aPerson().email, owner.email]) {
-      const { body } = await register({ ...aPerson(), username: owner.username.toUpperCase(), email }).expect(409);
-      expect(body.code).toBe('AUTH_USER_DUPLICATE');
-    }
-  });
-
-  it('lets no password open an account that was chosen before its address was contested', async () => {
-    const [stranger, owner] = [aPerson(), aPerson()];
-    const ahead = { ...stranger, email: owner.email };
-    await register(ahead).expect(202);
-    await register({ ...owner, password: 'the owner chose this' }).expect(202);
-    const userId = await verify(owner.email);
-    for (const password of [stranger.password, 'the owner chose this']) {
-      expect((await logIn(owner.email, password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
-    }
-    expect((await messagesTo(strict, userId)).map(({ kind }) => kind)).toContain('address-taken');
-  });
-
   it('makes one account when forty register with one address at once', async () => {
     const { email } = aPerson();
     const responses = await Promise.all(Array.from({ length: 40 }, () => register({ ...aPerson(), email })));
@@ -268,12 +196,6 @@ describe('EMAIL_VERIFICATION=required', () => {
     const { username } = aPerson();
     const responses = await Promise.all(Array.from({ length: 40 }, () => register({ ...aPerson(), username })));
     expect(tally(responses)).toEqual({ '202': 1, '409 AUTH_USER_DUPLICATE': 39 });
-  });
-
-  it('refuses a common password before anything else', async () => {
-    const careful = await start({ EMAIL_VERIFICATION: 'required' }, { isCommonPassword });
-    const { body } = await register({ ...aPerson(), password: 'password123' }, careful).expect(400);
-    expect(body.details).toMatchObject([{ field: 'password', code: 'too_common' }]);
   });
 });
 

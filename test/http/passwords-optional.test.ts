@@ -5,7 +5,7 @@ import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
+import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
@@ -207,15 +207,6 @@ describe('a user without a password', () => {
       expect({ form, id, isAsked }).toMatchObject(form === 'account.email' ? { isAsked: true } : { id: '' });
     }
     expect(visitor.answers.at(-1)?.headers.location).toContain('/auth/log-in');
-  });
-
-  it('chooses one with a link in a mail', async () => {
-    const { email, user } = await newUser();
-    await service.http.post('/auth/password-reset').send({ email }).expect(202);
-    const token = await sentLink(service, { userId: user.id, purpose: 'password-reset', email });
-    const { password } = aPerson();
-    await service.http.post('/auth/password-reset/confirm').send({ token, newPassword: password }).expect(200);
-    await service.http.post('/auth/login').send({ account: email, password }).expect(200);
   });
 });
 

@@ -118,6 +118,17 @@ describe('with SECOND_FACTOR=required', () => {
     expect(waits.body.data).toMatchObject({ methods: ['totp', 'recovery-code'], enrol: false });
   });
 
+  it('the mail about a log-in on a new device undoes the app that this log-in has added, too', async () => {
+    const { person, user } = await signUp(before);
+    const logsIn = service.http.post('/auth/login').set('User-Agent', 'a stranger');
+    const refused = await logsIn.send({ account: person.username, password: person.password }).expect(401);
+    const pending = pairOf(refused.get('Set-Cookie')?.[0]);
+    const { secret } = await startApp(pending);
+    await show(pending, now(secret)).set('User-Agent', 'a stranger').expect(200);
+    const links = await service.ports.links.listByUser(user.id, clock.now());
+    expect(links.map(({ purpose, keeps }) => [purpose, keeps])).toEqual(Array(2).fill(['factors-undo', []]));
+  });
+
   /** A user with a passkey alone, whose session is of the time before. */
   const withPasskey = async () => {
     const held = await signUp(before);

@@ -7,11 +7,12 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
+import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../support/oidc/provider.ts';
 import { ACTIONS, MOMENTS } from '../support/ways-in/acts.ts';
-import { FORMER_PASSWORD, WAYS } from '../support/ways-in/ways.ts';
-import { ownedAccount, type Parts } from '../support/ways-in/world.ts';
+import { FORMER_PASSWORD, type Held, WAYS } from '../support/ways-in/ways.ts';
+import { type OwnedAccount, ownedAccount, type Parts } from '../support/ways-in/world.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -25,9 +26,9 @@ await once(formerSystem, 'listening');
 let parts: Parts;
 beforeAll(async () => {
   const { port } = formerSystem.address() as AddressInfo;
+  const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
   const env = {
-    ...WITH_OFFICE,
-    ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY },
+    ...{ ...WITH_OFFICE, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY },
     VERIFY_PASSWORDS_AT: `http://127.0.0.1:${port}/`,
     ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
     ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
@@ -39,8 +40,11 @@ afterAll(async () => {
   formerSystem.close();
 });
 
-/** When the way is added: before the moment to which the act takes the account back, after it, or after the act. */
-type Order = 'before' | 'since' | 'after';
+/**
+ * When the way is added: before the moment to which the act takes the account back, after it, or after the act. With `enabled`, before as well, and an
+ * operator enables the account again.
+ */
+type Order = 'before' | 'since' | 'after' | 'enabled';
 
 /** Ways into an account whose address nobody has proven. */
 const UNPROVEN: readonly WayIn[] = ['email-verification', 'not-me', 'invitation'];
@@ -60,6 +64,7 @@ const NOT_AFTER: readonly (readonly [WayIn, Act])[] = [
 const IS_THE_ACT: readonly (readonly [WayIn, Act])[] = [
   ['email-change-undo', 'email-change-undone'],
   ['email-change-undo', 'factors-undone'],
+  ['kept-identity', 'address-proven'],
 ];
 const has = (pairs: readonly (readonly [WayIn, Act])[], way: WayIn, act: Act): boolean =>
   pairs.some(([each, by]) => each === way && by === act);
@@ -67,6 +72,7 @@ const has = (pairs: readonly (readonly [WayIn, Act])[], way: WayIn, act: Act): b
 const expected = (way: WayIn, act: Act, order: Order, mine: boolean): boolean => {
   const fate = fateOf(way, act);
   if (order === 'after' || fate === 'stays' || fate === 'named') return true;
+  if (fate === 'waits') return order === 'enabled';
   if (fate === 'mine') return mine;
   // What there was before is left: before the log-in on a new device, or a week before the change of the address.
   if (fate === 'since' || fate === 'block')
@@ -81,13 +87,14 @@ const WALKS = WAYS_IN.flatMap((way) =>
     const both = fateOf(way, act) === 'mine' && !ONLY_OF_STRANGERS.includes(way) ? [false, true] : [false];
     const before = both.map((mine): Walk => ({ way, act, order: 'before', mine }));
     if (has(IS_THE_ACT, way, act)) return [];
+    const enabled: Walk[] = act === 'disabled' ? [{ way, act, order: 'enabled', mine: false }] : [];
     const since: Walk[] =
       MOMENTS[act] === undefined || UNPROVEN.includes(way) ? [] : [{ way, act, order: 'since', mine: false }];
     // A link for an address that nobody has proven is not made for one that somebody has; and a deleted account has none.
     const isOver =
       act === 'account-deleted' || act === 'disabled' || UNPROVEN.includes(way) || has(NOT_AFTER, way, act);
     const after: Walk[] = isOver ? [] : [{ way, act, order: 'after', mine: false }];
-    return [...before, ...since, ...after];
+    return [...before, ...since, ...after, ...enabled];
   }),
 );
 
@@ -102,7 +109,7 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
   const isProven = act !== 'address-proven' && !UNPROVEN.includes(way);
   const world = await ownedAccount(parts, { isProven });
   const add = () => WAYS[way](world, mine);
-  let held = order === 'before' ? await add() : null;
+  let held = order === 'before' || order === 'enabled' ? await add() : null;
   if (held !== null && act === 'email-change-undone' && AGED.includes(way)) {
     clock.advance(EIGHT_DAYS);
     expect(await world.enter()).toBe(true);
@@ -113,6 +120,7 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
   else await ACTIONS[act](world, mine);
   if (order === 'before' && fateOf(way, act) === 'named')
     expect(await world.lastMail(act === 'email-changed' ? 'was changed' : 'was reset')).toMatch(NAMED[way] ?? /^$/);
+  if (order === 'enabled') expect((await world.office('post', `/users/${world.account.id}/enable`)).status).toBe(200);
   if (order === 'after') {
     expect(await world.enter()).toBe(true);
     await world.choosePassword();
@@ -120,6 +128,31 @@ const walk = async ({ way, act, order, mine }: Walk): Promise<boolean> => {
   }
   return held?.works() ?? expect.unreachable('nothing was added');
 };
+
+/** What the link of an undo in the oldest mail to the former address leaves of the passkeys that were added. */
+const leftByUndo = async (world: OwnedAccount, undo: 'email-change' | 'factors', keys: readonly Held[]) => {
+  const token = await world.tokenIn(world.account.mailbox, `${undo}-undo`);
+  await world.confirmLink(`/auth/${undo}/undo`, token).expect(200);
+  return Promise.all(keys.map(({ works }) => works()));
+};
+
+it('an undo takes back what was added before the address was changed back, and away again', async () => {
+  for (const isAwayAgain of [false, true]) {
+    const world = await ownedAccount(parts, { isProven: true });
+    await world.changeAddress(world.account.other);
+    const key = await WAYS.passkey(world, false);
+    await world.changeAddress(world.account.mailbox);
+    if (isAwayAgain) await world.changeAddress(aPerson().email);
+    expect(await leftByUndo(world, 'email-change', [key])).toEqual([false]);
+  }
+});
+
+it('an undo by an address that was given up unproven leaves nothing', async () => {
+  const world = await ownedAccount(parts, { isProven: false });
+  const keys = [await WAYS.passkey(world, false), await WAYS.passkey(world, false)];
+  await world.changeAddress(world.account.other);
+  expect(await leftByUndo(world, 'factors', keys)).toEqual([false, false]);
+});
 
 describe.each(WAYS_IN)('the way in %s', (each) => {
   it.each(WALKS.filter(({ way }) => way === each))('$act, added $order it, by who acts: $mine', async (one) => {

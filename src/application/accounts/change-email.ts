@@ -4,16 +4,7 @@ import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { assertDomainAllowed, type RegistrationPolicy } from '../../domain/registration.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
-import {
-  findLink,
-  invalidLink,
-  type LinkDeps,
-  removeUndos,
-  reservationOf,
-  reserveAddress,
-  useLink,
-  withdrawLinks,
-} from '../links.ts';
+import { findLink, invalidLink, type LinkDeps, removeUndos, reservationOf, reserveAddress, useLink } from '../links.ts';
 import { comparePassword, loginAttempts, type UserWithPasswordDeps } from '../login/compare-password.ts';
 import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
@@ -176,7 +167,7 @@ export const settleEmailChange = async (
   await endWays(deps, stores, 'email-changed', before, { origin });
   await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
   if (!keepsFormer) return;
-  await releaseOrReserve(deps, stores, before, user);
+  await reserveFormer(deps, stores, before);
   if (!notifiesFormerAddress(deps)) return;
   const wasVerified = before.emailVerifiedAt !== null;
   await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
@@ -191,15 +182,13 @@ type EmailChanged = {
 };
 
 /**
- * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. An address that the user
- * takes again is no longer reserved, and the one that is given up for it cannot be restored: it would be the attacker's.
+ * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. One that is given up since cannot
+ * be restored: it would be the attacker's. An address that the user takes again, and gives up again, is reserved for another week.
  */
-const releaseOrReserve = async (deps: SettleEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
+const reserveFormer = async (deps: SettleEmailChangeDeps, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
-  if (reservation !== null) {
+  const isLater = reservation !== null && reservation.email !== before.email;
+  if (!isLater && notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
+  else if (isLater || before.emailVerifiedAt === null)
     await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
-    if (reservation.email === email) await withdrawLinks(stores, before.id, ['email-change-undo']);
-    return;
-  }
-  if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
 };

@@ -89,9 +89,7 @@ export const logInWithCode =
       assertMayLogIn(deps, current);
       if (needsSecondFactor(deps, current) && rememberedDeviceId === null)
         return { pendingLogin: newPendingLogin(deps, current, 'mail-code') };
-      const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
-      const device = { isOwnDevice, rememberedDeviceId };
-      await storeLogin(deps, stores, { user: current, session, verified, origin, ...device });
+      await storeLogin(deps, stores, { user: current, session, verified, origin, rememberedDeviceId });
       return opened;
     });
   };

@@ -1,6 +1,6 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { NO_PASSWORD } from '../../domain/password.ts';
+import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isImported, type User } from '../../domain/user.ts';
 import { assertNotReserved, isReserved } from '../links.ts';
 import type { Stores } from '../ports/transactions.ts';
@@ -82,7 +82,7 @@ const notifyOwner = async (
 ): Promise<void> => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
-  if (unverified !== null && !isImported(unverified))
+  if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
   const earlier = await stores.events.countSince(userId, 'registration-refused', now - PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;

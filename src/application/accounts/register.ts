@@ -80,8 +80,9 @@ export const registerPending = (deps: RegisterPendingDeps) => {
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
     );
-    if (identity !== undefined) return newPendingLogin(deps, applied.user, 'identity');
-    return input.password === undefined ? null : newPendingLogin(deps, applied.user);
+    const user = (holder && (await deps.users.findById(holder.id))) ?? applied.user;
+    if (identity !== undefined) return newPendingLogin(deps, user, 'identity');
+    return input.password === undefined ? null : newPendingLogin(deps, user);
   };
 };
 

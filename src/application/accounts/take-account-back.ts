@@ -1,7 +1,7 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, leaves, type UndoPurpose } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
-import { findLink, invalidLink, type LinkDeps, removeUndos, useLink } from '../links.ts';
+import { findLink, invalidLink, type LinkDeps, removeUndos, reservationOf, useLink } from '../links.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { type ChangeDeps, enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
@@ -28,13 +28,15 @@ export const takeAccountBack =
       const { userId, email } = link;
       const before = await stores.users.lock(userId);
       if (before === null) throw invalidLink('the user does not exist');
+      const isFirst = await isFirstProof(deps, stores, before, link);
       await useLink(deps, stores, link);
       const now = deps.clock.now();
       const user = (await stores.users.update(userId, { email, emailVerifiedAt: now, now })) ?? before;
       const act = before.email === email ? 'factors-undone' : 'email-change-undone';
       await record(deps, stores, origin, [{ userId, kind: act }]);
-      await endWays(deps, stores, act, user, { origin, leaves: (way) => leaves(link, way) });
-      if (isFirstProof(before, link)) await endUnproven(deps, stores, user, { origin, locales });
+      const isImported = ({ id }: { readonly id: string }) => user.importedFactors?.includes(id) ?? false;
+      await endWays(deps, stores, act, user, { origin, leaves: (way) => leaves(link, way) || isImported(way) });
+      if (isFirst) await endUnproven(deps, stores, user, { origin, locales });
       await removeLaterUndos(deps, stores, before, link);
       await enqueue(deps, stores, origin, [
         { kind: act, userId, to: email },
@@ -42,9 +44,12 @@ export const takeAccountBack =
       ]);
     });
 
-/** One that was given up unproven says so by its own link. */
-const isFirstProof = (before: User, { email, keeps, since }: Link): boolean =>
-  before.email === email ? before.emailVerifiedAt === null : keeps === null && since === 0;
+/** An address that was given up unproven is reserved by a link that leaves nothing. */
+const isFirstProof = async (deps: LinkDeps, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
+  if (before.email === email) return before.emailVerifiedAt === null;
+  const reservation = await reservationOf(deps, stores, before.id);
+  return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
+};
 
 /** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
 const removeLaterUndos = (

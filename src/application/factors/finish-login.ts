@@ -135,8 +135,7 @@ export const finishLogin =
     ] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     cancellation.throwIfAborted();
-    const isOwnDevice = own !== undefined;
-    const login = { session, verified, isOwnDevice, origin };
+    const login = { session, verified, origin };
     return {
       opened,
       ...(await store(deps, { pending, verifiedFactor, enrols, login, texts: remember ? texts : null })),
@@ -163,11 +162,12 @@ const store = (
     if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);
+    // Before what it adds: the mail about the log-in undoes that, too.
+    await storeLogin(deps, stores, { user, ...login });
     await verifiedFactor.use(stores);
     const appIds = enrols ? (await stores.factors.listByUser(user.id)).map(({ id }) => id) : [];
     const enrolment = { user, appIds, sessionId: session.id, origin };
     const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
-    await storeLogin(deps, stores, { user, ...login });
     const remembers = texts !== null && (enrols || user.secondFactorAt !== null);
     const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user, texts, origin }) : null;
     return { recoveryCodes, rememberedDevice };

@@ -144,13 +144,12 @@ export const logInWithPasskey =
     const now = deps.clock.now();
     const authentications = [{ method: answer.method, at: now }] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-    const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
     cancellation.throwIfAborted();
     await deps.transactions.run(async (stores) => {
       const locked = await stores.users.lock(user.id);
       if (locked === null) throw unknownPasskey();
       await usePasskey(deps, stores, answer, { user: locked, origin });
-      await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
+      await storeLogin(deps, stores, { user: locked, session, verified, origin });
     });
     return opened;
   };

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { addressOf, isIdentityKey, type VerifiedIdentity } from '../../domain/identity.ts';
+import { isBlocked } from '../accounts/end-ways.ts';
 import { NOT_LINKED } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
@@ -89,9 +90,11 @@ export const finishAtProvider = (deps: AtProviderDeps) => {
     if (!isIdentityKey(identity)) throw unprovenIdentity('the issuer or the subject has another form');
     cancellation.throwIfAborted();
     if (caller === undefined)
-      return logIn({ ...device, identity, invitation, extra }, cancellation).catch((error: unknown) => {
+      return logIn({ ...device, identity, invitation, extra }, cancellation).catch(async (error: unknown) => {
         if (!(error instanceof AppError) || error.reason !== NOT_LINKED) throw error;
-        return { kept: deps.secrets.encrypt(JSON.stringify([KEPT, identity]), deps.clock.now() + START_LIFETIME) };
+        const user = await deps.users.findByEmail(addressOf(identity) ?? '');
+        const text = JSON.stringify([KEPT, identity, user?.id, user?.passwordChangedAt]);
+        return { kept: deps.secrets.encrypt(text, deps.clock.now() + START_LIFETIME) };
       });
     await link(caller, identity, device.origin);
     return null;
@@ -99,18 +102,21 @@ export const finishAtProvider = (deps: AtProviderDeps) => {
 };
 
 /**
- * Links what a browser has kept of sign-ins to the account that it has logged in to, if that has the address. What cannot be linked is left as it is:
- * the log-in has not failed.
+ * Links what a browser has kept of sign-ins to the account that it has logged in to, if that has the address and the same password as then. What was
+ * removed since, or cannot be linked, is left as it is: the log-in has not failed.
  * @param texts as the browser presents them.
  */
 export const linkKept = (deps: AtProviderDeps) => {
   const link = linkIdentity(deps);
-  return async (texts: readonly string[], { user, sessionId }: OpenedSession, origin: Origin): Promise<void> => {
+  return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
     for (const text of texts) {
       const content: unknown = JSON.parse(deps.secrets.decrypt(text, deps.clock.now()) ?? 'null');
-      const kept: VerifiedIdentity | null = Array.isArray(content) && content[0] === KEPT ? content[1] : null;
-      if (kept === null || addressOf(kept) !== user.email) continue;
-      await link({ userId: user.id, sessionId }, kept, origin).catch((error: unknown) => {
+      if (!Array.isArray(content) || content[0] !== KEPT) continue;
+      const [, kept, ownerId, passwordChangedAt] = content as [string, VerifiedIdentity, string?, number?];
+      const user = await deps.users.findById(userId);
+      const isSame = userId === ownerId && user?.passwordChangedAt === passwordChangedAt;
+      if (!isSame || addressOf(kept) !== user?.email || isBlocked(deps, user, kept)) continue;
+      await link({ userId, sessionId }, kept, origin).catch((error: unknown) => {
         if (!(error instanceof AppError) || error.status >= 500) throw error;
       });
     }

@@ -3,10 +3,10 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
-import { assertMayRegister } from '../../domain/registration.ts';
 import type { User } from '../../domain/user.ts';
 import { isTaken, type RegisterInput } from '../accounts/applicant.ts';
 import { isBlocked } from '../accounts/end-ways.ts';
+import { presentedInvitation } from '../accounts/invitations.ts';
 import { type ProveAddressDeps, proveAddress } from '../accounts/prove-address.ts';
 import type { RegisterPendingDeps } from '../accounts/register.ts';
 import type { RegisterUnverifiedDeps } from '../accounts/register-unverified.ts';
@@ -87,14 +87,14 @@ const refused = (message: string): AppError =>
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 const ownerOf = async (
-  { users, emailVerification, registration: policy }: SignInDeps,
+  deps: SignInDeps,
   { identity: { isEmailVerified }, invitation }: SignIn,
   email: string | null,
 ): Promise<User | null> => {
-  if (!isEmailVerified && email !== null) assertMayRegister(policy, email, invitation !== undefined);
-  if (!isEmailVerified && emailVerification === 'required')
+  if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
+  if (!isEmailVerified && deps.emailVerification === 'required')
     throw refused('The provider does not say that this email address is yours. Register in another way.');
-  const owner = email === null ? null : await users.findByEmail(email);
+  const owner = email === null ? null : await deps.users.findByEmail(email);
   if (owner !== null && !isEmailVerified) throw identityConflict('the provider has not proven the address');
   return owner;
 };
@@ -127,19 +127,17 @@ const logIn = async (
     const current = proves ? await proveAddress(deps, stores, locked, { verified, locales, origin }) : locked;
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await stores.identities.find(identity)) !== null);
-    if (isStillLinked) await stores.identities.recordUse(identity, addressOf(identity), now);
     // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
-    else if (proves || !waits) {
+    const links = !isStillLinked && (proves || !waits);
+    if (isStillLinked) await stores.identities.recordUse(identity, addressOf(identity), now);
+    if (waits) assertMayLogIn(deps, current);
+    // Before what it adds: the mail about the log-in undoes that, too.
+    else await storeLogin(deps, stores, { user: current, session, verified, origin, rememberedDeviceId });
+    if (links) {
       const { id } = await storeIdentity(deps, stores, identity, current, origin);
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });
     }
-    if (waits) {
-      assertMayLogIn(deps, current);
-      return { pendingLogin: newPendingLogin(deps, current, 'identity') };
-    }
-    const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
-    await storeLogin(deps, stores, { user: current, session, verified, isOwnDevice, origin, rememberedDeviceId });
-    return opened;
+    return waits ? { pendingLogin: newPendingLogin(deps, current, 'identity') } : opened;
   });
 };
 
@@ -157,7 +155,9 @@ const assertMayBeLinked = async (
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeys.listByUser(user.id), identities.listByUser(user.id)]);
-  if (user.passwordHash !== NO_PASSWORD || others.flat().length > 0) throw unlinkedIdentity();
+  // A password or other ways in that were ended have been somebody's: until there is another one, the mailbox is asked.
+  const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0;
+  if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };
 
 const REMOVED = 'This sign-in was removed from the account. Log in in another way, and link it again.';

@@ -52,7 +52,7 @@ export const login = (deps: LoginDeps) => {
     const found = await findByAccount(deps, input.account);
     const { networks } = source;
     const admission = admit(deps, found, input, { networks, verified });
-    const { user, isOwnDevice } = await admission.catch(reportRefusal(deps, found, origin));
+    const user = await admission.catch(reportRefusal(deps, found, origin));
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
@@ -71,13 +71,14 @@ export const login = (deps: LoginDeps) => {
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
     await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDeviceId: deviceId });
+      return store(deps, { user: current, session, verified, origin, rememberedDeviceId: deviceId });
     });
     return opened;
   };
 };
 
-type LogIn = Admitted & {
+type LogIn = {
+  readonly user: User;
   readonly session: Session;
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
@@ -93,22 +94,17 @@ const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
     await storeLogin(deps, stores, { user: locked, ...login });
   });
 
-type Admitted = {
-  readonly user: User;
-  readonly isOwnDevice: boolean;
-};
-
 const admit = async (
   deps: LoginDeps,
   user: User | null,
   { account, password }: LoginInput,
   source: Parameters<typeof loginAttempts>[2],
-): Promise<Admitted> => {
+): Promise<User> => {
   const candidates = loginAttempts(account, user, source);
   const matches = await comparePassword(deps, candidates, password, user);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   assertMayLogIn(deps, user);
-  return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
+  return user;
 };
 
 /**

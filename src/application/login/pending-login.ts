@@ -20,6 +20,7 @@ export type PendingLogin = {
   readonly method: FirstMethod;
   readonly passwordChangedAt: number;
   readonly emailVerifiedAt: number;
+  readonly secondFactorAt: number;
   /** When the first factor was verified. */
   readonly startedAt: number;
   readonly expiresAt: number;
@@ -28,7 +29,7 @@ export type PendingLogin = {
 /** @returns a text for the browser, which sends it back with the second factor. */
 export const newPendingLogin = (
   { secrets, clock, ids }: PendingLoginDeps,
-  { id: userId, passwordChangedAt, emailVerifiedAt }: Pick<User, 'id' | 'passwordChangedAt' | 'emailVerifiedAt'>,
+  { id: userId, passwordChangedAt, emailVerifiedAt, secondFactorAt }: User,
   method: FirstMethod = 'password',
 ): string => {
   const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
@@ -36,7 +37,7 @@ export const newPendingLogin = (
     purpose: 'login-pending',
     userId,
     sessionId: '',
-    value: `${ids.next()}.${passwordChangedAt}.${method}.${emailVerifiedAt ?? 0}`,
+    value: `${ids.next()}.${passwordChangedAt}.${method}.${emailVerifiedAt ?? 0}.${secondFactorAt ?? 0}`,
     expiresAt,
   });
 };
@@ -59,22 +60,25 @@ export const openPendingLogin = async (
   const [latest] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
   if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = latest;
-  const [id = '', changedAt, method, verifiedAt] = value.split('.') as [string?, string?, FirstMethod?, string?];
+  const [id = '', changedAt, method, ...times] = value.split('.') as [string?, string?, FirstMethod?, ...string[]];
+  const [emailVerifiedAt = 0, secondFactorAt = 0] = times.map(Number);
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
-  const state = { passwordChangedAt: Number(changedAt), emailVerifiedAt: Number(verifiedAt) };
+  const state = { passwordChangedAt: Number(changedAt), emailVerifiedAt, secondFactorAt };
   const pending = { id, userId, method: method ?? 'password', ...state, startedAt, expiresAt };
   return { pending, user: assertSameAccount(pending, await users.findById(userId)) };
 };
 
 /**
- * The user of a pending log-in. A changed password and a proof of the address end it.
+ * The user of a pending log-in. A changed password, a proof of the address, and the removal of all apps end it.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
-export const assertSameAccount = ({ passwordChangedAt, emailVerifiedAt }: PendingLogin, user: User | null): User => {
-  if (user === null || user.passwordChangedAt !== passwordChangedAt)
+export const assertSameAccount = (pending: PendingLogin, user: User | null): User => {
+  if (user === null || user.passwordChangedAt !== pending.passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');
-  if ((user.emailVerifiedAt ?? 0) !== emailVerifiedAt)
+  if ((user.emailVerifiedAt ?? 0) !== pending.emailVerifiedAt)
     throw invalidSecondFactor('the address was proven after the log-in began');
+  if (user.secondFactorAt === null && pending.secondFactorAt > 0)
+    throw invalidSecondFactor('the factors were removed after the log-in began');
   return user;
 };
 

@@ -2,6 +2,7 @@ import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
+import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -47,10 +48,14 @@ type Login = {
   readonly user: User;
   readonly session: Session;
   readonly verified: readonly RefreshToken[];
-  readonly isOwnDevice: boolean;
+  /** Default: whether one of the tokens is of this user, and of after the last change of the password. */
+  readonly isOwnDevice?: boolean;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
 };
+
+const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
+  verified.some(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
 /**
  * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. The user may have been
@@ -60,7 +65,7 @@ type Login = {
 export const storeLogin = async (
   deps: EndPresentedDeps & SecondFactorPolicy & MayLogInDeps,
   stores: Stores,
-  { user, session, verified, isOwnDevice, origin, rememberedDeviceId = null }: Login,
+  { user, session, verified, isOwnDevice = isOwn(verified, user), origin, rememberedDeviceId = null }: Login,
 ): Promise<void> => {
   assertMayLogIn(deps, user);
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });

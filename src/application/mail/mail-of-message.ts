@@ -149,10 +149,10 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
     return mail('email-change', { username, validFor: { duration: EMAIL_LINK_LIFETIME } }, [link]);
   },
   'email-changed': async ({ to, email }, user, { links, left }) => {
-    if (user.email === to) return null;
+    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
+    if (user.email === to && undo?.email !== to) return null;
     const changed = { username: user.username, newEmail: masked(email ?? user.email) };
     // Otherwise an attacker could change the address twice, and so replace the owner's link.
-    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo?.email !== to) return mail('email-changed-again', changed);
     const { since, keeps, createdAt, expiresAt } = undo;
     const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, keeps, expiresAt } as const;

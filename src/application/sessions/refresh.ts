@@ -256,6 +256,9 @@ export const endReused = async (
 
 /** The session was opened while the account was being disabled. */
 const endOfRefusedUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
-  await deps.transactions.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
+  await deps.transactions.run(async (stores) => {
+    await stores.users.lock(key.userId);
+    await endSession(deps, stores, key, { reason: 'operator', origin });
+  });
   throw refusedTokens();
 };

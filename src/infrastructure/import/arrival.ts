@@ -5,7 +5,7 @@ import { Username } from '../../adapters/http/routing/fields.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Identity } from '../../domain/identity.ts';
-import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, isId } from '../../domain/user.ts';
 import { type Line, readLine } from './line.ts';
 
@@ -64,7 +64,8 @@ export const withHash = async (
   { arrival, passwordHash }: Waiting,
   hasher: Pick<PasswordHasher, 'hash'>,
 ): Promise<Arrival | Refused> => {
-  if (passwordHash === null) return { ...arrival, passwordHash: UNKNOWN_PASSWORD };
+  if (passwordHash === null || passwordHash === NO_PASSWORD)
+    return { ...arrival, passwordHash: passwordHash ?? UNKNOWN_PASSWORD };
   const stored = await storableHash(passwordHash, hasher);
   return 'problem' in stored ? { problem: `passwordHash: ${stored.problem}` } : { ...arrival, ...stored };
 };

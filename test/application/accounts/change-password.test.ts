@@ -5,7 +5,6 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../../support/application.ts';
-import { aLink } from '../../support/builders.ts';
 import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
@@ -73,15 +72,6 @@ describe('changePassword', () => {
       () => app.events.list({ userId: user.id, before: null, limit: 100 }),
     ];
     await expectAllOrNothing(app, () => Promise.all(stored.map((state) => state())), change);
-  });
-
-  it('ends the link to another address, and leaves the one that resets the password to the owner of the mailbox', async () => {
-    const { app, user, change } = await setUp();
-    for (const purpose of ['email-change', 'password-reset'] as const)
-      await app.links.put(aLink({ userId: user.id, purpose, expiresAt: app.clock.now() + MINUTE }));
-    await change();
-    const left = await app.links.listByUser(user.id, app.clock.now());
-    expect(left.map(({ purpose }) => purpose)).toEqual(['password-reset']);
   });
 
   it('changes nothing when the current password is wrong', async () => {

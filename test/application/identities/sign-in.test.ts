@@ -7,7 +7,7 @@ import { linkIdentity, unlinkIdentity } from '../../../src/application/identitie
 import { type SignIn, type SignInDeps, signIn } from '../../../src/application/identities/sign-in.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
-import { EMAIL, NOTHING, registeredAda } from '../../support/account.ts';
+import { EMAIL, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { anIdentity, aPasskey } from '../../support/builders.ts';
@@ -136,10 +136,13 @@ it.each(['closed', 'invited'] as const)(
   'where registration is %s, a provider learns nothing about addresses that it has not proven',
   async (mode) => {
     const { attempt } = await setUp({ registration: { mode, domains: [] } });
-    for (const email of [EMAIL, 'nobody@example.org'])
-      await expect(attempt({ email, isEmailVerified: false })).rejects.toMatchObject({
-        code: 'AUTH_REGISTRATION_CLOSED',
-      });
+    const refused = (email: string, invitation?: string) =>
+      expect(attempt({ email, isEmailVerified: false }, { invitation })).rejects;
+    for (const email of [EMAIL, 'nobody@example.org']) {
+      await refused(email).toMatchObject({ code: 'AUTH_REGISTRATION_CLOSED' });
+      // An invitation that was made up tells no more.
+      await refused(email, 'x').toMatchObject(mode === 'invited' ? REFUSED : { code: 'AUTH_REGISTRATION_CLOSED' });
+    }
   },
 );
 
@@ -153,9 +156,12 @@ describe('an identity whose address has an account', () => {
     const ada = await setUp();
     const { app, user, session, enter, pending, identitiesOf } = ada;
     await withoutPassword(ada);
-    expect((await enter(OF_ADA)).user.id).toBe(user.id);
+    expect((await enter(OF_ADA, { origin: ORIGIN })).user.id).toBe(user.id);
     expect(await identitiesOf(user.id)).toEqual(['4711']);
     expect(await pending()).toContain(`identity-linked to ${EMAIL}`);
+    // The mail about the log-in, with a device that was unknown, undoes the link, too.
+    const undos = (await ada.ofAda()).links.filter(({ purpose }) => purpose === 'factors-undo');
+    expect(undos.map(({ keeps }) => keeps)).toEqual([[], []]);
     // What the account had stays.
     await app.refresh([session.refreshToken]);
   });

@@ -149,23 +149,6 @@ describe.each(Object.entries(PROOFS))('the first proof of an address by %s', (na
     expect([count('passkey-removed'), count('second-factor-removed')]).toEqual([1, 1]);
     expect(count('session-ended')).toBeGreaterThanOrEqual(open.length);
   });
-
-  it('happens once: what is added afterwards stays after a reset', async () => {
-    const { world } = await fullAccount();
-    const { app } = world;
-    await prove(world);
-    const email = (await world.stored())?.email ?? '';
-    const later = await linkTo(world, 'password-reset', email);
-    await app.resetPassword({ token: later, newPassword: NEW_PASSWORD });
-    const owner = person(world, ADA.username);
-    await owner.logIn(NEW_PASSWORD);
-    await owner.addPasskey();
-    await owner.addApp();
-    const again = await linkTo(world, 'password-reset', email);
-    await app.resetPassword({ token: again, newPassword: 'another staple battery' });
-    expect(await app.passkeys.listByUser(world.userId)).toHaveLength(1);
-    expect((await world.stored())?.secondFactorAt).not.toBeNull();
-  });
 });
 
 describe('somebody who has both, a session of the account and the mailbox', () => {

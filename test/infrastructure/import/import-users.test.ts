@@ -4,7 +4,7 @@ import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
+import { NO_PASSWORD, UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import { type Importing, importUsers } from '../../../src/infrastructure/import/import-users.ts';
 import type { LineInput } from '../../../src/infrastructure/import/line.ts';
@@ -298,6 +298,7 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
       { email: 'ada@example.org', passwordHash: 'md5$salt$5f4dcc3b5aa765d61d8327deb882cf99' },
       { email: 'ADA@example.org' },
       { email: 'bob@example.org', username: 'bob' },
+      { email: 'kim@example.org', username: 'kim', passwordHash: NO_PASSWORD },
     ];
     const [here, there, again] = [
       await migrated(await empty()),
@@ -323,7 +324,8 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(read).toHaveLength(4);
+    expect(read).toHaveLength(5);
+    expect(read.find(({ username }) => username === 'kim')?.passwordHash).toBe(NO_PASSWORD);
     expect(read.find(({ username }) => username === 'bob')).not.toHaveProperty('passwordHash');
     expect(read.filter(({ username }) => username?.startsWith('user'))).toMatchObject(
       lines.slice(0, 2).map(({ disabled, ...line }) => (disabled ? { ...line, disabled } : line)),

@@ -45,12 +45,13 @@ type Method = 'get' | 'post' | 'put' | 'delete';
 
 /** A request of a program to the back office. */
 export const asked = async (
-  { office }: Pick<TestService, 'office'>,
+  { office, ports }: Pick<TestService, 'office' | 'ports'>,
   method: Method,
   path: string,
   body?: object,
   by: Program = SUPPORT,
 ) => {
-  const request = office[method](path).auth(await assertionOf(by), { type: 'bearer' });
+  const claims = { exp: Math.floor(ports.clock.now() / 1_000) + 60 };
+  const request = office[method](path).auth(await assertionOf(by, { claims }), { type: 'bearer' });
   return body === undefined ? request : request.send(body);
 };

@@ -8,14 +8,8 @@ const NEW_PASSWORD = 'the battery of the owner';
 
 /** The moment that an act takes the account back to, for acts that have one: a stranger has got in. */
 export const MOMENTS: Readonly<Partial<Record<Act, Run>>> = {
-  'email-change-undone': async ({ account, me, confirmLink, tokenIn, hold, service }) => {
-    await me('put', '/users/me/email', { email: account.other, password: account.password }).expect(202);
-    const token = await tokenIn(account.other, 'email-change');
-    const confirmed = await confirmLink('/auth/email-change/confirm', token)
-      .set('Authorization', `Bearer ${account.accessToken}`)
-      .expect(200);
-    hold(confirmed);
-    account.email = account.other;
+  'email-change-undone': async ({ account, changeAddress, service }) => {
+    await changeAddress(account.other);
     expect(await service.ports.users.findByEmail(account.other)).toMatchObject({ id: account.id });
   },
   'factors-undone': async ({ logIn, finished }) => {
@@ -31,25 +25,17 @@ export const ACTIONS: Readonly<Record<Act, (world: OwnedAccount, mine: boolean) 
     hold(await me('put', '/users/me/password', change).expect(200));
     account.password = NEW_PASSWORD;
   },
-  'password-reset': async ({ account, service, tokenIn, confirmLink, clock }) => {
-    clock.advance(6 * 60_000);
-    await service.http.post('/auth/password-reset').send({ email: account.email }).expect(202);
-    const token = await tokenIn(account.email, 'password-reset');
+  'password-reset': async ({ account, askForLink, confirmLink }) => {
+    const token = await askForLink('password-reset');
     await confirmLink('/auth/password-reset/confirm', token, { newPassword: NEW_PASSWORD }).expect(200);
     account.password = NEW_PASSWORD;
   },
   /** By a link of a mail that names the account, or by a code. */
-  'address-proven': async ({ account, service, tokenIn, confirmLink, askForCode, clock }, mine) => {
-    if (!mine) return (await askForCode())();
-    clock.advance(6 * 60_000);
-    await service.http.post('/auth/email-verification').send({ email: account.email }).expect(202);
-    const token = await tokenIn(account.email, 'email-verification');
-    return confirmLink('/auth/email-verification/confirm', token).expect(200);
-  },
-  'email-change-requested': async ({ me, account, tokenIn }) => {
-    await me('put', '/users/me/email', { email: account.other, password: account.password }).expect(202);
-    await tokenIn(account.other, 'email-change');
-  },
+  'address-proven': async ({ askForLink, confirmLink, askForCode }, mine) =>
+    mine
+      ? confirmLink('/auth/email-verification/confirm', await askForLink('email-verification')).expect(200)
+      : (await askForCode())(),
+  'email-change-requested': ({ account, askForAddress }) => askForAddress(account.other),
   'email-changed': async (world) => {
     await MOMENTS['email-change-undone']?.(world);
     world.account.mailbox = world.account.other;

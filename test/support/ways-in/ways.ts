@@ -1,5 +1,6 @@
 import type { Response } from 'supertest';
 import { expect } from 'vitest';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
 import type { WayIn } from '../../../src/domain/ways-in.ts';
 import { authenticator } from '../authenticator.ts';
@@ -42,43 +43,34 @@ const addApp = async ({ me, account, clock }: OwnedAccount) => {
 };
 
 /** Logs in by the mailbox, and presents a second factor. */
-const withFactor = async ({ askForCode, cookiesOf, service }: OwnedAccount, factor: () => object): Promise<boolean> => {
-  const first = await (await askForCode())();
+const withFactor = async (world: OwnedAccount, factor: () => object): Promise<boolean> => {
+  const first = await (await world.askForCode())();
   if (first.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return false;
-  return succeeds(service.http.post('/auth/login/second-factor').set('Cookie', cookiesOf(first)).send(factor()));
+  return succeeds(world.showFactor(world.cookiesOf(first), factor()));
 };
-
-const linked = async ({ begin, cameBack }: OwnedAccount, who: Person) => {
-  const back = await cameBack(await begin(who, '/auth/oidc/acme/link'), who);
-  expect(back.get('Location')).not.toContain('error=');
-};
-
-const identityId = async ({ me }: OwnedAccount): Promise<string> =>
-  (await me('get', '/users/me/identities').expect(200)).body.data.at(-1).id;
 
 const opensAt = async (world: OwnedAccount, who: Person): Promise<boolean> =>
   world.opens(await world.cameBack(await world.begin(who), who));
 
-const session = async (world: OwnedAccount, mine: boolean) => {
-  const response = mine ? null : await world.finished(await world.logIn());
-  const cookie = () => (response === null ? world.account.cookie : cookiePair(refreshCookieOf(response)));
-  return { cookie, response };
+/** Somebody whose identity the owner links. */
+const linked = async (world: OwnedAccount, who = somebody(world)) => {
+  const { me, begin, cameBack } = world;
+  const back = await cameBack(await begin(who, '/auth/oidc/acme/link'), who);
+  expect(back.get('Location')).not.toContain('error=');
+  const { id } = (await me('get', '/users/me/identities').expect(200)).body.data.at(-1);
+  return { who, remove: () => me('delete', `/users/me/identities/${id}`).expect(200) };
 };
 
 /** The link of a mail to the owner. */
 const mailed =
-  (
-    purpose: 'password-reset' | 'email-verification' | 'not-me',
-    ask: string,
-    use: (world: OwnedAccount, token: string) => PromiseLike<Response>,
-  ): Add =>
-  async (world) => {
-    const { service, account, clock, tokenIn } = world;
-    clock.advance(6 * 60_000);
-    await service.http.post(ask).send({ email: account.email }).expect(202);
-    const token = await tokenIn(account.email, purpose);
-    return { works: () => succeeds(use(world, token)) };
+  (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose, path: string, more = {}): Add =>
+  async ({ askForLink, confirmLink }) => {
+    const token = await askForLink(ask, purpose);
+    return { works: () => succeeds(confirmLink(path, token, more)) };
   };
+
+const sessionsOf = async ({ me }: OwnedAccount): Promise<{ id: string; current: boolean; binding: string }[]> =>
+  (await me('get', '/auth/sessions').expect(200)).body.data;
 
 export const WAYS: Readonly<Record<WayIn, Add>> = {
   password: async ({ logIn, isIn, account }) => {
@@ -86,43 +78,34 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     return { works: async () => isIn(await logIn(password)) };
   },
   session: async (world, mine) => {
-    const { cookie } = await session(world, mine);
-    const { me, account } = world;
-    const sessions = (await me('get', '/auth/sessions').expect(200)).body.data as { id: string; current: boolean }[];
-    const other = sessions.find(({ current }) => current === mine)?.id;
+    const { service, me, account } = world;
+    const opened = mine ? null : cookiePair(refreshCookieOf(await world.finished(await world.logIn())));
+    const other = (await sessionsOf(world)).find(({ current }) => current === mine)?.id;
     return {
-      works: () => succeeds(world.service.http.post('/auth/refresh-token').set('Cookie', cookie())),
+      works: () => succeeds(service.http.post('/auth/refresh-token').set('Cookie', opened ?? account.cookie)),
       remove: () => me('delete', `/auth/sessions/${other ?? account.id}`).expect(200),
     };
   },
-  'device-key': async ({ service, account, clock, me }) => {
+  'device-key': async (world) => {
+    const { service, account, clock, me } = world;
     const key = await joseDeviceKey();
     const proof = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
     const body = { account: account.email, password: account.password, proof: await proof('/auth/login') };
     const cookie = cookiePair(refreshCookieOf(await service.http.post('/auth/login').send(body).expect(200)));
-    const sessions = (await me('get', '/auth/sessions').expect(200)).body.data as { id: string; binding: string }[];
-    const id = sessions.find(({ binding }) => binding === 'device')?.id;
+    const id = (await sessionsOf(world)).find(({ binding }) => binding === 'device')?.id;
     return {
-      works: async () =>
-        succeeds(
-          service.http
-            .post('/auth/refresh-token')
-            .set('Cookie', cookie)
-            .send({ proof: await proof('/auth/refresh-token') }),
-        ),
+      works: async () => {
+        const refresh = { proof: await proof('/auth/refresh-token') };
+        return succeeds(service.http.post('/auth/refresh-token').set('Cookie', cookie).send(refresh));
+      },
       remove: () => me('delete', `/auth/sessions/${id}`).expect(200),
     };
   },
   'remembered-device': async (world) => {
     const { secret } = await addApp(world);
-    const { service, logIn, cookiesOf, clock, office, account, me } = world;
-    const pending = cookiesOf(await logIn());
-    const code = codeAt(secret, clock.now());
-    await service.http
-      .post('/auth/login/second-factor')
-      .set('Cookie', pending)
-      .send({ code, remember: true })
-      .expect(200);
+    const { logIn, showFactor, cookiesOf, clock, office, account, me } = world;
+    const factor = { code: codeAt(secret, clock.now()), remember: true };
+    await showFactor(cookiesOf(await logIn()), factor).expect(200);
     const listed = async () => (await office('get', `/users/${account.id}/export`)).body.data?.rememberedDevices ?? [];
     const [device] = await listed();
     expect(device).toBeDefined();
@@ -158,54 +141,42 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
     };
   },
   identity: async (world) => {
-    const who = somebody(world);
-    await linked(world, who);
-    const id = await identityId(world);
-    return {
-      works: () => opensAt(world, who),
-      remove: () => world.me('delete', `/users/me/identities/${id}`).expect(200),
-    };
+    const { who, remove } = await linked(world);
+    return { works: () => opensAt(world, who), remove };
   },
   /** It works as long as it is refused. */
   'removed-identity': async (world) => {
-    const who = somebody(world);
-    await linked(world, who);
-    await world.me('delete', `/users/me/identities/${await identityId(world)}`).expect(200);
-    const exists = async () => (await world.office('get', `/users/${world.account.id}`)).status === 200;
-    return { works: async () => !(await opensAt(world, who)) && (await exists()) };
+    const { who, remove } = await linked(world);
+    await remove();
+    return {
+      works: async () => {
+        const back = await world.cameBack(await world.begin(who), who);
+        // Nothing is kept for the next log-in in the browser, either.
+        expect(world.cookiesOf(back)).not.toMatch(/sign_in_[\w-]+=[^;]/);
+        const exists = (await world.office('get', `/users/${world.account.id}`)).status === 200;
+        return exists && !(await world.opens(back));
+      },
+    };
   },
-  'password-reset': mailed('password-reset', '/auth/password-reset', ({ confirmLink }, token) =>
-    confirmLink('/auth/password-reset/confirm', token, { newPassword: NEW_PASSWORD }),
-  ),
+  'password-reset': mailed('password-reset', 'password-reset', '/auth/password-reset/confirm', {
+    newPassword: NEW_PASSWORD,
+  }),
   'handed-over': async ({ office, account, confirmLink }) => {
     const { body } = await office('post', `/users/${account.id}/reset-link`, { handOver: true });
     const [, token = ''] = /#token=(.+)$/.exec(body.data.url) ?? [];
     const use = { newPassword: NEW_PASSWORD };
     return { works: () => succeeds(confirmLink('/auth/password-reset/confirm', token, use)) };
   },
-  'email-verification': mailed('email-verification', '/auth/email-verification', ({ confirmLink }, token) =>
-    confirmLink('/auth/email-verification/confirm', token),
-  ),
-  'not-me': mailed('not-me', '/auth/email-verification', ({ confirmLink }, token) =>
-    confirmLink('/auth/email-verification/not-me', token),
-  ),
-  'email-change': async ({ me, account, tokenIn, confirmLink }) => {
-    const email = aPerson().email;
-    await me('put', '/users/me/email', { email, password: account.password }).expect(202);
-    const token = await tokenIn(email, 'email-change');
+  'email-verification': mailed('email-verification', 'email-verification', '/auth/email-verification/confirm'),
+  'not-me': mailed('email-verification', 'not-me', '/auth/email-verification/not-me'),
+  'email-change': async ({ askForAddress, confirmLink }) => {
+    const token = await askForAddress(aPerson().email);
     return { works: () => succeeds(confirmLink('/auth/email-change/preview', token)) };
   },
-  'email-change-undo': async ({ me, account, tokenIn, confirmLink, hold }) => {
-    const [email, former] = [aPerson().email, account.email];
-    await me('put', '/users/me/email', { email, password: account.password }).expect(202);
-    const token = await tokenIn(email, 'email-change');
-    hold(
-      await confirmLink('/auth/email-change/confirm', token)
-        .set('Authorization', `Bearer ${account.accessToken}`)
-        .expect(200),
-    );
-    account.email = email;
-    account.mailbox = email;
+  'email-change-undo': async ({ account, changeAddress, tokenIn, confirmLink }) => {
+    const former = account.email;
+    await changeAddress(aPerson().email);
+    account.mailbox = account.email;
     const undo = await tokenIn(former, 'email-change-undo');
     return { works: () => succeeds(confirmLink('/auth/email-change/undo', undo)) };
   },
@@ -235,24 +206,30 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
       works: () => {
         world.clock.advance(STEP);
         const code = codeAt(secret, world.clock.now());
-        return succeeds(world.service.http.post('/auth/login/second-factor').set('Cookie', pending).send({ code }));
+        return succeeds(world.showFactor(pending, { code }));
       },
     };
   },
   'begun-sign-in': async (world) => {
-    const who = somebody(world);
-    await linked(world, who);
-    const id = await identityId(world);
+    const { who, remove } = await linked(world);
     const begun = await world.begin(who);
-    return {
-      works: async () => world.opens(await world.cameBack(begun, who)),
-      remove: () => world.me('delete', `/users/me/identities/${id}`).expect(200),
-    };
+    return { works: async () => world.opens(await world.cameBack(begun, who)), remove };
   },
   'begun-link': async (world) => {
     const who = { ...somebody(world), email: aPerson().email };
     const begun = await world.begin(who, '/auth/oidc/acme/link');
     return { works: async () => !(await world.cameBack(begun, who)).get('Location')?.includes('error=') };
+  },
+  'kept-identity': async (world) => {
+    const who = somebody(world);
+    const kept = world.cookiesOf(await world.cameBack(await world.begin(who), who));
+    return {
+      works: async () => {
+        await (await world.askForCode(kept))();
+        return opensAt(world, who);
+      },
+      remove: async () => (await linked(world, who)).remove(),
+    };
   },
   invitation: async ({ office, account, tokenIn, service }) => {
     const { email } = account;

@@ -7,7 +7,8 @@ import { codeAt } from '../authenticator-app.ts';
 import type { FixedClock } from '../fixed-clock.ts';
 import { deliver } from '../http/account.ts';
 import { ADOPTION_KEY } from '../http/all-routes.ts';
-import { assertionOf, SUPPORT } from '../http/back-office.ts';
+import { opened } from '../http/auth-http.ts';
+import { asked } from '../http/back-office.ts';
 import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../http/service.ts';
 import type { memoryMailer } from '../mail/memory-mailer.ts';
 import { type TestProvider, walkToCallback } from '../oidc/provider.ts';
@@ -74,19 +75,35 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
   };
   const codeIn = async (to: string): Promise<string> =>
     (await mailsTo(to)).flatMap(({ text }) => /^\d{8}$/m.exec(text) ?? []).at(-1) ?? 'none is mailed';
+  const confirmLink = (path: string, token: string, more = {}) => http.post(path).send({ token, ...more });
+  /** Without a session, when the mailbox may get another one. @returns the token in the mail */
+  const askForLink = async (ask: 'password-reset' | 'email-verification', purpose: LinkPurpose = ask) => {
+    clock.advance(6 * 60_000);
+    await http.post(`/auth/${ask}`).send({ email: account.email }).expect(202);
+    return tokenIn(account.email, purpose);
+  };
+  /** @returns the token in the mail to the new address */
+  const askForAddress = async (email: string) => {
+    await me('put', '/users/me/email', { email, password: account.password }).expect(202);
+    return tokenIn(email, 'email-change');
+  };
   /** What a log-in says: whether it went as far as it can. */
   const isIn = ({ status, body }: Response) => status === 200 || body.code === 'AUTH_SECOND_FACTOR_REQUIRED';
+  const showFactor = (cookie: string, factor: object) =>
+    http.post('/auth/login/second-factor').set('Cookie', cookie).send(factor);
   /** Presents the newest app, if one is asked for. */
   const finished = async (response: Response, userAgent = 'the owner'): Promise<Response> => {
     if (response.body.code !== 'AUTH_SECOND_FACTOR_REQUIRED') return response;
     clock.advance(STEP);
     const code = codeAt(account.secrets.at(-1) ?? expect.unreachable('an app is asked for'), clock.now());
-    const shown = { Cookie: cookiesOf(response), 'User-Agent': userAgent };
-    return http.post('/auth/login/second-factor').set(shown).send({ code });
+    return showFactor(cookiesOf(response), { code }).set('User-Agent', userAgent);
   };
-  const askForCode = async () => {
+  const logIn = (password = account.password, userAgent = 'the stranger') =>
+    http.post('/auth/login').set('User-Agent', userAgent).send({ account: account.email, password });
+  const askForCode = async (kept = '') => {
     clock.advance(61_000);
-    const cookie = cookiesOf(await http.post('/auth/login/code').send({ account: account.email }).expect(202));
+    const asked = cookiesOf(await http.post('/auth/login/code').send({ account: account.email }).expect(202));
+    const cookie = `${asked}; ${kept}`;
     const code = await codeIn(account.email);
     return () =>
       http.post('/auth/login/code/confirm').set({ Cookie: cookie, 'User-Agent': 'the owner' }).send({ code });
@@ -117,37 +134,34 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     me,
     tokenIn,
     codeIn,
+    confirmLink,
+    askForLink,
+    askForAddress,
+    changeAddress: async (email: string) => {
+      const token = await askForAddress(email);
+      const confirming = confirmLink('/auth/email-change/confirm', token);
+      hold(await confirming.set('Authorization', `Bearer ${account.accessToken}`).expect(200));
+      account.email = email;
+    },
     isIn,
+    showFactor,
     finished,
     askForCode,
     begin,
     cameBack,
     cookiesOf,
-    office: async (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
-      const exp = Math.floor(clock.now() / 1_000) + 60;
-      const request = service.office[method](path).auth(await assertionOf(SUPPORT, { claims: { exp } }), {
-        type: 'bearer',
-      });
-      return body === undefined ? request : request.send(body);
-    },
-    logIn: (password = account.password, userAgent = 'the stranger') =>
-      http.post('/auth/login').set('User-Agent', userAgent).send({ account: account.email, password }),
+    office: (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) =>
+      asked(service, method, path, body),
+    logIn,
     enter,
     /** Sets a password, if the account has none any more, and enters again. */
     choosePassword: async () => {
-      const { status } = await http
-        .post('/auth/login')
-        .set('User-Agent', 'the owner')
-        .send({ account: account.email, password: account.password });
-      if (status === 200) return;
-      clock.advance(6 * 60_000);
-      await http.post('/auth/password-reset').send({ email: account.email }).expect(202);
+      if ((await logIn(account.password, 'the owner')).status === 200) return;
+      const token = await askForLink('password-reset');
       account.password = 'the next battery of the owner';
-      const reset = { token: await tokenIn(account.email, 'password-reset'), newPassword: account.password };
-      await http.post('/auth/password-reset/confirm').send(reset).expect(200);
+      await confirmLink('/auth/password-reset/confirm', token, { newPassword: account.password }).expect(200);
       await enter();
     },
-    confirmLink: (path: string, token: string, more = {}) => http.post(path).send({ token, ...more }),
     adopt: async () => {
       const iat = Math.floor(clock.now() / 1_000);
       const assertion = await new SignJWT({ aud: ORIGIN, sub: id, jti: randomUUID(), iat, exp: iat + 60 })
@@ -162,7 +176,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
       const cookie = cookiePair(refreshCookieOf(response));
       if (error !== null || cookie === '') return false;
       const { body } = await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
-      return JSON.parse(atob(body.data.accessToken.split('.')[1].replaceAll('-', '+').replaceAll('_', '/'))).sub === id;
+      return opened(body.data.accessToken).claims.sub === id;
     },
   };
 };

@@ -50,7 +50,7 @@ export const OFFICE_FORMS = {
   },
   'verify-email': {
     button: 'State that the address is theirs',
-    text: 'What was added to the account before goes, and its sessions end: anybody can register with any address.',
+    text: 'What was added to the account before goes, and its sessions end: anybody can register with any address. The password stays.',
   },
   resend: { button: 'Send the link again that proves the address' },
   'unlock-user': {

@@ -109,7 +109,8 @@ export const links = ({ it }: Tests<GivenStorage>): void => {
   });
 
   it('purges expired links, and only those', async ({ links, owner, otherUser }) => {
-    const expired = LINK_PURPOSES.map((purpose, at) => aLink({ userId: owner, purpose, expiresAt: NOW + 100 - at }));
+    const purposes = LINK_PURPOSES.slice(0, 6);
+    const expired = purposes.map((purpose, at) => aLink({ userId: owner, purpose, expiresAt: NOW + 100 - at }));
     const live = aLink({ userId: otherUser, expiresAt: NOW + 101 });
     for (const link of [...expired, live]) await links.put(link);
     const purged = [];

@@ -41,14 +41,14 @@ it('npm run users says why a user was logged out, beside the service; what it ch
     { kind: 'registered' },
   ]);
 
-  const link = await runThere(['users', 'reset-link', ada.email], env);
+  const link = await runThere(['users', 'reset-link', ada.email, '--hand-over'], env);
   const [, token = ''] = /#token=([\w-]{43})/.exec(link.stdout) ?? [];
   expect(token).not.toBe('');
-  expect(JSON.parse(link.stderr)).toMatchObject({ msg: 'account event', kind: 'password-reset-requested' });
+  expect(JSON.parse(link.stderr)).toMatchObject({ msg: 'account event', kind: 'password-link-handed-over' });
   expect(link.stderr).not.toContain(token);
   const shown = (await runHere(['users', 'show', ada.email, '--json'], env)).stdout;
   const links: { readonly purpose: string }[] = JSON.parse(shown).links;
-  expect(links.filter(({ purpose }) => purpose === 'password-reset')).toMatchObject([{ email: ada.email }]);
+  expect(links.filter(({ purpose }) => purpose === 'handed-over')).toMatchObject([{ email: ada.email }]);
   expect(shown).not.toContain(token);
   expect((await runHere(['users', 'disable', ada.email, '--yes', '--as', 'Una'], env)).status).toBe(0);
 
@@ -63,7 +63,7 @@ it('npm run users says why a user was logged out, beside the service; what it ch
     return lines();
   };
   expect(await logged('session-ended')).toMatchObject([
-    { kind: 'password-reset-requested', actor: userInfo().username, at: expect.any(String) },
+    { kind: 'password-link-handed-over', actor: userInfo().username, at: expect.any(String) },
     { kind: 'disabled', actor: 'Una' },
     { kind: 'session-ended', reason: 'operator', actor: 'Una' },
   ]);

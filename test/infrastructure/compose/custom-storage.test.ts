@@ -53,7 +53,10 @@ const walk = async ({ http, mail, mailer, ports }: Awaited<ReturnType<typeof sta
   await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
   const { body } = await http.get('/users/me/events').set(asOwner).expect(200);
   const kinds = body.data.events.map(({ kind }: { kind: string }) => kind);
-  expect(kinds).toEqual(['logged-in', 'session-ended', 'password-reset', 'password-reset-requested', 'registered']);
+  expect(kinds).toEqual([
+    ...['logged-in', 'password-reset', 'session-ended', 'email-verified'],
+    ...['password-reset-requested', 'registered'],
+  ]);
   const user = (await ports.users.findByUsername(person.username)) ?? expect.unreachable();
   await http.delete('/users/me').set(asOwner).send({ password }).expect(200);
   expect(await ports.users.findById(user.id)).toBeNull();

@@ -24,7 +24,8 @@ import { openEmbedded } from '../../support/storage/databases.ts';
 const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly unknown[]>> = {
   users: ({ user }) => [user],
   sessions: ({ sessions }) => sessions,
-  events: ({ events }) => events,
+  // The export itself is one, too.
+  events: ({ events }) => events.filter(({ kind }) => kind !== 'exported'),
   links: ({ links }) => links,
   outbox: ({ messages }) => messages,
   passkeys: ({ passkeys }) => passkeys,

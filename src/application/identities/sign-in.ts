@@ -155,8 +155,8 @@ const assertMayBeLinked = async (
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeys.listByUser(user.id), identities.listByUser(user.id)]);
-  // A password or other ways in that were ended have been somebody's: until there is another one, the mailbox is asked.
-  const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0;
+  // A password or an identity that was ended has been somebody's: until there is another one, the mailbox is asked.
+  const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };
 

@@ -66,7 +66,7 @@ describe.runIf(KINDS.length > 0)('the pages for users, with a provider', () => {
       const asked = tokenRequests();
       await own.page.goBack({ waitUntil: 'commit' });
       // The page is of another site, so of another process: until it answers, Chromium refuses to go on.
-      await own.page.locator('body').waitFor();
+      await own.page.locator('body').waitFor({ state: 'attached' });
       await own.page.goBack({ waitUntil: 'commit' });
       expect(own.page.url()).toContain(issuer);
       expect(tokenRequests()).toBe(asked);

@@ -5,7 +5,7 @@ import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
-import { isReady, oneAtATime } from '../adapters/http/routes/service/health.ts';
+import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
@@ -173,7 +173,8 @@ const build = async (
     rateLimits: limits.mode,
     isRedisUp: limits.isRedisUp,
     clockOffset: () => ports.clock.now() - systemClock.now(),
-    isReady: async () => !isStopping && (await isReady(checks)),
+    isReady: async () => !isStopping && (await areUp(checks.filter(({ required }) => required))),
+    isDegraded: async () => !(await areUp(checks.filter(({ required }) => !required))),
     waitingMail: mail?.waiting ?? null,
     waitingWebhooks: webhooks.waiting,
   });

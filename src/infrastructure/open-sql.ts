@@ -22,13 +22,16 @@ export type OpenStorage = Storage & {
 /** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason. */
 export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
-  const { records, faster, ping, readTime, connections, close } = await openDatabase(options, opening);
+  const { records, faster, ping, pingOthers, readTime, connections, close } = await openDatabase(options, opening);
   const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
   const { sessions, ...storage } = storageOver(records);
   return {
     ...storage,
     sessions: faster(sessions),
-    checks: [{ name: 'database', ping, required: true }],
+    checks: [
+      { name: 'database', ping, required: true },
+      { name: 'tables', ping: pingOthers, required: false },
+    ],
     clock,
     connections,
     close: () => {

@@ -53,7 +53,8 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
     const service = await runInMemory({
       PORT: String(port),
       DATA_DIR: directory.path,
-      RATE_LIMITS: 'off',
+      // Probes do not count.
+      RATE_LIMITS: 'global=off,strict=off,public=1/300',
       SHUTDOWN_DELAY: '2s',
       TRUST_PROXY: '1',
       LOG_LEVEL: 'info',
@@ -62,11 +63,14 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
     return service;
   };
 
-  /** A proxy of each kind before the same two instances, and a client of each. */
-  const startClients = async (ports: readonly [number, number]) => {
+  /** A proxy of each kind before the same instances, and a client of each. */
+  const startClients = async (ports: readonly number[]) => {
     const clients = new Map<string, ReturnType<typeof startClient>>();
     for (const [name, proxy] of Object.entries(PROXIES)) {
-      const { url, stop } = await startProxy(proxy, [`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[1]}`]);
+      const { url, stop } = await startProxy(
+        proxy,
+        ports.map((port) => `127.0.0.1:${port}`),
+      );
       const client = startClient(url);
       cleanups.push(stop, client.stop);
       clients.set(name, client);
@@ -84,8 +88,9 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
   };
 
   it('no request fails while instances are replaced one by one, and at most one when an instance is killed', async () => {
-    const ports = [await freePort(), await freePort()] as const;
-    const services = [await start(ports[0]), await start(ports[1])];
+    const ports = await Promise.all(Array.from({ length: 4 }, freePort));
+    const services: RunningService[] = [];
+    for (const port of ports) services.push(await start(port));
     const { responses, failures } = await startClients(ports);
     await responses();
     let last: RunningService | undefined;

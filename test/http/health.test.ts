@@ -123,7 +123,7 @@ describe('the service over a database', () => {
     });
 
     it('is not ready, and reports the database', async () => {
-      expectNotReady(await http.get('/health/ready'), 'database');
+      expectNotReady(await http.get('/health/ready'), 'database, tables');
     });
   });
 });

@@ -68,7 +68,7 @@ export type HttpDeps = {
   readonly allowedHeaders: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
-  readonly rateLimits: Readonly<Record<Tier, Limit>>;
+  readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, Limit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /** Milliseconds. */
   readonly requestTimeout: number;

@@ -19,6 +19,8 @@ export type Readings = {
   readonly clockOffset: () => number;
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
+  /** Whether a part is down that is not required. */
+  readonly isDegraded: () => Promise<boolean>;
   /** `null` without mail. */
   readonly waitingMail: (() => Waiting) | null;
   readonly waitingWebhooks: () => Waiting;
@@ -181,7 +183,7 @@ export const metricsOfWorkers = (): Scraped => {
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {
-  const { isRedisUp, isReady, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
+  const { isRedisUp, isReady, isDegraded, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
   const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator: Aggregator) =>
     new Gauge({
       name,
@@ -227,6 +229,12 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
     async () => Number(await isReady()),
     'min',
+  );
+  gauge(
+    'tandem_degraded',
+    'Whether a part is down without which most requests succeed, as GET /health/ready responds: 1 or 0.',
+    async () => Number(await isDegraded()),
+    'max',
   );
   gauge(
     'tandem_clock_offset_seconds',

@@ -131,6 +131,7 @@ const kindOf = ({ name, dialect, driver, collation, session }: Differing, option
       ) as granted
       where privilege_type = 'CREATE' and grantee = concat('''', replace(current_user(), '@', '''@'''), '''')
     ) as may_create`,
+  writesNothing: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
   openFailure: (error: unknown) => `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`,
 });
 

@@ -16,8 +16,10 @@ export type Database = {
   readonly records: Records;
   /** The same repository of sessions over `records`, outside of units faster where this database can do so. */
   readonly faster: (plain: SessionRepository) => SessionRepository;
-  /** @throws AppError DB_QUERY_FAILED when the database does not respond, refuses to write, or somebody has locked a table. */
+  /** Writes nothing to the sessions. @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
   ping(): Promise<void>;
+  /** The same for the other tables. */
+  pingOthers(): Promise<void>;
   /** Reads the clock of the server, in epoch milliseconds; `null`: the clock is that of this machine. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
   /** What the operator may want to know. @throws Error of the driver */
@@ -78,10 +80,17 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
   const { dialect, time } = kind;
   const translated = translatedBy(dialect.failureOf);
   const ask = async (text: string) => (await sendTo(kysely())(text))[0];
+  const writeNothing = (names: readonly string[]) => () =>
+    translated(async () => {
+      const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
+      await dialect.repeated(() => ask(statement));
+    });
+  const others = Object.values(TABLES).filter((table) => table !== TABLES.sessions);
   return {
     records: mikroOrmRecords(kysely, dialect, prefix, tables),
     faster: (plain) => ({ ...plain, ...kind.sessions?.(() => ({ db: kysely(), execute }), plain, prefix) }),
-    ping: () => translated(async () => assertWritable(kysely(), kind, prefix)),
+    ping: writeNothing([TABLES.sessions.name]),
+    pingOthers: writeNothing(others.map(({ name }) => name)),
     readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
     async examine() {
       const about = await ask(kind.about);
@@ -96,16 +105,3 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
     close,
   };
 };
-
-/**
- * Deletes no row of any table. Databases treat it as a write: it waits for locks on the tables, and is refused by a read-only server and
- * to a role that may not write. It writes nothing to the disk, so it does not see that this is full.
- */
-const assertWritable = (db: Sql, { dialect }: DatabaseKind, prefix: string): Promise<void> =>
-  dialect.transact(db, async ({ db: transaction }) => {
-    for (const { name } of Object.values(TABLES))
-      await transaction
-        .deleteFrom(`${prefix}${name}`)
-        .where((eb) => eb(eb.val(0), '=', eb.val(1)))
-        .execute();
-  });

@@ -74,6 +74,11 @@ export type DatabaseKind = {
   readonly time: string | null;
   /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
   readonly about: string;
+  /**
+   * A statement that deletes no row of any of the tables. Databases treat it as a write: it waits for locks on the tables, and is refused by a
+   * read-only server and to a role that may not write. It writes nothing to the disk, so it does not see that this is full.
+   */
+  readonly writesNothing: (tables: readonly string[]) => string;
   /** Why the database cannot be opened, for the operator. Names the setting at fault. */
   readonly openFailure: (error: unknown) => string;
 };

@@ -42,6 +42,8 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
     about: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
+    writesNothing: (tables) =>
+      `with ${tables.map((name) => `${name}_ as (delete from ${name} where false)`).join(', ')} select 1`,
     openFailure: (error) =>
       `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,
   };

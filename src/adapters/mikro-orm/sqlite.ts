@@ -28,6 +28,8 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     sessions: sqliteSessions,
     time: null,
     about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,
+    // A lock is one of the file.
+    writesNothing: ([table]) => `delete from ${table} where false`,
     openFailure: (error) =>
       `The database ${path} (of DATABASE_URL or DATA_DIR) cannot be opened: ${systemReason(error)}`,
   };

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/request/settings.ts';
-import { isReady } from '../../adapters/http/routes/service/health.ts';
+import { areUp } from '../../adapters/http/routes/service/health.ts';
 import { memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
 import { primaryCounts } from '../../adapters/limits/primary-counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
@@ -56,6 +56,6 @@ export const openLimits = async (
     counts,
     checks: [check],
     mode: () => (counts.isDegraded() || evicts() ? 'degraded' : 'shared'),
-    isRedisUp: () => isReady([{ ...check, required: true }]),
+    isRedisUp: () => areUp([check]),
   };
 };

@@ -169,7 +169,9 @@ describe('the service', () => {
     expect(await admitted(() => http.get('/users/me'))).toBe(2);
     expect(await admitted(() => http.get('/errors'))).toBe(3);
     expect(await admitted(() => http.get('/errors/AUTH_TOKEN_MISSING'))).toBe(3);
-    expect(await admitted(() => http.get('/health/live'))).toBe(3);
+    expect((await Promise.all(Array.from({ length: 9 }, () => http.get('/health/live')))).every(({ ok }) => ok)).toBe(
+      true,
+    );
     await service.close();
   });
 });
@@ -210,7 +212,7 @@ describe('a client', () => {
 
   it('is identified according to TRUST_PROXY', async () => {
     const service = await startService({ TRUST_PROXY: '1', RATE_LIMITS: 'global=off,strict=off,public=1/60' });
-    const ask = (forwarded: string) => service.http.get('/health/live').set('X-Forwarded-For', forwarded);
+    const ask = (forwarded: string) => service.http.get('/errors').set('X-Forwarded-For', forwarded);
     await ask('192.0.2.1').expect(200);
     await ask('192.0.2.2').expect(200);
     await ask('192.0.2.2').expect(429);

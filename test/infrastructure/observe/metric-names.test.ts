@@ -19,6 +19,7 @@ const scraped = async (): Promise<string> => {
     rateLimits: () => 'shared',
     isRedisUp: async () => true,
     isReady: async () => true,
+    isDegraded: async () => false,
     waitingMail: () => ({ count: 0, seconds: 0 }),
     waitingWebhooks: () => ({ count: 0, seconds: 0 }),
   });

@@ -10,7 +10,7 @@ import { programIn, unpackDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { endWithUs } from './keeper.ts';
 
-type Place = { readonly directory: string; readonly port: number; readonly instances: readonly [string, string] };
+type Place = { readonly directory: string; readonly port: number; readonly instances: readonly string[] };
 type Proxy = {
   /** Of Debian. */
   readonly packageName: string;
@@ -36,13 +36,12 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   Caddy: {
     packageName: 'caddy',
     program: 'usr/bin/caddy',
-    configured: ({ port, instances: [one, other] }) => {
+    configured: ({ port, instances }) => {
       const { configs } = parse(readText('compose.yaml'), { merge: true });
       const text = replaced(
         configs.proxy.content,
         [/:8080/, `:${port}`],
-        [/tandem-1:3000/, one],
-        [/tandem-2:3000/, other],
+        [/tandem-1:3000 tandem-2:3000/, instances.join(' ')],
       );
       return `{\n  admin off\n}\n${text}`;
     },
@@ -51,11 +50,10 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   nginx: {
     packageName: 'nginx-light',
     program: 'usr/sbin/nginx',
-    configured: ({ directory, port, instances: [one, other] }) => {
+    configured: ({ directory, port, instances }) => {
       const text = replaced(
         documented('nginx'),
-        [/10\.0\.0\.1:3000/, one],
-        [/10\.0\.0\.2:3000/, other],
+        [/ *server 10(?:.|\n)*10\.0\.0\.2:3000(.*)/, instances.map((each) => `server ${each}$1`).join('\n')],
         [/listen 443 ssl/, `listen 127.0.0.1:${port}`],
         [/\n *ssl_certificate .*/, ''],
         [/\n *ssl_certificate_key .*/, ''],
@@ -71,21 +69,20 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   HAProxy: {
     packageName: 'haproxy',
     program: 'usr/sbin/haproxy',
-    configured: ({ port, instances: [one, other] }) =>
+    configured: ({ port, instances }) =>
       replaced(
         documented('haproxy'),
-        [/10\.0\.0\.1:3000/, one],
-        [/10\.0\.0\.2:3000/, other],
+        [/server one(?:.|\n)*10\.0\.0\.2:3000/, instances.map((each, at) => `server s${at} ${each}`).join('\n')],
         [/:443 ssl crt \S+/, `127.0.0.1:${port}`],
       ),
     args: (file) => ['-f', file],
   },
 };
 
-/** Starts a proxy before two instances, by their `host:port`. @returns its URL, and what stops it. */
+/** Starts a proxy before instances, by their `host:port`. @returns its URL, and what stops it. */
 export const startProxy = async (
   { packageName, program, configured, args }: Proxy,
-  instances: readonly [string, string],
+  instances: readonly string[],
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
   const { root, libraries } = await unpackDebianPackages(packageName);
   const { path: directory, remove } = temporaryDirectory();

@@ -28,8 +28,8 @@ type Tag = keyof typeof TAGS;
 
 /** SPEC "Route guard". A scope requires an assertion of a program that has it, in place of an access token (ADR 0031). */
 export type Strategy = 'public' | 'optional' | 'required' | Scope;
-/** SPEC "Rate limiting". */
-export type Tier = 'global' | 'strict' | 'public';
+/** SPEC "Rate limiting". `none`: for probes, which proxies send to every instance. */
+export type Tier = 'global' | 'strict' | 'public' | 'none';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 type Schema = v.GenericSchema<unknown, unknown>;

@@ -36,7 +36,7 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
           }),
         ];
   return ({ name, throttle, requestsPerUser }: Route): RateLimits => ({
-    ofClient: stage(tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
+    ofClient: stage(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
     ofUser:
       requestsPerUser === undefined
         ? []

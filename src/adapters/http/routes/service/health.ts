@@ -3,7 +3,7 @@ import { AppError } from '../../../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../../../limits/response-timeout.ts';
 import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
-import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
+import { type Route, route } from '../../routing/define-route.ts';
 
 /** The same check, once at a time: who asks meanwhile gets the same outcome. However many ask, one connection of the part is in use. */
 export const oneAtATime = ({ ping, ...check }: Check): Check => {
@@ -25,6 +25,8 @@ const Readiness = v.object({
   checks: v.pipe(v.record(v.string(), v.picklist(['up', 'down'])), v.examples([{ database: 'up' }])),
 });
 
+const PROBE = { method: 'GET', auth: 'public', throttle: 'none' } as const;
+
 /** Milliseconds. */
 const PING_TIMEOUT = 2_000;
 
@@ -44,7 +46,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'live',
       tag: 'health',
       summary: 'Respond while the process runs',
-      ...PUBLIC_READ,
+      ...PROBE,
       path: '/health/live',
       response: { data: Liveness },
     },
@@ -55,7 +57,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'ready',
       tag: 'health',
       summary: 'Report whether the service can serve requests',
-      ...PUBLIC_READ,
+      ...PROBE,
       path: '/health/ready',
       response: { data: Readiness },
     },
@@ -73,9 +75,9 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
   ),
 ];
 
-/** Whether everything that the service requires is up. */
-export const isReady = async (checks: readonly Check[]): Promise<boolean> =>
-  (await Promise.all(checks.map(outcomeOf))).every(({ required, up }) => up || !required);
+/** Whether all of the checks are up. */
+export const areUp = async (checks: readonly Check[]): Promise<boolean> =>
+  (await Promise.all(checks.map(outcomeOf))).every(({ up }) => up);
 
 type Outcome = Pick<Check, 'name' | 'required'> & {
   readonly up: boolean;

@@ -55,9 +55,13 @@ export const record = (
   { events }: Pick<Stores, 'events'>,
   origin: Origin,
   domainEvents: readonly DomainEvent[],
+  isListed?: boolean,
 ): Promise<void> => {
   const at = clock.now();
-  return events.add(domainEvents.map((event) => newEvent(event, { id: ids.next(), at, origin })));
+  return events.add(
+    domainEvents.map((event) => newEvent(event, { id: ids.next(), at, origin })),
+    isListed,
+  );
 };
 
 /** Puts messages into the outbox, in the transaction of the change that they report. */

@@ -30,6 +30,23 @@ export type Session = {
   DeviceKeys &
   Authenticated;
 
+/** The end of all sessions that were opened until a time. They are removed in steps. */
+export type MassEnding = {
+  /** ULID. */
+  readonly id: string;
+  readonly at: number;
+  readonly note: string | null;
+  readonly actor: string | null;
+  /** The id of the last session that was looked at; `null` before the first. */
+  readonly cursor: string | null;
+};
+
+/** Whether a session has ended with all others. One that has replaced another, in which its user had logged in before, is younger. */
+export const isCovered = (
+  { createdAt, authenticatedAt }: Pick<Session, 'createdAt' | 'authenticatedAt'>,
+  { at }: Pick<MassEnding, 'at'>,
+): boolean => Math.min(createdAt, authenticatedAt) <= at;
+
 /** Both are needed to find a session, so that no user finds another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
 

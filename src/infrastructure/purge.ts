@@ -2,16 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Round } from '../adapters/metrics/prometheus.ts';
 import { logOperated } from '../application/accounts/operate-accounts.ts';
-import { continueEndingAll } from '../application/sessions/end-all.ts';
+import { removeEnded } from '../application/sessions/end-all.ts';
 import { type PurgeDeps, purges } from '../application/sessions/purge.ts';
 
 /** Rows of one transaction: few, so that others do not wait for what it has locked. */
 const BATCH_SIZE = 100;
+/** Milliseconds between two transactions that remove what ended with all sessions, which is not urgent. */
+const PAUSE_MS = 250;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Ends all sessions if an operator has begun to; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used
+ * Removes all sessions that an operator has ended; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used
  * values, counts of mail and events of webhooks, and logs what operators did, until
  * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
@@ -37,12 +39,17 @@ export const purge = async (
       if (count > 0 && round !== 'operations' && round !== 'mass-endings')
         logger.info({ rows: round, count }, 'purged');
       count = 0;
-      await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await wait(PURGE_INTERVAL_MS);
     }
   };
-  const endNext = continueEndingAll(deps);
-  // As long as there is something to end, a batch counts as a full one.
-  const endingAll = async (limit: number) => ((await endNext(limit)) === null ? 0 : limit);
+  const wait = (duration: number) => pause(duration, undefined, { signal, ref: false }).catch(() => undefined);
+  const removeNext = removeEnded(deps);
+  // As long as there is something to remove, a batch counts as a full one.
+  const massEndings = async (limit: number) => {
+    if ((await removeNext(limit)) === null) return 0;
+    await wait(PAUSE_MS);
+    return limit;
+  };
   const { sessions, devices, events, endedSessions, links, usedValues, mailboxes, webhooks } = purges(deps);
   await Promise.all([
     repeat('sessions', sessions, 'expired sessions could not be purged'),
@@ -52,7 +59,7 @@ export const purge = async (
     repeat('links', links, 'expired links could not be purged'),
     repeat('used-values', usedValues, 'expired values that were used could not be purged'),
     repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
-    repeat('mass-endings', endingAll, 'sessions that an operator ends could not be ended'),
+    repeat('mass-endings', massEndings, 'sessions that an operator has ended could not be removed'),
     repeat('webhooks', webhooks, 'old events of webhooks could not be purged'),
     repeat('operations', logOperated(deps), 'what operators did could not be logged'),
   ]);

@@ -126,7 +126,7 @@ describe('the client without a browser', () => {
     const { app, service, person, userId, file } = await openWorld();
     const running = app();
     await running.logIn(person.username, person.password);
-    await service.ports.sessions.endByUser(userId, null);
+    await service.ports.sessions.endByUser(userId);
     await expect(running.refresh()).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(JSON.parse(readFileSync(file, 'utf8')).cookies).not.toHaveProperty('refresh_token');
   });

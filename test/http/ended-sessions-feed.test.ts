@@ -6,7 +6,7 @@ import type { EndedList } from '../../src/domain/ended-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { sentLink, useLink } from '../support/http/account.ts';
 import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const PATH = '/.well-known/ended-sessions';
 const INSTANCES = 16;
@@ -105,6 +105,19 @@ describe('GET /.well-known/ended-sessions', () => {
   it('is not changed by a refresh', async () => {
     const before = await service.ports.endings.list(0, 10_000);
     await refreshWith(service, (await signUp(service)).cookie).expect(200);
+    expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
+  });
+
+  it('is not filled by log-ins on devices that have a session, which each replaces', async () => {
+    const before = await service.ports.endings.list(0, 10_000);
+    const { cookie, person, user } = await signUp(service);
+    const login = { account: person.email, password: person.password };
+    let own = cookie;
+    for (let count = 0; count < 3; count += 1) {
+      const response = await service.http.post('/auth/login').set('Cookie', own).send(login).expect(200);
+      own = cookiePair(refreshCookieOf(response));
+    }
+    expect(await service.ports.sessions.listByUser(user.id, Date.now())).toHaveLength(1);
     expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
   });
 

@@ -30,7 +30,7 @@ describe('GET /auth/gateway', () => {
   });
 
   it.each<[string, (userId: string) => unknown]>([
-    ['whose session has ended', (id) => service.ports.sessions.endByUser(id, null)],
+    ['whose session has ended', (id) => service.ports.sessions.endByUser(id)],
     ['of a disabled account', (id) => disableAccount(service.ports)(id, NO_ORIGIN)],
     ['of a deleted account', (id) => service.ports.users.remove(id)],
   ])('answers 401 to a token %s, which still verifies', async (_which, change) => {

@@ -1,4 +1,4 @@
-import { type Compilable, sql } from 'kysely';
+import { type Compilable, type RawBuilder, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
@@ -15,11 +15,13 @@ type OneStatement = Omit<Statement<Compilable<Row>>, 'table'>;
 
 const tableOf = sqlTables('');
 const [USERS, SESSIONS, PASSKEYS] = [tableOf('users'), tableOf('sessions'), tableOf('passkeys')];
+const MASS_ENDINGS = tableOf('massEndings');
 const namesWith = (prefix: string) =>
   ({
     users: `${prefix}${USERS.name} as auth_user`,
     sessions: `${prefix}${SESSIONS.name} as session`,
     passkeys: `${prefix}${PASSKEYS.name} as passkey`,
+    massEndings: `${prefix}${MASS_ENDINGS.name} as ending`,
   }) as const;
 type Names = ReturnType<typeof namesWith>;
 
@@ -156,6 +158,7 @@ const rotateSession = ({ dialect, least, jsonArray }: Database, names: Names, ro
         .where('expires_at', '>', given.at)
         .where(expiry, '>', given.at)
         .where(needsNoProof(given))
+        .where(isUncovered(db, names, leastOf))
         .returning([
           ...PART.map(({ column, alias }) => `${column.name} as ${alias}`),
           // SQLite returns nothing of another table but what a query for one value returns.
@@ -188,14 +191,24 @@ const needsNoProof = ({ isRequired, browserKey }: Values) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
-const selectWithUser = ({ jsonArray }: Database, names: Names, { id, userId }: SessionKey): OneStatement => ({
+/** The rule `isCovered` of the domain. */
+const isUncovered = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
+  sql<boolean>`not exists ${db
+    .selectFrom(massEndings)
+    .select('ending.id')
+    .where('ending.at', '>=', sql`${leastOf}(session.created_at, session.authenticated_at)`)}`;
+
+const selectWithUser = ({ jsonArray, least }: Database, names: Names, { id, userId }: SessionKey): OneStatement => ({
   shape: 'find with user',
   values: [id, userId],
   build: (db, [sessionId, ownerId]) =>
     db
       .selectFrom(names.users)
       .leftJoin(names.sessions, (join) =>
-        join.onRef('session.user_id', '=', 'auth_user.id').on('session.id', '=', sessionId),
+        join
+          .onRef('session.user_id', '=', 'auth_user.id')
+          .on('session.id', '=', sessionId)
+          .on(isUncovered(db, names, sql.raw(least))),
       )
       .select([
         ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),

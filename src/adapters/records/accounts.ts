@@ -160,12 +160,12 @@ export const eventRepositoryOver = (
   };
 
   return {
-    async add(events) {
+    async add(events, isListed = true) {
       const [webhooks, stored] = await inOrder(
         () => webhooksFor(records, events),
         () => addAll(events),
       );
-      for (const ended of endedBy(events)) await records.insert('endedSessions', ended);
+      for (const ended of isListed ? endedBy(events) : []) await records.insert('endedSessions', ended);
       await addDeliveries(records, stored, webhooks);
       for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
     },

@@ -6,6 +6,7 @@ import type { Identity } from '../../domain/identity.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import { changeRow, findRow, purgeRows, removeRow, removeRows, withoutVersion } from './change.ts';
 import type { Records } from './records.ts';
+import { inOrder } from './units.ts';
 
 /** Authenticator apps and recovery codes. */
 export const factorRepositoryOver = (records: Records): FactorRepository => ({
@@ -80,9 +81,12 @@ const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt 
 export const rememberedDeviceRepositoryOver = (records: Records): RememberedDeviceRepository => ({
   add: (device) => records.insert('rememberedDevices', device),
   async listByUser(userId, now) {
-    const devices = await records.list('rememberedDevices', { equal: { userId } });
+    const [devices, endings] = await inOrder(
+      () => records.list('rememberedDevices', { equal: { userId } }),
+      () => records.list('massEndings', { order: ['id'] }),
+    );
     return devices
-      .filter(({ expiresAt }) => now < expiresAt)
+      .filter(({ createdAt, expiresAt }) => now < expiresAt && !endings.some(({ at }) => createdAt <= at))
       .map(withoutVersion)
       .sort(byAge);
   },

@@ -1,10 +1,12 @@
-import type { MassEnding, MassEndings } from '../../application/ports/mass-endings.ts';
+import type { MassEndings } from '../../application/ports/mass-endings.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { withProof } from '../../domain/device-binding.ts';
 import {
   byLastUse,
+  isCovered,
   isLive,
+  type MassEnding,
   partWithUser,
   reverted,
   rotated,
@@ -13,7 +15,7 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 import { userRepositoryOver } from './accounts.ts';
-import { changeRow, findRow, removeRow, removeRows, untilDone, withoutVersion } from './change.ts';
+import { changeRow, removeRow, removeRows, untilDone, withoutVersion } from './change.ts';
 import type { Records, Stored } from './records.ts';
 import type { Tables } from './tables.ts';
 import { inOrder } from './units.ts';
@@ -37,9 +39,15 @@ export const sessionRepositoryOver = (
   records: Records,
   users: UserRepository = userRepositoryOver(records),
 ): SessionRepository => {
-  const find = ({ id, userId }: SessionKey) => findRow(records, 'sessions', { id, userId });
+  /** Without those that a mass ending covers. */
+  const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
+    const [rows, endings] = await inOrder(find, () => records.list('massEndings', { order: ['id'] }));
+    return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
+  };
+  const find = async ({ id, userId }: SessionKey) =>
+    (await uncovered(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;
   const liveOf = async (userId: string, now: number): Promise<Stored<'sessions'>[]> => {
-    const rows = await records.list('sessions', { equal: { userId } });
+    const rows = await uncovered(() => records.list('sessions', { equal: { userId } }));
     return rows.filter((row) => isLive(row, now)).sort(byLastUse);
   };
   /** Locks a user, as all units do before they change what belongs to one: so none waits for another that waits for it. */
@@ -105,9 +113,9 @@ export const sessionRepositoryOver = (
       const range = after === null ? {} : { range: ['id', '>', after] as const };
       return (await records.list('sessions', { ...range, order: ['id'], limit })).map(toSession);
     },
-    async endByUser(userId, exceptId) {
+    async endByUser(userId, isMeant) {
       await lockUser(userId);
-      return idsOf(await removeRows(records, 'sessions', { userId }, ({ id }) => id !== exceptId));
+      return idsOf(await removeRows(records, 'sessions', { userId }, isMeant));
     },
     /** Checks the sessions whose check is due. Those that were refreshed since get their next check at their expiry; the others go. */
     async purge(now, limit) {

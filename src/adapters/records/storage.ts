@@ -94,9 +94,9 @@ const telling = (
   return {
     ...stores,
     events: withMethods(events, {
-      async add(added) {
-        await events.add(added);
-        if (endedBy(added).length > 0) afterCommit(() => onEnded?.());
+      async add(added, isListed = true) {
+        await events.add(added, isListed);
+        if (isListed && endedBy(added).length > 0) afterCommit(() => onEnded?.());
         const told = onOperated === undefined ? added : added.filter(({ actor }) => actor === null);
         if (told.length > 0) afterCommit(() => onEvents?.(told));
       },

@@ -1,4 +1,3 @@
-import type { MassEnding } from '../../application/ports/mass-endings.ts';
 import type { Ended } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
@@ -8,7 +7,7 @@ import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor } from '../../domain/second-factor.ts';
-import type { Session } from '../../domain/session.ts';
+import type { MassEnding, Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Delivery, Webhook } from '../../domain/webhook.ts';
 

@@ -32,8 +32,9 @@ export interface EventRepository {
   /**
    * Adds events, among them one log-in of a user at most. It is counted in the event of its device and hour, which keeps the last session and request.
    * Refused log-ins are counted in the event of their user and hour, which keeps the last request and device.
+   * @param isListed whether what they say has ended is added to `EndedSessions`. Default: it is.
    */
-  add(events: readonly AccountEvent[]): Promise<void>;
+  add(events: readonly AccountEvent[], isListed?: boolean): Promise<void>;
   list(query: EventsQuery): Promise<AccountEvent[]>;
   listAll(query: AllEventsQuery): Promise<AccountEvent[]>;
   /** Whether the user has registered or logged in with this user agent from this network. */

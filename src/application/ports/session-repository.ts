@@ -111,10 +111,10 @@ export interface SessionRepository {
   /** @param after `null`: from the first one on. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
   /**
-   * @param exceptId the id of the session that is not ended; `null` to end all.
+   * @param isMeant which of them are ended. Default: all.
    * @returns the ids of the sessions that were ended.
    */
-  endByUser(userId: string, exceptId: string | null): Promise<readonly string[]>;
+  endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
   /**
    * Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys.
    */

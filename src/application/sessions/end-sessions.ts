@@ -15,16 +15,22 @@ export const endings = (
 ): DomainEvent[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
 
 /** With what an operator says about it to the user. */
-export type Ending = { readonly reason: SessionEnding; readonly origin: Origin; readonly note?: string | null };
+export type Ending = {
+  readonly reason: SessionEnding;
+  readonly origin: Origin;
+  readonly note?: string | null;
+  /** Whether services that verify access tokens are told of each session. Default: they are. */
+  readonly isListed?: boolean;
+};
 
 export const endSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,
-  { reason, origin, note }: Ending,
+  { reason, origin, note, isListed }: Ending,
 ): Promise<boolean> => {
   const ended = await stores.sessions.end(key);
-  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason, note));
+  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason, note), isListed);
   return ended;
 };
 
@@ -43,7 +49,7 @@ export const endSessionsOf = async (
   { reason, origin, note, exceptId }: EndingOfAll,
 ): Promise<number> => {
   await stores.users.lock(userId);
-  const ended = await stores.sessions.endByUser(userId, exceptId ?? null);
+  const ended = await stores.sessions.endByUser(userId, ({ id }) => id !== exceptId);
   await record(deps, stores, origin, endings(userId, ended, reason, note));
   await forgetDevices(deps, stores, userId, { reason, origin });
   return ended.length;
@@ -75,7 +81,9 @@ export const endPresentedSessions = async (
   const reused = reusedSessions(assessed);
   await endReplayed(deps, stores, { userId, sessions: reused, origin });
   for (const { id } of reused) live.delete(id);
-  for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin });
+  // A log-in takes the tokens from the browser that has them: whole offices log in at once, and would fill the list.
+  const ending = { reason, origin, isListed: reason !== 'replaced' };
+  for (const id of live) await endSession(deps, stores, { id, userId }, ending);
 };
 
 type Replayed = {

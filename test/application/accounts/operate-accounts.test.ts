@@ -146,7 +146,7 @@ describe('disabling an account', () => {
     app.transactions.run = async (work) => {
       app.transactions.run = run;
       await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
-      ended.push(...(await app.sessions.endByUser(app.user.id, null)));
+      ended.push(...(await app.sessions.endByUser(app.user.id)));
       return run(work);
     };
     await expect(app.login(LOGIN)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });

@@ -28,6 +28,7 @@ export const endings = ({ it }: Tests<GivenStorage>): void => {
     const disabled = anEvent({ userId: owner, kind: 'disabled' });
     const deleted = anEvent({ userId: stranger, kind: 'deleted' });
     await events.add(others.map((kind) => anEvent({ userId: owner, kind, sessionId: anId() })));
+    await events.add([{ ...byOperator, id: anId() }], false);
     await events.add([...ended, ...operators, disabled, deleted]);
     const session = ({ id, at, sessionId }: typeof disabled) => ({ id, at, sessionId, userId: null });
     const user = ({ id, at, userId }: typeof disabled) => ({ id, at, userId, sessionId: null });

@@ -8,6 +8,11 @@ import { aSeries, type GivenSessions } from './given-sessions.ts';
 /** In the past, whatever the clock of the store: it deletes only what has expired by that, too. */
 const LONG_AGO = Date.UTC(2020, 0, 1);
 
+const except =
+  ({ id: kept }: Session) =>
+  ({ id }: Session): boolean =>
+    id !== kept;
+
 export const ending = ({ it }: Tests<GivenSessions>): void => {
   it('ends a session, and returns false when there is none', async ({ sessions, owner, stored }) => {
     const [session, other] = [await stored(), await stored()];
@@ -35,9 +40,9 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     listed,
   }) => {
     const [ended, ofOther] = [await storedSeries(SESSIONS_PER_USER), await stored({ userId: otherUser })];
-    expect([...(await sessions.endByUser(owner, null))].sort()).toEqual(idsOf(ended).sort());
-    expect(await sessions.endByUser(owner, null)).toEqual([]);
-    expect(await sessions.endByUser(anId(), null)).toEqual([]);
+    expect([...(await sessions.endByUser(owner))].sort()).toEqual(idsOf(ended).sort());
+    expect(await sessions.endByUser(owner)).toEqual([]);
+    expect(await sessions.endByUser(anId())).toEqual([]);
     expect(await listed()).toEqual([]);
     for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe('stale');
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
@@ -53,12 +58,12 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
   }) => {
     const [series, ofOther] = [await storedSeries(3, DEVICE), await stored({ userId: otherUser })];
     const [first = expect.unreachable(), kept = expect.unreachable(), last = expect.unreachable()] = series;
-    expect([...(await sessions.endByUser(owner, kept.id))].sort()).toEqual([first.id, last.id].sort());
-    expect(await sessions.endByUser(owner, kept.id)).toEqual([]);
+    expect([...(await sessions.endByUser(owner, except(kept)))].sort()).toEqual([first.id, last.id].sort());
+    expect(await sessions.endByUser(owner, except(kept))).toEqual([]);
     expect(await sessions.listByUser(owner, NOW)).toStrictEqual([kept]);
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
 
-    expect(await sessions.endByUser(owner, ofOther.id)).toEqual([kept.id]);
+    expect(await sessions.endByUser(owner, except(ofOther))).toEqual([kept.id]);
     expect(await listed()).toEqual([]);
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
   });
@@ -68,7 +73,7 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     const series = await storedSeries(30);
     const ids = idsOf(series);
     const ended = await Promise.all([
-      ...Array.from({ length: 5 }, () => sessions.endByUser(owner, null)),
+      ...Array.from({ length: 5 }, () => sessions.endByUser(owner)),
       ...series.slice(0, 10).map(async (session) => ((await sessions.end(session)) ? [session.id] : [])),
     ]);
     expect(ended.flat().sort()).toEqual(ids.sort());
@@ -76,7 +81,7 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
 
   it('does not bring back a session that ends while it is rotated or reverted', async (given) => {
     const { sessions, owner, storedSeries } = given;
-    const ends = [(session: SessionKey) => sessions.end(session), () => sessions.endByUser(owner, null)];
+    const ends = [(session: SessionKey) => sessions.end(session), () => sessions.endByUser(owner)];
     for (const end of ends) {
       const series = await storedSeries(20);
       const rotations = series.map((session) => aRotation(session));

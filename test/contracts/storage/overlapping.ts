@@ -86,7 +86,7 @@ export const overlapping = ({ it }: Tests<GivenStorage>): void => {
     const { outcome, runs } = await disturbed(given, async ({ users, sessions, events }, untilDisturbed) => {
       await users.update(user.id, { username: 'of.the.unit', now: NOW + 3 });
       await sessions.add(session);
-      const ends = [await sessions.end(ended), await sessions.endByUser(user.id, session.id)];
+      const ends = [await sessions.end(ended), await sessions.endByUser(user.id, ({ id }) => id !== session.id)];
       await untilDisturbed();
       await users.update(other.id, { username: 'of.the.unit.too', now: NOW + 3 });
       await events.add([anEvent({ userId: user.id })]);

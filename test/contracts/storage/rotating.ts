@@ -163,7 +163,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       );
       const pairs = series.map((_, at) => [theirs[at], ours[at]].sort());
       expect(pairs).toEqual(series.map(() => ['rotated', 'stale']));
-      await sessions.endByUser(owner, null);
+      await sessions.endByUser(owner);
       return theirs.map((outcome) => outcome === 'rotated');
     });
   });

@@ -1,13 +1,48 @@
 import { expect } from 'vitest';
 import { shortUserAgent } from '../../../src/domain/event.ts';
 import { partWithUser, SESSIONS_PER_USER, type Session } from '../../../src/domain/session.ts';
-import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
+import { anId, aRememberedDevice, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { DEVICE, type GivenStorage, idsOf, raced } from './given.ts';
 import { aSeries, foundWithUser, type GivenSessions } from './given-sessions.ts';
 
 export const massEndings = ({ it }: Tests<GivenStorage>): void => {
+  it('hides the sessions and remembered devices that one covers, with those that replaced one, and removes none', async (given) => {
+    const { sessions, devices, massEndings, owner, user } = given;
+    const at = NOW + 10;
+    const times = [
+      { createdAt: NOW, authenticatedAt: NOW },
+      { createdAt: at + 1, authenticatedAt: at },
+      { createdAt: at, authenticatedAt: at + 1 },
+      { createdAt: at + 1, authenticatedAt: at + 1 },
+    ];
+    const stored = times.map((each) => aSession({ userId: owner, ...each }));
+    const [, , , later = expect.unreachable()] = stored;
+    for (const each of stored) await sessions.add(each);
+    const remembered = [at, at + 1].map((createdAt) => aRememberedDevice({ userId: owner, createdAt }));
+    for (const each of remembered) await devices.add(each);
+    const found = async () => ({
+      sessions: (await Promise.all(stored.map((each) => sessions.find(each)))).filter((each) => each !== null),
+      withUser: await Promise.all(stored.map(async (each) => (await foundWithUser(sessions, each))?.session ?? null)),
+      listed: idsOf(await sessions.listByUser(owner, NOW)),
+      devices: idsOf(await devices.listByUser(owner, NOW)),
+    });
+    expect(await found()).toMatchObject({ sessions: stored, listed: { length: 4 }, devices: idsOf(remembered) });
+    await massEndings.add({ id: anId(), at, note: null, actor: null, cursor: null });
+    expect(await found()).toStrictEqual({
+      sessions: [later],
+      withUser: [null, null, null, partWithUser(later)],
+      listed: [later.id],
+      devices: idsOf(remembered.slice(1)),
+    });
+    const rotations = stored.map((each) => aRotation(each, { at: at + 2 }));
+    const [, , refused, rotated] = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
+    expect(refused).toBe('stale');
+    expect(rotated).toHaveProperty('user.id', user.id);
+    expect(idsOf(await sessions.listAll(null, 9)).toSorted()).toEqual(idsOf(stored).toSorted());
+  });
+
   it('has the earliest one, where its last step has left it, until it is done', async ({
     massEndings,
     transactions,
@@ -208,8 +243,7 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
       () => refused.bindBrowser(session, 'a key'),
       () => refused.end(session),
       () => refused.listByUser(session.userId, NOW),
-      () => refused.endByUser(session.userId, null),
-      () => refused.endByUser(session.userId, session.id),
+      () => refused.endByUser(session.userId),
       () => refused.purge(NOW, 10),
     ];
     const secrets = [session.id, session.userId, session.currentTokenId, rotation.to, DEVICE.userAgent, DEVICE.address];

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { removeEnded } from '../../../src/application/sessions/end-all.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
@@ -145,6 +146,7 @@ describe('the pages of the back office', () => {
     expect(refused).toMatch(/role="alert".*value="An incident\."/s);
     await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
     await refreshWith(service, cookie).expect(401);
+    while ((await removeEnded(service.ports)(100)) !== null);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
   });
 

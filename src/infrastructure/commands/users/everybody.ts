@@ -1,6 +1,6 @@
 import { userData } from '../../../application/accounts/account-data.ts';
 import { countUsers, listUsers } from '../../../application/accounts/list-accounts.ts';
-import { beginEndingAll, continueEndingAll } from '../../../application/sessions/end-all.ts';
+import { endAllSessions } from '../../../application/sessions/end-all.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Action, type Answer, action } from '../command.ts';
@@ -47,8 +47,6 @@ export const listActions = (opening: Opening): Readonly<Record<string, Action>> 
   }),
 });
 
-const AT_ONCE = 100;
-
 type Asked = {
   readonly as: string | undefined;
   readonly note: string | null;
@@ -56,16 +54,16 @@ type Asked = {
   readonly ask: Terminal['ask'];
 };
 
-/** Ends the sessions of all users. If it is interrupted, an instance of the service goes on within a minute. */
+/** Ends the sessions of all users. Instances of the service remove them. */
 export const endSessionsOfAll = async (accounts: Accounts, { as, note, dryRun, ask }: Asked): Promise<Answer> => {
   if (note === null) throw invalidArguments('--all needs --reason, which the users can read.');
   const intended = `End all sessions of ${await countUsers(accounts)()} users`;
   const about = { command: 'end-sessions', all: true, dryRun };
   if (dryRun) return notDone(about, intended);
   await assertAgreed(`${intended}?`, ask);
-  await beginEndingAll(accounts)(operatorNamed(as), note);
-  const next = continueEndingAll(accounts);
-  let endedSessions = 0;
-  for (let ended = await next(AT_ONCE); ended !== null; ended = await next(AT_ONCE)) endedSessions += ended;
-  return { json: { ...about, changed: true, endedSessions }, text: `All sessions are ended: ${endedSessions}.\n` };
+  await endAllSessions(accounts)(operatorNamed(as), note);
+  return {
+    json: { ...about, changed: true },
+    text: 'All sessions have ended. The service removes them in the background.\n',
+  };
 };

@@ -1,17 +1,12 @@
 import * as v from 'valibot';
 import { accountData, existingUser } from '../../../../application/accounts/account-data.ts';
 import { endSessionAsOperator, endSessionsAsOperator } from '../../../../application/accounts/operate-accounts.ts';
-import { beginEndingAll, continueEndingAll } from '../../../../application/sessions/end-all.ts';
+import { endAllSessions } from '../../../../application/sessions/end-all.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Id, IdParams } from '../../routing/fields.ts';
 import { SessionsJson } from '../accounts/export.ts';
 import { originOfOperator } from './back-office.ts';
 import { type BackOfficeDeps, EndedSessions, READS, ReasonBody, RequiredReason, WRITES } from './fields.ts';
-
-/** Sessions of one transaction, as in the background. */
-const STEP = 100;
-/** Milliseconds after which the rest is ended in the background: less than any sensible REQUEST_TIMEOUT_MS. */
-const PATIENCE = 1_000;
 
 /** The sessions of one user, and of all. */
 export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [
@@ -54,26 +49,13 @@ export const operatedSessionRoutes = (deps: BackOfficeDeps): Route[] => [
   route(
     {
       ...{ ...WRITES, name: 'operators-end-all-sessions', method: 'DELETE', path: '/sessions' },
-      summary: 'End the sessions of all users; with 202, the rest ends in the background',
+      summary: 'End the sessions of all users, which are removed in the background',
       request: { body: RequiredReason },
-      response: { or: 202, data: v.object({ ...EndedSessions.entries, isDone: v.boolean() }) },
+      response: { status: 202, data: v.null() },
     },
     async ({ body }, ctx) => {
-      await beginEndingAll(deps)(originOfOperator(ctx), body.reason);
-      const endRest = async () => {
-        while ((await continueEndingAll(deps)(STEP)) !== null);
-      };
-      const begunAt = performance.now();
-      for (let endedSessions = 0; ; ) {
-        const ended = await continueEndingAll(deps)(STEP);
-        if (ended === null) return { endedSessions, isDone: true };
-        endedSessions += ended;
-        if (performance.now() - begunAt < PATIENCE) continue;
-        ctx.state.status = 202;
-        // If it fails, or the process ends, the next purge of any instance goes on.
-        endRest().catch(() => undefined);
-        return { endedSessions, isDone: false };
-      }
+      await endAllSessions(deps)(originOfOperator(ctx), body.reason);
+      return null;
     },
   ),
 ];

@@ -1,6 +1,7 @@
 import { CompiledQuery, type CreateTableBuilder, type RawBuilder, sql } from 'kysely';
 import type { Types } from './options.ts';
-import type { Sql } from './statements.ts';
+import { makeSearchIndex } from './search.ts';
+import type { Send, Sql } from './statements.ts';
 
 /** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */
 type Parts = Readonly<
@@ -16,6 +17,8 @@ export type Migration = {
     transaction: Sql,
     context: { readonly parts: Parts; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
+  /** On PostgreSQL in place of `up`, outside of the transaction: an index of a table that may have many rows is made `concurrently`. */
+  readonly apart?: (send: Send, prefix: string) => Promise<void>;
 };
 
 /** @param columns their types, by their names. Those whose name ends with a question mark may be `null`. */
@@ -151,6 +154,7 @@ export const MIGRATIONS: readonly Migration[] = [
     async up(transaction, { search }) {
       for (const statement of search) await transaction.executeQuery(CompiledQuery.raw(statement));
     },
+    apart: makeSearchIndex,
   },
   newColumn('1.1.0-imported-factors', 'users', 'imported_factors', 'json'),
   newColumn('1.1.0-removed-identities', 'users', 'removed_identities', 'json'),

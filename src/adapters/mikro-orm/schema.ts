@@ -1,10 +1,12 @@
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
+import { reasonOf } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
-import { TABLES } from '../records/tables.ts';
+import { failureClassOf } from '../records/records.ts';
+import { TABLES, type TableName } from '../records/tables.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
-import type { Sql } from './statements.ts';
+import { type Send, type Sql, sqlTables } from './statements.ts';
 
 /** Says what the operator has to change. */
 export class SchemaError extends Error {
@@ -25,7 +27,6 @@ export type Opened = {
 const applied = (prefix: string): string => `${prefix}tandem_migrations`;
 const CREATED = 'tables';
 
-type Send = (text: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 export const sendTo =
   (db: Sql): Send =>
   async (text, parameters = []) =>
@@ -37,12 +38,38 @@ export const sendTo =
  * @throws SchemaError
  */
 export const bringUpToDate = async (opened: Opened): Promise<void> => {
-  if (!(await isPending(opened))) return;
   try {
-    await inTransaction(opened);
+    if (await isPending(opened)) await inTransaction(opened);
+    await applyApart(opened);
   } catch (error) {
     // Another process may have created the tables at the same time.
-    if (error instanceof SchemaError || (await isPending(opened))) throw error;
+    if (error instanceof SchemaError || (await isPending(opened))) throw withAdvice(error);
+  }
+  await assertComplete(opened);
+};
+
+const withAdvice = (error: unknown): unknown =>
+  failureClassOf(reasonOf(error) ?? '') === 'timeout'
+    ? new SchemaError(
+        `The migration of the database takes longer than a sixth of REQUEST_TIMEOUT_MS, or waits for a lock (${reasonOf(error)}): run "npm run migrate" with a higher REQUEST_TIMEOUT_MS.`,
+      )
+    : error;
+
+/** Reads no row. A column that is missing would fail each request. */
+const assertComplete = async ({ db, prefix, tables = TABLES }: Opened): Promise<void> => {
+  const table = sqlTables(prefix, tables);
+  const reads = (Object.keys(tables) as TableName[]).map(table).map(({ name, columns }) => {
+    const rows = db.selectFrom(`${name} as part`).select(columns.map((column) => `part.${column.name}`));
+    return sql`exists ${rows.where(sql<boolean>`1 = 0`)}`;
+  });
+  try {
+    await sql`select ${sql.join(reads)}`.execute(db);
+  } catch (error) {
+    // The statement has no values.
+    const why = error instanceof Error ? error.message : String(error);
+    throw new SchemaError(
+      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/operate.md.`,
+    );
   }
 };
 
@@ -82,11 +109,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
   const schema = (await schemaText(kind, prefix, declared)).split(/;\n+/);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
-    const note = (...names: string[]) =>
-      transaction
-        .insertInto(applied(prefix))
-        .values(names.map((name) => ({ name })))
-        .execute();
+    const note = (...names: string[]) => noteIn(transaction, prefix, names);
     const tables = await tablesOf(send, kind);
     const isBegun = tables.some(({ name }) => name === applied(prefix));
     if (!isBegun) assertFree(tables, opened);
@@ -106,7 +129,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
     await send(`select name from ${applied(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
-      if (!pending.includes(migration.name)) continue;
+      if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
       await migration.up(transaction, { parts: partsOf(kind.types), prefix, search });
       await note(migration.name);
     }
@@ -115,6 +138,25 @@ const inTransaction = async (opened: Opened): Promise<void> => {
       if (pending.some((name) => new RegExp(`[\`"]${name}[\`"]`).test(statement))) await send(statement);
   });
 };
+
+const isApart = ({ kind }: Opened, { apart }: Migration): boolean =>
+  apart !== undefined && kind.dialect.system === 'postgresql';
+
+const applyApart = async (opened: Opened): Promise<void> => {
+  const { db, prefix, migrations = MIGRATIONS } = opened;
+  const { pending } = await schemaState(opened);
+  for (const migration of migrations) {
+    if (!pending.includes(migration.name) || !isApart(opened, migration)) continue;
+    await migration.apart?.(sendTo(db), prefix);
+    await noteIn(db, prefix, [migration.name]);
+  }
+};
+
+const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>
+  db
+    .insertInto(applied(prefix))
+    .values(names.map((name) => ({ name })))
+    .execute();
 
 const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: Opened): void => {
   const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));

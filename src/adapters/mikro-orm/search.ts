@@ -6,6 +6,26 @@ import { type Sql, type SqlTable, type Statement, VERSION } from './statements.t
 /** What finds parts of texts without reading all rows: trigrams of PostgreSQL or of SQLite; `null`: nothing. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
+/**
+ * Makes the index over users who exist, on PostgreSQL: users can change meanwhile, and one that was left by an interruption is made anew.
+ * @param send outside of a transaction
+ */
+export const makeSearchIndex = async (
+  send: (text: string) => Promise<readonly unknown[]>,
+  prefix: string,
+): Promise<void> => {
+  await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
+  await send(`drop index concurrently if exists "${prefix}users_search"`);
+  const operators = await send(
+    `select 1 from pg_opclass where opcname = 'gin_trgm_ops' and pg_opclass_is_visible(oid)`,
+  );
+  if (operators.length > 0) await send(`create index concurrently ${trigramsOf(prefix)}`);
+};
+
+const NO_EXTENSION = 'insufficient_privilege or undefined_file or undefined_object or feature_not_supported';
+const trigramsOf = (prefix: string) =>
+  `"${prefix}users_search" on "${prefix}users" using gin (username_key gin_trgm_ops, email gin_trgm_ops)`;
+
 /** The statements that make the index over users. PostgreSQL has none where its extension cannot be made: rows are read then. */
 export const searchIndex = (index: SearchIndex, prefix: string): readonly string[] => {
   const [users, names, search] = ['users', 'users_names', 'users_search'].map((name) => `"${prefix}${name}"`);
@@ -13,8 +33,8 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
     return [
       `do $$ begin
         create extension if not exists pg_trgm;
-        create index ${search} on ${users} using gin (username_key gin_trgm_ops, email gin_trgm_ops);
-      exception when insufficient_privilege or undefined_file or undefined_object or feature_not_supported then null; end $$`,
+        create index ${trigramsOf(prefix)};
+      exception when ${NO_EXTENSION} then null; end $$`,
     ];
   if (index !== 'fts5') return [];
   const columns = 'id, username_key, email';

@@ -87,6 +87,9 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   };
 };
 
+/** Sends a text as it is. @returns the rows */
+export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+
 /** @param prefix the names of the tables, and of their indexes, begin with it. */
 export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
   const each = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));

@@ -111,8 +111,10 @@ export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as 
 const failures = channel('tandem:database-failure');
 
 /** @param reason of the error, as `reasonOf` has it. */
-export const publishDatabaseFailure = (reason: string): void =>
-  failures.publish(CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other');
+export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
+  CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
+
+export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
 
 /** @returns a function that ends it. */
 export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {

@@ -85,6 +85,49 @@ describe.each(KINDS)('a migration on $on', ({ empty }) => {
   });
 });
 
+describe.each(KINDS)('a start on $on over tables that lack a column', ({ empty }) => {
+  it('is refused, and names the column', async () => {
+    const options = await empty();
+    const { em } = await open(options);
+    await em.execute('alter table sessions drop column held_at');
+    await expect(open(options)).rejects.toThrow(/those of no version that was released: .*held_at/);
+  });
+});
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('a migration of many rows on PostgreSQL', () => {
+  const SEARCH = '1.1.0-search';
+  /** Tables as 1.0.0 had them, but for what is searched. */
+  const former = async () => {
+    const options = await emptyDatabase();
+    const opened = await open(options);
+    await opened.em.execute('drop index users_search');
+    await opened.em.execute(`delete from tandem_migrations where name = '${SEARCH}'`);
+    return { options, ...opened };
+  };
+  const isValid = `select indisvalid from pg_index where indexrelid = 'users_search'::regclass`;
+
+  it('makes its index while users are written, and anew after an interruption', async () => {
+    const { options, em, records } = await former();
+    let migrating = Promise.resolve();
+    await inTransaction(await open(options, false), async (send) => {
+      await send('lock table users in row exclusive mode');
+      migrating = bringUpToDate(await instance(options, []));
+      const waiting = `select 1 from pg_stat_activity where query like 'create index concurrently%' and wait_event_type = 'Lock'`;
+      await expect.poll(() => em.execute(waiting), { timeout: 60_000 }).toHaveLength(1);
+      await records.insert('users', aUserRow());
+      // As if the process had been killed: the index is there, and not valid.
+      await em.execute(
+        `select pg_cancel_backend(pid) from pg_stat_activity where query like 'create index concurrently%'`,
+      );
+      await expect(migrating).rejects.toThrow('npm run migrate');
+    });
+    expect(await em.execute(isValid)).toEqual([{ indisvalid: false }]);
+    await bringUpToDate(await instance(options, []));
+    expect(await em.execute(isValid)).toEqual([{ indisvalid: true }]);
+    expect(await em.execute(APPLIED)).toEqual(rowsOf(NAMES));
+  });
+});
+
 describe.each(KINDS)('a start on an empty $on', ({ empty }) => {
   it('makes the tables once, when several instances start at the same time', async () => {
     const options = await empty();

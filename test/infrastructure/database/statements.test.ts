@@ -81,7 +81,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       ],
       refresh: [['update sessions']],
       logout: [
-        ...[[BEGIN, 'lock users'], ['select sessions'], ['select sessions'], ['delete sessions']],
+        ...[
+          [BEGIN, 'lock users'],
+          ['select sessions', 'select mass_endings'],
+          ['select sessions'],
+          ['delete sessions'],
+        ],
         ...[[...BEFORE_EVENT, 'insert events'], ['insert ended_sessions'], ['commit']],
       ],
     });

@@ -53,10 +53,16 @@ const missing = (path: string, migrateOnStart: boolean): Finding => {
       );
 };
 
-const findingsOf = async ({ examine, ping, readTime }: Database, { migrateOnStart }: Config): Promise<Finding[]> => {
+const findingsOf = async (
+  { examine, ping, pingOthers, readTime }: Database,
+  { migrateOnStart }: Config,
+): Promise<Finding[]> => {
   const { version, mayCreate, schema } = await examine();
   const findings = [ok('database.reachable', `${version} responds.`)];
-  if (!schema.pending.includes('tables')) await ping().catch(() => findings.push(READ_ONLY));
+  if (!schema.pending.includes('tables'))
+    await ping()
+      .then(pingOthers)
+      .catch(() => findings.push(READ_ONLY));
   if (schema.unknown.length > 0) findings.push(newer(schema.unknown));
   findings.push(migrations(schema, migrateOnStart, mayCreate));
   if (readTime !== null) {

@@ -82,9 +82,11 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
   });
 
 const test = async (webhook: Webhook, { accounts: { clock, ids }, config }: Opened): Promise<Answer> => {
-  const send = openSender(config, clock, new AbortController().signal);
+  const send = await openSender(config, clock, new AbortController().signal)(webhook);
+  if (send === null)
+    throw new CommandError('another-key', 'The key of the webhook was made with another HOOK_PRIVATE_KEY.', 1);
   const message = { type: TEST_TYPE, at: clock.now(), sequence: 0, data: { webhookId: webhook.id } } as const;
-  const { status } = await send(webhook, { id: `msg_${ids.next()}`, ...message });
+  const { status } = await send({ id: `msg_${ids.next()}`, ...message });
   if (status < 200 || status > 299) throw new CommandError('refused', `The receiver has answered with ${status}.`, 1);
   return { text: `The receiver has answered with ${status}.\n`, json: { status } };
 };

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../../support/processes/commands.ts';
@@ -56,6 +58,8 @@ describe('npm run webhooks', () => {
     const { id } = await webhooks('add', url);
     const error = { code: 'refused', message: 'The receiver has answered with 500.' };
     expect(await webhooks('test', id)).toEqual({ status: 1, error });
+    rmSync(join(env.DATA_DIR ?? '', 'keys', 'hooks.pem'));
+    expect(await webhooks('test', id)).toMatchObject({ status: 1, error: { code: 'another-key' } });
   });
 
   it.each([

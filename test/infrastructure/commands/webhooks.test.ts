@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 import { openReceiver, signersOf } from '../../support/webhook-receiver.ts';
@@ -51,6 +53,24 @@ describe('npm run webhooks', () => {
 
     expect((await webhooks('remove', id)).status).toBe(0);
     expect(await webhooks('list')).toMatchObject({ webhooks: [] });
+  });
+
+  it('adds webhooks that the doctor finds, and whether an instance can sign for them', async () => {
+    const found = async (others = {}) => {
+      const { stdout } = await runHere(['doctor', '--json'], { ...env, ...others });
+      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(stdout);
+      return findings.filter(({ id }) => id === 'database.webhooks');
+    };
+    expect(await found()).toEqual([]);
+    const { id } = await webhooks('add', 'http://127.0.0.1/');
+    expect(await found()).toMatchObject([{ severity: 'ok' }]);
+    const other = { DATA_DIR: join(env.DATA_DIR ?? '', 'other') };
+    env.HOOK_PRIVATE_KEY =
+      parseEnv((await runHere(['keys', 'hook', '--private'], other)).stdout).HOOK_PRIVATE_KEY ?? '';
+    await webhooks('add', 'http://127.0.0.1/');
+    const seen = expect.stringMatching(`cannot sign for 1 of 2 webhooks: .*: ${id}\\.$`);
+    expect(await found()).toMatchObject([{ severity: 'warning', seen }]);
+    expect(await found({ HOOK_PRIVATE_KEY: 'none' })).toEqual([]);
   });
 
   it('says why a test failed', async () => {

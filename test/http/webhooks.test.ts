@@ -77,3 +77,12 @@ it('an instance with another key leaves the events of both to the one that can s
   ]);
   expect(warned()).toHaveLength(1);
 });
+
+it('an event at any instance is kept for a webhook from its commit on, also where there was none at the last event', async () => {
+  const [here, there] = [await startWith(aKey()), await startWith(aKey())];
+  const { cookie } = await signUp(there);
+  const { webhooks } = here.ports;
+  await webhooks.add(aWebhook());
+  await there.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+  expect(await webhooks.waiting()).toMatchObject({ count: 1 });
+});

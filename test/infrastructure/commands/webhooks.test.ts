@@ -23,7 +23,8 @@ describe('npm run webhooks', () => {
 
   it('adds, lists, tests, rotates and removes a webhook', async () => {
     const { url, received } = await openReceiver();
-    const { id, secret, publicKey } = await webhooks(
+    const before = Date.now();
+    const { id, secret, publicKey, createdAt, activeAt } = await webhooks(
       'add',
       url,
       '--types',
@@ -34,6 +35,8 @@ describe('npm run webhooks', () => {
       publicKey: expect.stringMatching(/^whpk_[\w+/]{43}=$/),
       secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/),
     });
+    const times = [before, Date.parse(createdAt), Date.parse(activeAt), Date.now()];
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
     const { webhooks: listed } = await webhooks('list');
     expect(listed).toMatchObject([{ id, url, publicKey, types: ['session.ended', 'user.deleted'], hasSecret: true }]);
     expect(JSON.stringify(listed)).not.toContain('whsec_');

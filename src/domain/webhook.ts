@@ -67,7 +67,7 @@ export type Webhook = {
   readonly types: readonly WebhookType[] | null;
   /** Raised by each rotation. The keys are derived from it. */
   readonly keyNumber: number;
-  /** `whpk_…`, of the current key. An instance whose key is another one does not send. */
+  /** `whpk_…`, of the current key. An instance whose key is another one leaves it to others. */
   readonly publicKey: string;
   /** Whether requests are signed with a shared secret as well. */
   readonly hasSecret: boolean;

@@ -64,7 +64,7 @@ type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> => {
   if (hookPrivateKey !== null) return hookPrivateKey;
   keepKeysPrivate(dataDir);
-  const key = hookKeyOf(await readOrCreate(dataDir, HOOK_KEY_FILE, newHookKey));
+  const key = hookKeyOf(await readOrCreate(dataDir, HOOK_KEY_FILE, () => hookKeyText(newHookKey())));
   if (key === null) throw unusable(`${HOOK_KEY_FILE} is not an Ed25519 private key. Remove it to create a new one`);
   return key;
 };
@@ -131,10 +131,9 @@ export const newPair = (): KeyPair => {
   return { privateKey, publicKeys: [publicKey] };
 };
 
-const newHookKey = (): string => {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  return `${privatePem(privateKey)}${publicHookKey(privateKey)}\n`;
-};
+export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
+
+const hookKeyText = (key: KeyObject): string => `${privatePem(key)}${publicHookKey(key)}\n`;
 
 /** 256 random bits in base64url. */
 export const newFactorKey = (): string => randomBytes(KEY_BYTES).toString('base64url');

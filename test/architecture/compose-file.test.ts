@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
@@ -25,6 +26,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   PASSWORD_OF_REDIS: OF_REDIS,
   JWT_ISSUER: 'https://auth.example.com',
   FACTOR_KEYS: 'A'.repeat(43),
+  HOOK_PRIVATE_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
 };
 
 const text = readText('compose.yaml');
@@ -53,6 +55,7 @@ describe('compose.yaml', () => {
       expect(warnings).toEqual([expect.stringMatching(/^MAIL_URL is unset/)]);
       expect(environment.PGPASSWORD).toBe(PASSWORD);
       expect(environmentOf(container)).toHaveProperty('JWT_ISSUER');
+      expect(config.hookPrivateKey).not.toBeNull();
       expect(config.redisUrls.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
     },
   );
@@ -111,12 +114,13 @@ describe('kubernetes.yaml', () => {
   });
 
   it('starts without a problem or a warning, with its secrets', () => {
-    const ofFiles: Readonly<Record<string, string>> = NO_WARNINGS;
+    const ofFiles: Readonly<Record<string, string>> = { ...SECRETS, ...NO_WARNINGS };
     const given = settings.map(({ name, value }) => {
       const secret = name.replace(/_FILE$/, '');
       return secret === name ? [name, value] : [secret, ofFiles[secret] ?? expect.unreachable(name)];
     });
     const config = parseConfig({ NODE_ENV: 'production', ...Object.fromEntries(given) });
+    expect(config.hookPrivateKey).not.toBeNull();
     expect([...config.warnings, ...config.databaseWarnings]).toEqual([]);
     expect(config).toMatchObject({ issuer: expect.any(String), audience: expect.any(String) });
     const ports = container.ports.map(({ containerPort }: { readonly containerPort: number }) => containerPort);

@@ -270,6 +270,24 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
     expect(runs()).toBe(2);
   });
 
+  it('store an event that has waited for its user, and add a webhook meanwhile: it is kept for that one', async () => {
+    const { stores, user, transactions, interleave } = await setUp();
+    const [isWaiting, isAdded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const adding = isWaiting.promise.then(() => stores.webhooks.add(aWebhook())).then(isAdded.resolve);
+    await interleave(
+      (stop) =>
+        transactions.run(async ({ users }) => {
+          await users.lock(user.id);
+          await stop();
+          isWaiting.resolve();
+          await isAdded.promise;
+        }),
+      () => transactions.run(({ events }) => events.add([anEvent({ userId: user.id })])),
+    );
+    await adding;
+    expect(await stores.webhooks.waiting()).toMatchObject({ count: 1 });
+  });
+
   it('store an event, and remove its webhook: the next purge removes what is left of it', async () => {
     const { stores, user, transactions, interleave } = await setUp();
     const [kept, removed] = [aWebhook(), aWebhook()];

@@ -1,29 +1,41 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { publicHookKey, webhookKey } from '../../src/adapters/hooks/signing.ts';
 import { aWebhook } from '../support/builders.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 import { openReceiver, signersOf } from '../support/webhook-receiver.ts';
 
 const USERS = 20;
 const { start } = servicesOverOneDatabase();
 
-it('two instances deliver each event once, and those of a user in order', async () => {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  const env = { HOOK_PRIVATE_KEY: pem, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
-  const instances = [await start(env), await start(env)] as const;
-  const { url, received } = await openReceiver();
-  const webhook = aWebhook({ url });
-  const publicKey = publicHookKey(webhookKey(privateKey, webhook, 1).privateKey);
-  await instances[0].ports.webhooks.add({ ...webhook, publicKey });
+const aKey = () => generateKeyPairSync('ed25519').privateKey;
+const startWith = (key: KeyObject): Promise<TestService> => {
+  const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return start({ HOOK_PRIVATE_KEY: pem, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', METRICS: '127.0.0.1:9464' });
+};
 
+/** Adds a webhook, with the key of one of the instances, and lets all of them deliver until the end of the test. */
+const tell = async (url: string, key: KeyObject, instances: readonly [TestService, TestService]) => {
+  const webhook = aWebhook({ url });
+  const publicKey = publicHookKey(webhookKey(key, webhook, 1).privateKey);
+  const { webhooks } = instances[0].ports;
+  await webhooks.add({ ...webhook, publicKey });
   const stop = new AbortController();
-  const delivering = instances.map(({ webhooks }) => webhooks.deliver(stop.signal));
+  const delivering = instances.map((instance) => instance.webhooks.deliver(stop.signal));
   onTestFinished(async () => {
     stop.abort();
     await Promise.all(delivering);
+    await webhooks.remove(webhook.id);
   });
+  return { id: webhook.id, publicKey };
+};
+
+it('two instances deliver each event once, and those of a user in order', async () => {
+  const key = aKey();
+  const instances = [await startWith(key), await startWith(key)] as const;
+  const { url, received } = await openReceiver();
+  const { publicKey } = await tell(url, key, instances);
   const people = await Promise.all(
     Array.from({ length: USERS }, async (_none, index) => {
       const [here, there] = index % 2 === 0 ? instances : instances.toReversed();
@@ -45,4 +57,32 @@ it('two instances deliver each event once, and those of a user in order', async 
     ]);
   }
   expect(received.flatMap((each) => signersOf(each, [publicKey]))).toHaveLength(2 * USERS);
+});
+
+it('an instance with another key leaves the events of both to the one that can sign, and says so once', async () => {
+  const key = aKey();
+  const instances = [await startWith(key), await startWith(aKey())] as const;
+  const { url, received } = await openReceiver();
+  const { id } = await tell(url, key, instances);
+  const [able, other] = instances;
+  const warned = () => other.logs.filter(({ msg }) => msg.startsWith('this instance cannot sign for a webhook'));
+  await expect.poll(warned).toMatchObject([{ level: 'warn', webhook: { id } }]);
+  for (let count = 0; count < USERS; count += 1) await signUp(count % 2 === 0 ? able : other);
+
+  await expect.poll(() => able.ports.webhooks.waiting(), { timeout: 60_000 }).toEqual({ count: 0, since: null });
+  expect(received.map(({ json }) => json.type)).toEqual(Array.from({ length: USERS }, () => 'user.registered'));
+  expect(await Promise.all(instances.map(({ metrics }) => metrics?.text()))).toEqual([
+    expect.stringContaining(`tandem_webhook_attempts_total{outcome="delivered"} ${USERS}`),
+    expect.not.stringMatching(/tandem_webhook_attempts_total\{.*\} [1-9]/),
+  ]);
+  expect(warned()).toHaveLength(1);
+});
+
+it('an event at any instance is kept for a webhook from its commit on, also where there was none at the last event', async () => {
+  const [here, there] = [await startWith(aKey()), await startWith(aKey())];
+  const { cookie } = await signUp(there);
+  const { webhooks } = here.ports;
+  await webhooks.add(aWebhook());
+  await there.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+  expect(await webhooks.waiting()).toMatchObject({ count: 1 });
 });

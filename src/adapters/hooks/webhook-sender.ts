@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
 import { request as overTls } from 'node:https';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
-import type { SendWebhook } from '../../application/ports/hooks.ts';
+import type { SenderFor, SendWebhook } from '../../application/ports/hooks.ts';
 import { withTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { traceHeaders } from '../tracing/spans.ts';
@@ -29,24 +29,25 @@ type SenderDeps = {
 
 /** Sends over a connection of its own, to an address that was checked. Follows no redirect, and reads no body. */
 export const webhookSender =
-  ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SendWebhook =>
-  async (webhook, { id, at, ...message }) => {
+  ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
+  async (webhook) => {
     const key = await hookKey();
     const keys = key === null ? [] : webhookKeys(key, webhook, clock.now());
-    if (keys[0] === undefined || publicHookKey(keys[0].privateKey) !== webhook.publicKey)
-      throw new LoggableError('this instance has another HOOK_PRIVATE_KEY than the command that added the webhook');
-    const body = JSON.stringify({ timestamp: new Date(at).toISOString(), ...message });
-    const headers = signedHeaders(id, clock.now(), body, keys);
-    const ending = new AbortController();
-    const signal = AbortSignal.any([stop, ending.signal]);
-    const late = () => new LoggableError('the receiver has not answered in time');
-    const send = async () => {
-      const url = new URL(webhook.url);
-      const addresses = await allowedAddresses(url, allowedNetworks, resolve);
-      signal.throwIfAborted();
-      return answerTo(url, { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal }, body);
+    if (keys[0] === undefined || publicHookKey(keys[0].privateKey) !== webhook.publicKey) return null;
+    return ({ id, at, ...message }) => {
+      const body = JSON.stringify({ timestamp: new Date(at).toISOString(), ...message });
+      const headers = signedHeaders(id, clock.now(), body, keys);
+      const ending = new AbortController();
+      const signal = AbortSignal.any([stop, ending.signal]);
+      const late = () => new LoggableError('the receiver has not answered in time');
+      const send = async () => {
+        const url = new URL(webhook.url);
+        const addresses = await allowedAddresses(url, allowedNetworks, resolve);
+        signal.throwIfAborted();
+        return answerTo(url, { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal }, body);
+      };
+      return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
     };
-    return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
   };
 
 const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answer> =>

@@ -161,9 +161,10 @@ export const eventRepositoryOver = (
 
   return {
     async add(events, isListed = true) {
-      const [webhooks, stored] = await inOrder(
-        () => webhooksFor(records, events),
+      // The webhooks after the lock on the user: some may have been added while it was waited for.
+      const [stored, webhooks] = await inOrder(
         () => addAll(events),
+        () => webhooksFor(records, events),
       );
       for (const ended of isListed ? endedBy(events) : []) await records.insert('endedSessions', ended);
       await addDeliveries(records, stored, webhooks);

@@ -88,9 +88,11 @@ export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, pa
  * @throws Error without an answer, or when the address may not be asked
  */
 export type SendWebhook = (
-  webhook: Webhook,
   message: WebhookMessage,
 ) => Promise<{ readonly status: number; readonly retryAfter: number }>;
+
+/** What sends to a webhook; `null` if this instance cannot sign for it, since its key is another one. */
+export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
 export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password'] as const;

@@ -1,6 +1,6 @@
 import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDelay } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
-import type { SendWebhook } from '../ports/hooks.ts';
+import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { Report } from '../use-case.ts';
 
@@ -14,19 +14,21 @@ const CHECK_INTERVAL = 60_000;
 type DeliverDeps = Pick<Stores, 'webhooks'> & {
   readonly transactions: Transactions;
   readonly clock: Clock;
-  readonly send: SendWebhook;
+  readonly senderFor: SenderFor;
   readonly random: () => number;
   readonly report?: Report;
 };
 
-/** Sends what webhooks are to be told, at least once each, and in order for each user. */
+/**
+ * Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can.
+ */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { webhooks, clock } = deps;
   const running = new Map<string, number>();
   let [isNeeded, checkAt] = [false, 0];
   /** Webhooks that had too many deliveries at the last check, and have taken none since. */
   let stuck = new Set<string>();
-  const disableFull = async (enabled: readonly Webhook[]): Promise<void> => {
+  const disableFull = async (enabled: readonly Webhook[], own: ReadonlyMap<string, SendWebhook>): Promise<void> => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
@@ -34,17 +36,18 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       // A receiver that is back gets the time to make them fewer.
       if (before.has(id) || (await webhooks.hasAtLeast(id, 2 * MOST_DELIVERIES)))
         await disable(deps, { webhookId: id });
-      else stuck.add(id);
+      else if (own.has(id)) stuck.add(id);
     }
   };
-  const run = async (webhook: Webhook, delivery: Delivery): Promise<void> => {
-    const count = (by: 1 | -1) => running.set(webhook.id, (running.get(webhook.id) ?? 0) + by);
+  const run = async (send: SendWebhook, delivery: Delivery): Promise<void> => {
+    const { webhookId } = delivery;
+    const count = (by: 1 | -1) => running.set(webhookId, (running.get(webhookId) ?? 0) + by);
     count(1);
-    if (await attempt(deps, webhook, delivery)) stuck.delete(webhook.id);
+    if (await attempt(deps, send, delivery)) stuck.delete(webhookId);
     count(-1);
   };
   return {
-    /** Whether there was a webhook at the last look. */
+    /** Whether there was a webhook to send to at the last look. */
     isNeeded: (): boolean => isNeeded,
     /**
      * Begins to send the deliveries that are due.
@@ -53,18 +56,23 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
      */
     async begin(): Promise<readonly Promise<void>[]> {
       const enabled = (await webhooks.list()).filter(({ disabledAt }) => disabledAt === null);
-      isNeeded = enabled.length > 0;
+      const own = new Map<string, SendWebhook>();
+      for (const webhook of enabled) {
+        const send = await deps.senderFor(webhook);
+        if (send !== null) own.set(webhook.id, send);
+      }
+      isNeeded = own.size > 0;
       const now = clock.now();
       if (now >= checkAt) {
         checkAt = now + CHECK_INTERVAL;
-        await disableFull(enabled);
+        await disableFull(enabled, own);
       }
       const begun: Promise<void>[] = [];
-      for (const webhook of enabled) {
-        const limit = AT_ONCE - (running.get(webhook.id) ?? 0);
+      for (const [webhookId, send] of own) {
+        const limit = AT_ONCE - (running.get(webhookId) ?? 0);
         if (limit === 0) continue;
-        const claimed = await webhooks.claim({ webhookId: webhook.id, now, until: now + LEASE, limit });
-        begun.push(...claimed.map((delivery) => run(webhook, delivery)));
+        const claimed = await webhooks.claim({ webhookId, now, until: now + LEASE, limit });
+        begun.push(...claimed.map((delivery) => run(send, delivery)));
       }
       return begun;
     },
@@ -77,8 +85,8 @@ const disable = async ({ webhooks, clock, report }: DeliverDeps, of: Pick<Delive
 };
 
 /** @returns whether it was delivered. */
-const attempt = async (deps: DeliverDeps, webhook: Webhook, delivery: Delivery): Promise<boolean> => {
-  const [answer, error] = await deps.send(webhook, messageOf(delivery)).then(
+const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
+  const [answer, error] = await send(messageOf(delivery)).then(
     (given) => [given, undefined] as const,
     (reason: unknown) => [null, reason] as const,
   );

@@ -7,7 +7,15 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
-import { existingHookKey, loadOrCreateHookKey, newPageServer, newPair, privatePem, publicPem } from '../keys.ts';
+import {
+  existingHookKey,
+  loadOrCreateHookKey,
+  newHookKey,
+  newPageServer,
+  newPair,
+  privatePem,
+  publicPem,
+} from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, printed, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
@@ -68,6 +76,15 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };
 
+/** The key of the hooks, as a file for HOOK_PRIVATE_KEY_FILE and as a line of an environment file. */
+const hookPages = (key: KeyPair['privateKey']): Page[] => {
+  const text = privatePem(key);
+  return [
+    { name: 'hook-private.pem', text },
+    { name: 'hook.env', text: `${envLine('HOOK_PRIVATE_KEY', text)}\n` },
+  ];
+};
+
 /** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
@@ -118,8 +135,14 @@ export const keys: Command = {
       adminPages,
     ),
     hook: action({
-      does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment',
-      run: async ({ env }) => ({ text: `${publicHookKey(await loadOrCreateHookKey(parseConfig(env)))}\n` }),
+      options: { out: 'DIR', private: true },
+      does: 'shows the public key with which requests to HOOK_BEFORE_REGISTER are checked; makes the key in DATA_DIR\n    unless it is there or in the environment; with --private, shows the private key instead, or one that it makes and does\n    not keep, as HOOK_PRIVATE_KEY of all instances',
+      run: async ({ options: { out, private: isPrivate }, env }) => {
+        if (!isPrivate && out !== undefined) throw invalidArguments('--out needs --private.');
+        const config = parseConfig(env);
+        if (isPrivate) return written(out, hookPages((await existingHookKey(config)) ?? newHookKey()));
+        return { text: `${publicHookKey(await loadOrCreateHookKey(config))}\n` };
+      },
     }),
     check: action({
       does: 'checks the key pairs in the environment; prints no private key',

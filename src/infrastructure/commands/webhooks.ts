@@ -25,18 +25,22 @@ const withWebhook = (env: Env, given: string | undefined, work: (found: Webhook,
     return work(found, opened);
   });
 
+type Once = { readonly secret?: string; readonly activeAt?: number };
+
 /** Nothing of a secret but what is shown once. */
-const shown = ({ id, url, types, publicKey, hasSecret, createdAt, disabledAt }: Webhook, secret?: string): Answer => {
+const shown = (webhook: Webhook, { secret, activeAt }: Once = {}): Answer => {
+  const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
   const lines = [
     [id, url],
     ['  types', types?.join(', ') ?? 'all'],
     ['  public key', publicKey],
     ...(secret === undefined ? [] : [['  secret', secret]]),
+    ...(activeAt === undefined ? [] : [['  events after', new Date(activeAt).toISOString()]]),
     ...(disabledAt === null ? [] : [['  disabled', new Date(disabledAt).toISOString()]]),
   ];
   return {
     text: lines.map((line) => `${line.join('  ')}\n`).join(''),
-    json: { id, url, types, publicKey, hasSecret, secret, createdAt, disabledAt },
+    json: { id, url, types, publicKey, hasSecret, secret, createdAt, disabledAt, activeAt },
   };
 };
 
@@ -78,13 +82,16 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
     await webhooks.add(webhook);
-    return shown(webhook, secret);
+    // Whatever happens later is stored by a transaction that sees the webhook.
+    return shown(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 
 const test = async (webhook: Webhook, { accounts: { clock, ids }, config }: Opened): Promise<Answer> => {
-  const send = openSender(config, clock, new AbortController().signal);
+  const send = await openSender(config, clock, new AbortController().signal)(webhook);
+  if (send === null)
+    throw new CommandError('another-key', 'The key of the webhook was made with another HOOK_PRIVATE_KEY.', 1);
   const message = { type: TEST_TYPE, at: clock.now(), sequence: 0, data: { webhookId: webhook.id } } as const;
-  const { status } = await send(webhook, { id: `msg_${ids.next()}`, ...message });
+  const { status } = await send({ id: `msg_${ids.next()}`, ...message });
   if (status < 200 || status > 299) throw new CommandError('refused', `The receiver has answered with ${status}.`, 1);
   return { text: `The receiver has answered with ${status}.\n`, json: { status } };
 };
@@ -94,7 +101,7 @@ const rotate = async (webhook: Webhook, { accounts: { webhooks, clock }, config 
   const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), webhook, keyNumber);
   const changed = { keyNumber, publicKey, rotatedAt: clock.now() };
   await webhooks.change(webhook.id, changed);
-  return shown({ ...webhook, ...changed }, secret);
+  return shown({ ...webhook, ...changed }, secret === undefined ? {} : { secret });
 };
 
 const replay = async ({ id }: Webhook, { accounts: { webhooks, transactions, clock } }: Opened): Promise<Answer> => {
@@ -123,7 +130,7 @@ export const webhooks: Command = {
     add: action({
       args: ['URL'],
       options: { json: true, types: 'TYPE,TYPE', 'with-secret': true },
-      does: 'tells a URL of events from now on, of all types or of some; shows the public key of its signatures (v1a), and\n    with --with-secret, this once, a shared secret for signatures of v1 as well',
+      does: 'tells a URL of events from now on, of all types or of some; shows after which time, the public key of its signatures (v1a), and\n    with --with-secret, this once, a shared secret for signatures of v1 as well',
       run: ({ args: [url = ''], options, env }) => add(url, options, env),
     }),
     test: action({
@@ -151,7 +158,7 @@ export const webhooks: Command = {
         }),
     }),
   },
-  notes: `The command works beside the service, which learns of changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
+  notes: `The command works beside the service, which stores events for a new webhook at once, and learns of other changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
 
 --json     one object on standard output, or { "error": { "code", "message" } }
 

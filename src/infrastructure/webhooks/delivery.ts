@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
-import type { SendWebhook } from '../../application/ports/hooks.ts';
+import type { SenderFor } from '../../application/ports/hooks.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
@@ -13,13 +13,13 @@ import { existingHookKey } from '../keys.ts';
 
 type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
 
-/** Imported when it sends: a start does not need TLS for it. */
-export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal): SendWebhook => {
+/** Imported when there is a webhook: a start does not need TLS for it. */
+export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal): SenderFor => {
   const { webhookAllowedNetworks: allowedNetworks } = config;
   const hookKey = () => existingHookKey(config);
-  return async (...given) => {
+  return async (webhook) => {
     const { webhookSender } = await import('../../adapters/hooks/webhook-sender.ts');
-    return webhookSender({ hookKey, allowedNetworks, clock, stop })(...given);
+    return webhookSender({ hookKey, allowedNetworks, clock, stop })(webhook);
   };
 };
 
@@ -40,8 +40,9 @@ export const webhookDelivery = (
 ) => {
   const stop = new AbortController();
   const wakeUp = createWakeUpSignal();
-  const send = openSender(config, clock, stop.signal);
-  const { begin, isNeeded } = deliverWebhooks({ webhooks, transactions, clock, send, random: Math.random, report });
+  const senderFor = warningOfOthers(openSender(config, clock, stop.signal), logger);
+  const deps = { webhooks, transactions, clock, senderFor, random: Math.random, report };
+  const { begin, isNeeded } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => webhooks.waiting(), clock);
   const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
   const onIdle = isWatched ? update : undefined;
@@ -54,6 +55,21 @@ export const webhookDelivery = (
     waiting,
   };
 };
+
+/** Warns once of each webhook that this instance cannot sign for, and again after a rotation. */
+const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
+  const known = new Set<string>();
+  return async (webhook) => {
+    const send = await senderFor(webhook);
+    const { id, publicKey } = webhook;
+    if (send === null && !known.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
+    if (send === null) known.add(publicKey);
+    return send;
+  };
+};
+
+const CANNOT_SIGN =
+  'this instance cannot sign for a webhook, since its HOOK_PRIVATE_KEY is not that of the command that added it: its events wait for an instance with that key';
 
 /** Logs the outcome of each attempt, without URLs and bodies. Of an outage of a receiver, only the first failure is a warning. */
 export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {

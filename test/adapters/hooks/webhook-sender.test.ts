@@ -33,7 +33,11 @@ const sending = ({ timeout, ...given }: Given = {}) => {
   const stop = new AbortController().signal;
   return webhookSender({ hookKey: async () => KEY, allowedNetworks: LOOPBACK, clock, stop, ...given }, timeout);
 };
-const send = (webhook: Partial<Webhook>, given?: Given) => sending(given)(keyed(webhook), MESSAGE);
+const sendTo = async (webhook: Webhook, given?: Given) => {
+  const sender = await sending(given)(webhook);
+  return sender === null ? expect.unreachable() : sender(MESSAGE);
+};
+const send = (webhook: Partial<Webhook>, given?: Given) => sendTo(keyed(webhook), given);
 const failure = async (...given: Parameters<typeof send>) =>
   String(
     await send(...given).then(
@@ -48,7 +52,7 @@ describe('a request', () => {
   it('is signed with v1a, and says in ids what happened', async () => {
     const { url, received } = await openReceiver();
     const webhook = keyed({ url });
-    expect(await sending()(webhook, MESSAGE)).toEqual({ status: 204, retryAfter: 0 });
+    expect(await sendTo(webhook)).toEqual({ status: 204, retryAfter: 0 });
     const first = firstOf(received);
     const timestamp = '1970-01-01T00:00:00.000Z';
     expect(first.json).toEqual({ type: 'user.disabled', timestamp, sequence: 7, data: { userId: 'ü' } });
@@ -63,7 +67,7 @@ describe('a request', () => {
   it('is signed with a shared secret, too, on request, which `standardwebhooks` verifies', async () => {
     const { url, received } = await openReceiver();
     const webhook = keyed({ url, hasSecret: true });
-    await sending()(webhook, MESSAGE);
+    await sendTo(webhook);
     const { headers, body, json } = firstOf(received);
     const { secret = Buffer.alloc(0) } = webhookKey(KEY, webhook, 1);
     const verifier = new Verifier(`whsec_${secret.toString('base64')}`);
@@ -78,7 +82,7 @@ describe('a request', () => {
   ])('is signed with %s', async (_what, ago, numbers) => {
     const { url, received } = await openReceiver();
     const webhook = keyed({ url, keyNumber: 2, rotatedAt: Date.now() - ago });
-    await sending()(webhook, MESSAGE);
+    await sendTo(webhook);
     const keys = [3, 2, 1].map((number) => publicKeyOf(webhook, number));
     expect(signersOf(firstOf(received), keys)).toEqual(numbers.map((number) => publicKeyOf(webhook, number)));
   });
@@ -105,11 +109,8 @@ describe('a request', () => {
   });
 
   it('is not sent by an instance that has another key, or none', async () => {
-    const { url, received } = await openReceiver();
-    const why = 'this instance has another HOOK_PRIVATE_KEY than the command that added the webhook';
-    expect(await failure({ url, publicKey: 'whpk_another' })).toBe(why);
-    expect(await failure({ url }, { hookKey: async () => null })).toBe(why);
-    expect(received).toEqual([]);
+    expect(await sending()(keyed({ publicKey: 'whpk_another' }))).toBeNull();
+    expect(await sending({ hookKey: async () => null })(keyed({}))).toBeNull();
   });
 });
 

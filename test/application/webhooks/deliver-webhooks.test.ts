@@ -10,8 +10,9 @@ import { anEvent, aUser, aWebhook } from '../../support/builders.ts';
 import { reportsOf } from '../../support/reports.ts';
 
 const HOUR = 60 * MINUTE;
+type Receive = (webhook: Webhook, message: WebhookMessage) => ReturnType<SendWebhook>;
 const answers =
-  (status: number, retryAfter = 0): SendWebhook =>
+  (status: number, retryAfter = 0): Receive =>
   async () => ({ status, retryAfter });
 
 /** The application with webhooks, whose receivers answer as the last one that was set. */
@@ -20,10 +21,10 @@ const telling = async (...webhooks: Webhook[]) => {
   for (const each of webhooks) await app.webhooks.add(each);
   const taken: (WebhookMessage & { readonly by: string })[] = [];
   const outcomes: string[] = [];
-  let receive: SendWebhook = answers(204);
+  let receive: Receive = answers(204);
   const deps = {
     ...app,
-    send: async (webhook, message) => {
+    senderFor: async (webhook) => async (message) => {
       const answer = await receive(webhook, message);
       if (answer.status === 204) taken.push({ by: webhook.id, ...message });
       return answer;
@@ -46,7 +47,7 @@ const telling = async (...webhooks: Webhook[]) => {
   await app.users.add(user);
   return {
     ...{ app, deps, user, taken, outcomes, begin, deliver },
-    receive: (by: SendWebhook) => {
+    receive: (by: Receive) => {
       receive = by;
     },
     /** Events of the user. */
@@ -132,6 +133,17 @@ describe('what webhooks are told', () => {
     expect(new Set(taken.map(({ by, data }) => `${by} ${data.userId}`))).toEqual(
       new Set(users.map(({ id }) => `${quick.id} ${id}`)),
     );
+  });
+
+  it('is left to an instance that can sign, at the first attempt', async () => {
+    const { app, deps, deliver, happen, taken, outcomes } = await telling(aWebhook());
+    const other = deliverWebhooks({ ...deps, senderFor: async () => null });
+    await happen('disabled', 'enabled');
+    expect(await other.begin()).toEqual([]);
+    expect(other.isNeeded()).toBe(false);
+    expect(await deliver()).toBe(2);
+    expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    expect([outcomes, await app.webhooks.waiting()]).toEqual([['delivered', 'delivered'], { count: 0, since: null }]);
   });
 
   it('is sent again when an instance dies during an attempt', async () => {
@@ -241,6 +253,21 @@ describe('a receiver', () => {
       return enabled();
     };
     for (let minute = 0; minute < 5; minute += 1) expect(await pass()).toBe(1);
+    deliveries += 1;
+    expect(await pass()).toBe(0);
+  });
+
+  it('for which too much waits is left to the instances that can sign, unless it is twice as much', async () => {
+    const { app, deps, enabled } = await telling(aWebhook());
+    let deliveries = 199_999;
+    const webhooks = { ...app.webhooks, hasAtLeast: async (_id: string, count: number) => deliveries >= count };
+    const other = deliverWebhooks({ ...deps, webhooks, senderFor: async () => null });
+    const pass = async () => {
+      await other.begin();
+      app.clock.advance(MINUTE);
+      return enabled();
+    };
+    for (let minute = 0; minute < 3; minute += 1) expect(await pass()).toBe(1);
     deliveries += 1;
     expect(await pass()).toBe(0);
   });

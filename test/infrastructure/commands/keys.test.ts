@@ -319,6 +319,22 @@ describe('keys hook', () => {
     expect(await keys(['hook'], { HOOK_PRIVATE_KEY: pem })).toMatchObject({ stdout });
     expect((await keys(['check'], env)).stdout).toContain(stdout);
   });
+
+  it('shows the private key on request, as HOOK_PRIVATE_KEY takes it', async () => {
+    const env = { DATA_DIR: join(directory.path, 'shown') };
+    const made = parseEnv((await keys(['hook', '--private'], env)).stdout);
+    expect((await keys(['hook'], { ...env, ...made })).stdout).toContain('whpk_');
+    expect(existsSync(env.DATA_DIR)).toBe(false);
+    const shown = await keys(['hook'], env);
+    const { stdout } = await keys(['hook', '--private'], env);
+    const { HOOK_PRIVATE_KEY = '' } = parseEnv(stdout);
+    expect(await keys(['hook'], { HOOK_PRIVATE_KEY })).toEqual(shown);
+    const out = join(directory.path, 'hook');
+    const files = (await keys(['hook', '--private', '--out', out], env)).stdout;
+    expect(files).toBe(`${join(out, 'hook-private.pem')}\n${join(out, 'hook.env')}\n`);
+    expect(await keys(['hook'], { HOOK_PRIVATE_KEY_FILE: join(out, 'hook-private.pem') })).toEqual(shown);
+    expect((await keys(['hook', '--out', join(directory.path, 'none')], env)).status).toBe(2);
+  });
 });
 
 describe('keys', () => {

@@ -1,5 +1,9 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 import { openReceiver, signersOf } from '../../support/webhook-receiver.ts';
@@ -19,7 +23,8 @@ describe('npm run webhooks', () => {
 
   it('adds, lists, tests, rotates and removes a webhook', async () => {
     const { url, received } = await openReceiver();
-    const { id, secret, publicKey } = await webhooks(
+    const before = Date.now();
+    const { id, secret, publicKey, createdAt, activeAt } = await webhooks(
       'add',
       url,
       '--types',
@@ -30,6 +35,8 @@ describe('npm run webhooks', () => {
       publicKey: expect.stringMatching(/^whpk_[\w+/]{43}=$/),
       secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/),
     });
+    const times = [before, Date.parse(createdAt), Date.parse(activeAt), Date.now()];
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
     const { webhooks: listed } = await webhooks('list');
     expect(listed).toMatchObject([{ id, url, publicKey, types: ['session.ended', 'user.deleted'], hasSecret: true }]);
     expect(JSON.stringify(listed)).not.toContain('whsec_');
@@ -51,11 +58,31 @@ describe('npm run webhooks', () => {
     expect(await webhooks('list')).toMatchObject({ webhooks: [] });
   });
 
+  it('adds webhooks that the doctor finds, and whether an instance can sign for them', async () => {
+    const found = async (others = {}) => {
+      const { stdout } = await runHere(['doctor', '--json'], { ...env, ...others });
+      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(stdout);
+      return findings.filter(({ id }) => id === 'database.webhooks');
+    };
+    expect(await found()).toEqual([]);
+    const { id } = await webhooks('add', 'http://127.0.0.1/');
+    expect(await found()).toMatchObject([{ severity: 'ok' }]);
+    const other = { DATA_DIR: join(env.DATA_DIR ?? '', 'other') };
+    env.HOOK_PRIVATE_KEY =
+      parseEnv((await runHere(['keys', 'hook', '--private'], other)).stdout).HOOK_PRIVATE_KEY ?? '';
+    await webhooks('add', 'http://127.0.0.1/');
+    const seen = expect.stringMatching(`cannot sign for 1 of 2 webhooks: .*: ${id}\\.$`);
+    expect(await found()).toMatchObject([{ severity: 'warning', seen }]);
+    expect(await found({ HOOK_PRIVATE_KEY: 'none' })).toEqual([]);
+  });
+
   it('says why a test failed', async () => {
     const { url } = await openReceiver((_request, response) => response.writeHead(500).end());
     const { id } = await webhooks('add', url);
     const error = { code: 'refused', message: 'The receiver has answered with 500.' };
     expect(await webhooks('test', id)).toEqual({ status: 1, error });
+    rmSync(join(env.DATA_DIR ?? '', 'keys', 'hooks.pem'));
+    expect(await webhooks('test', id)).toMatchObject({ status: 1, error: { code: 'another-key' } });
   });
 
   it.each([

@@ -1,12 +1,14 @@
 import { accessSync } from 'node:fs';
+import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
 import type { SchemaState } from '../../../adapters/mikro-orm/schema.ts';
 import type { Config } from '../../config.ts';
+import { openSender } from '../../webhooks/delivery.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** Examines the database over one connection, without changing it. */
-export const database = async ({ config }: SetUp): Promise<Findings> => {
+export const database = async ({ config, invalidNames }: SetUp): Promise<Findings> => {
   const { database: options, migrateOnStart } = config;
   if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
   const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
@@ -19,7 +21,10 @@ export const database = async ({ config }: SetUp): Promise<Findings> => {
         : 'Check that it runs, that this machine may reach it, its certificate, the role and the password.',
     );
   try {
-    return await findingsOf(opened, config);
+    const findings = await findingsOf(opened, config);
+    // Without a key, or over tables that cannot be read, another finding says so.
+    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY') ? [] : await webhooks(opened, config).catch(() => []);
+    return [...findings, ...ofWebhooks];
   } finally {
     await opened.close();
   }
@@ -93,6 +98,24 @@ const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate
     return note(id, seen, 'Nothing: the next start applies them. Back up before an update.');
   const why = migrateOnStart ? 'The role may not create tables here' : 'MIGRATE_ON_START is false';
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
+};
+
+/** Says nothing without webhooks. */
+const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
+  const id = 'database.webhooks';
+  const rows = await records.list('webhooks', { order: ['id'] });
+  const senderFor = openSender(config, systemClock, new AbortController().signal);
+  const senders = await Promise.all(rows.map(senderFor));
+  const others = rows.filter((_row, at) => senders[at] === null).map((row) => row.id);
+  if (rows.length === 0) return [];
+  if (others.length === 0) return [ok(id, `The key of the hooks is that of all webhooks (${rows.length}).`)];
+  return [
+    warning(
+      id,
+      `This instance cannot sign for ${others.length} of ${rows.length} webhooks: they were added with another HOOK_PRIVATE_KEY. Their events wait for an instance that has it: ${others.join(', ')}.`,
+      'Set the HOOK_PRIVATE_KEY with which they were added on all instances (`npx tandem keys hook --private` shows it where it is), or set yours on all of them and `npx tandem webhooks rotate` each.',
+    ),
+  ];
 };
 
 /** Access tokens are checked in whole seconds. */

@@ -58,6 +58,8 @@ const askAsOperator = async ({ database }: Config, begin: (of: string) => void):
   const page = { contains: null, after: null, newestFirst: true, limit: 20 };
   begin('newest users');
   await listUsers({ users })(page);
+  begin('two characters');
+  await listUsers({ users })({ ...page, contains: 'zq' });
   begin('number of users');
   await countUsers({ users })();
   begin('latest events of all');

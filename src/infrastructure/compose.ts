@@ -93,7 +93,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
     overrides: overrides.ports ?? {},
     storage: database.storage,
     clock: database.clock,
-    counts: limits.counts,
+    ...limits,
   });
   endedFeed = openEndedFeed(ports, config);
   const refusals = storeRefusedLogins(ports, logger);

@@ -22,9 +22,10 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
     const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
     cleanups.push(drop);
     const masters = cluster.shards.map(({ master }) => master.url.replace(/\/0$/, ''));
+    const keys = keyVariables(testKeys());
     for (const urls of [masters, masters.slice(0, 1)]) {
       const service = await runService({
-        ...keyVariables(testKeys()),
+        ...keys,
         DATABASE_URL: url,
         REDIS_URL: urls.join(','),
         TRUST_PROXY: '1',

@@ -14,10 +14,10 @@ describe.runIf(canStartServers())('two instances over a Redis with sentinels', (
   let redis: WatchedRedises;
   beforeAll(async () => {
     redis = await startRedisSentinels();
-    for (const name of ['one', 'other']) {
+    for (let instance = 0; instance < 2; instance += 1) {
       services.push(
         await runInMemory({
-          DATA_DIR: `${directory.path}/${name}`,
+          DATA_DIR: directory.path,
           REDIS_URL: redis.url,
           NODE_EXTRA_CA_CERTS: redis.certificate,
           TRUST_PROXY: '1',

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { hash } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { CHEAP_HASHES, canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
@@ -37,7 +39,7 @@ describe.runIf(canShare())('two instances over one Redis, one 90 min behind and 
 });
 
 describe.runIf(canShare())('two instances over one Redis', () => {
-  const { at, whileShared } = twoInstances({ ...LIMITED, ...CHEAP_HASHES });
+  const { at, whileShared, redisUrl } = twoInstances({ ...LIMITED, ...CHEAP_HASHES });
 
   /** Limits apply before validation: a body that costs nothing counts like any other. */
   const ask = async (instance: number, forwarded: string) =>
@@ -94,6 +96,22 @@ describe.runIf(canShare())('two instances over one Redis', () => {
     expect(compared).toBeGreaterThanOrEqual(FREE_GUESSES);
     // The wait doubles from one second: ten more guesses would take a quarter of an hour.
     expect(compared).toBeLessThan(FREE_GUESSES + 10);
+  });
+
+  it('keep in Redis no address, no account, and no hash of one that others can make', async () => {
+    const guess = { account: 'nobody', password: 'a guess' };
+    await whileShared((attempt) =>
+      at(attempt).http.post('/auth/login').set('X-Forwarded-For', '203.0.113.77').send(guess),
+    );
+    const redis = new Redis(redisUrl());
+    onTestFinished(() => redis.disconnect());
+    const keys = await redis.keys('*');
+    const texts = [...keys, ...(await redis.mget(keys))];
+    expect(keys.filter((key) => key.startsWith('tandem:throttle:'))).not.toEqual([]);
+    expect(keys.filter((key) => !/^tandem:(?:requests|throttle):[\w-]{43}$/.test(key))).toEqual([]);
+    for (const known of ['203.0.113.77', '203.0.113.0/24', '203.0.0.0/16', 'account nobody 0', 'nobody'])
+      for (const told of [known, hash('sha256', known, 'base64url').slice(0, 16)])
+        expect(texts.filter((text) => text?.includes(told))).toEqual([]);
   });
 
   it('count each route separately', async () => {

@@ -95,6 +95,19 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
     expect(ended).toEqual(expect.arrayContaining(opened.map(({ sessionId }) => sessionId)));
   });
 
+  it('unlocks an account after wrong passwords, which the instances have counted in Redis', async () => {
+    const person = aPerson();
+    await at(0).post('/auth/register').send(person).expect(201);
+    const guessed = async (times: number) => {
+      const guess = { account: person.email, password: 'a wrong guess' };
+      const guesses = Array.from({ length: times }, (_none, index) => at(index).post('/auth/login').send(guess));
+      return new Set((await Promise.all(guesses)).map(({ status }) => status));
+    };
+    expect(await guessed(60)).toEqual(new Set([401, 429]));
+    expect(await report('unlock', person.email)).toMatchObject({ status: 0, changed: true });
+    expect(await guessed(50)).toEqual(new Set([401]));
+  });
+
   it('deletes an account with its sessions, and shows hostile texts without control characters', async () => {
     const person = aPerson();
     const { cookie } = heldFrom(await at(0).post('/auth/register').send(person).expect(201));

@@ -63,6 +63,12 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
+/** For what only has to be recognized, such as addresses: nobody without the key can try all of them. The same at these instances. */
+export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
+  const key = keyFor(privateKey, 'names of counts');
+  return (text) => createHmac('sha256', key).update(text).digest('base64url');
+};
+
 /** Keys for different uses have nothing to do with each other. */
 const keyFor = (privateKey: KeyObject, use: string): Buffer => {
   const { d = '' } = privateKey.export({ format: 'jwk' });

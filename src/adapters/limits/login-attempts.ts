@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { keyedMutex } from '../../application/login/login.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
@@ -8,6 +8,7 @@ import {
   isOver,
   type LoginThrottle,
   succeeded,
+  type ThrottledClient,
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
@@ -21,19 +22,27 @@ const TRIES = 100;
 /** Milliseconds that a log-in waits if all of them were in vain. */
 const BUSY = 1_000;
 
+/** Of the hash of an address: 96 bits. */
+const NAME_LENGTH = 16;
+
 const NONE: Count = { text: '', now: 0 };
 
 /**
  * Keeps the state of domain/login-throttle.ts as a text, and replaces it only if it is the expected one. Most accounts have no failures, and nobody
  * else logs in to them meanwhile: then an attempt begins with one call, and ends with one.
+ * @param hashOf what is kept of accounts, into whose field users sometimes type their password, and of addresses.
  */
-export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock): LoginAttempts => {
+export const countAttempts = (
+  counts: Pick<Counts, 'replace'>,
+  clock: Clock,
+  hashOf = (text: string): string => hash('sha256', text, 'base64url'),
+): LoginAttempts => {
   const oneAtATime = keyedMutex();
   /** What the beginning of an attempt has left. */
   const begun = new WeakMap<Attempt, Count>();
   /** @returns the count after the change, if there was any; `null` if it could not be made. */
   const update = (key: string, change: Change, expected = NONE): Promise<Count | null> => {
-    const name = `tandem:throttle:${hashed(key)}`;
+    const name = `tandem:throttle:${hashOf(key)}`;
     return oneAtATime(name, async () => {
       let count = expected;
       for (let tries = 0; tries < TRIES; tries += 1) {
@@ -49,21 +58,25 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock): Lo
       return null;
     });
   };
+  const kept = ({ kind, names }: ThrottledClient): ThrottledClient => ({
+    kind,
+    names: names.map((name) => hashOf(name).slice(0, NAME_LENGTH)),
+  });
   const settle = async (attempt: Attempt, settled: typeof withdrawn): Promise<void> => {
-    const change: Change = (throttle) => throttle && settled(throttle, attempt.client);
+    const change: Change = (throttle) => throttle && settled(throttle, kept(attempt.client));
     await update(attempt.key, change, begun.get(attempt));
   };
 
   return {
     async begin(attempt) {
-      const { key, client } = attempt;
+      const client = kept(attempt.client);
       let wait = 0;
       const change: Change = (throttle, now) => {
         wait = waitFor(throttle, client, now);
         return wait === 0 ? counted(throttle, client, now) : null;
       };
       // The clock of the store matters only for those who have to wait.
-      const count = await update(key, change, { text: '', now: clock.now() });
+      const count = await update(attempt.key, change, { text: '', now: clock.now() });
       if (count === null) return BUSY;
       if (wait === 0) begun.set(attempt, count);
       return wait;
@@ -75,9 +88,6 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock): Lo
     },
   };
 };
-
-/** Of constant length. Hashed, because users sometimes type their password into the account field. */
-const hashed = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 const serialized = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);

@@ -10,11 +10,11 @@ type NewPasswordHash = {
 };
 
 export type UsersQuery = {
-  /** A part of the username or of the email, in any letter case; `null` for all users. */
+  /** A part of the username or of the email, in any letter case, or how one begins, if it has one or two characters; `null` for all users. */
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
-  /** By their ids: those of registrations begin with their time, those of imports with the time of the other system. */
+  /** By their ids: those of registrations begin with their time, those of imports with the time of the other system. Those found by a beginning are in its order. */
   readonly newestFirst: boolean;
   /** How many of the first are left out. Default: 0. */
   readonly skip?: number;
@@ -51,6 +51,7 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - changes and removes nothing when the user is unknown
  * - lists users in the order of their ids, either way, from one of them on
  * - lists those alone whose username or email has a text, in any letter case
+ * - lists those alone whose username or email begins with one or two characters, in the order of these names, from one of them on
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.

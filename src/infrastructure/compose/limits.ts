@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { keyedHash } from '../../adapters/crypto/secrets.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { areUp } from '../../adapters/http/routes/service/health.ts';
 import { memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
@@ -7,10 +8,13 @@ import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config.ts';
+import { loadOrCreateKeys } from '../keys.ts';
 import { isWorker, toPrimary } from '../workers.ts';
 
-type Limits = {
+export type Limits = {
   readonly counts: SharedCounts;
+  /** What counts of log-ins keep of accounts and addresses; without Redis there is no need of a key. */
+  readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
   /** `null` without Redis. */
@@ -52,8 +56,15 @@ export const openLimits = async (
   // The log says at the start whether Redis evicts.
   await check.ping().catch(() => undefined);
   const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS, onFallback);
+  const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));
+  const hashOf = keyedHash(refresh.privateKey);
   return {
-    counts,
+    counts: {
+      ...counts,
+      // The key names an address.
+      countRequest: (key, window) => counts.countRequest(`tandem:requests:${hashOf(key)}`, window),
+    },
+    hashOf,
     checks: [check],
     mode: () => (counts.isDegraded() || evicts() ? 'degraded' : 'shared'),
     isRedisUp: () => areUp([check]),

@@ -8,7 +8,6 @@ import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/cr
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import type { Counts } from '../../adapters/limits/counts.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import type { OwnTables, RowsOf } from '../../adapters/records/own-tables.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
@@ -27,6 +26,7 @@ import type { PasswordRuleDeps } from '../../domain/password.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import { openMailer } from '../mail/delivery.ts';
+import type { Limits } from './limits.ts';
 
 export type Ports = Storage &
   PasswordRuleDeps & {
@@ -99,12 +99,11 @@ type Opened = {
   readonly storage: Storage;
   /** That of the storage. */
   readonly clock: Clock;
-  readonly counts: Counts;
-};
+} & Pick<Limits, 'counts' | 'hashOf'>;
 
 /** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
-  const { storage, counts } = opened;
+  const { storage, counts, hashOf } = opened;
   const given = opened.overrides;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;
   const hasher = bcryptPasswordHasher({
@@ -121,7 +120,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
-    attempts: countAttempts(counts, clock),
+    attempts: countAttempts(counts, clock, hashOf),
     clock,
     ids: ulidGenerator(clock),
     proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof },

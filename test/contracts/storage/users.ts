@@ -33,12 +33,39 @@ const listing = ({ it }: Tests<GivenUsers>): void => {
     );
     await added(...Array.from({ length: 40 }, () => ({})));
     const found = async (contains: string, after: string | null = null) => list({ ...ALL, contains, after, limit: 2 });
-    for (const text of ['ADA', 'da', 'a']) expect(await found(text, odd.id)).toStrictEqual([beda, ada]);
-    for (const text of ['oDD_oNE', 'd_o', 'e%!@', "o'n", '%']) expect(await found(text)).toStrictEqual([odd]);
+    for (const text of ['ADA', 'ada']) expect(await found(text, odd.id)).toStrictEqual([beda, ada]);
+    for (const text of ['oDD_oNE', 'd_o', 'e%!@', "o'n"]) expect(await found(text)).toStrictEqual([odd]);
     expect(await found('ada', beda.id)).toStrictEqual([ada]);
     for (const text of ['adaada', 'a_a', 'a%a', '"ada"', 'ada\0', '\ud800', 'x'.repeat(10_000)])
       expect(await found(text)).toEqual([]);
     expect(await found('person.')).toHaveLength(2);
+  });
+
+  it('lists those alone whose username or email begins with one or two characters, in the order of these names, from one of them on', async ({
+    list,
+    added,
+  }) => {
+    const [both, short, byEmail, byTheFirst, other] = await added(
+      { username: 'Zq.b', email: 'zq.b@example.org' },
+      { username: 'zQ' },
+      { email: 'zq.c@example.org' },
+      { username: 'zq.x', email: 'zq.a@example.org' },
+      { username: 'zr' },
+      { username: 'a_zq', email: 'a.zq@example.org' },
+    );
+    const inOrder = [short, byTheFirst, both, byEmail];
+    for (const limit of [1, 2, 3, 100])
+      for (const text of ['zq', 'ZQ', 'z'] as const) {
+        const found = text === 'z' ? [...inOrder, other] : inOrder;
+        for (let at = 0; at <= found.length; at += 1) {
+          const query = { ...ALL, contains: text, after: found[at - 1]?.id ?? null, limit };
+          expect(await list(query)).toStrictEqual(found.slice(at, at + limit));
+        }
+      }
+    // The last one of the page before is gone, or has other names.
+    expect(await list({ ...ALL, contains: 'zq', after: aUser().id })).toStrictEqual(inOrder);
+    expect(await list({ ...ALL, contains: 'zq', after: other.id, newestFirst: false })).toStrictEqual(inOrder);
+    for (const text of ['%', '_', 'q', 'z\0', '\ud800']) expect(await list({ ...ALL, contains: text })).toEqual([]);
   });
 };
 

@@ -107,6 +107,9 @@ describe('a program of an operator', () => {
     expect((await ids(`limit=1&cursor=${first.next}`)).ids).toEqual([newest[2]]);
     const name = people[1]?.user.username.toUpperCase();
     expect((await ids(`contains=${name}`)).ids).toEqual([newest[1]]);
+    const short = await ids('contains=P&limit=100');
+    expect(short.ids).toEqual(expect.arrayContaining(newest));
+    expect((await ids(`contains=P&limit=1&cursor=${short.ids[0]}`)).ids).toEqual([short.ids[1]]);
     const { count } = (await asked(service, 'get', '/users/count')).body.data;
     const oldest = await ids('newest=false&limit=100');
     expect(oldest.ids).toHaveLength(count);

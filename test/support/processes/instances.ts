@@ -28,12 +28,14 @@ export const twoInstances = (
   clocks: readonly [number, number] = [0, 0],
 ) => {
   const instances: Instance[] = [];
+  let redisUrl = '';
   const cleanups: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     const database = await createDatabase(postgresOfTheTests() ?? '');
     cleanups.push(database.drop);
     const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
     cleanups.push(redis.empty);
+    redisUrl = redis.url;
     const parts = { DATABASE_URL: database.url, REDIS_URL: redis.url };
     const start = async (ahead: number, index: number) => {
       const service = await runService({ ...UNLIMITED, ...parts, ...clockAhead(ahead), ...env });
@@ -51,6 +53,7 @@ export const twoInstances = (
     for (const clean of cleanups.toReversed()) await clean();
   });
   return {
+    redisUrl: () => redisUrl,
     at: (number: number): Instance => {
       const instance = instances[number % 2];
       if (instance === undefined) throw new Error('the instances do not run yet');

@@ -62,11 +62,11 @@ export const officeListPage = (shown: ListShown): string => {
     shown,
     'Users',
     html`<form method="get" action="${pathIn(site, '/office')}" role="search">
-<label for="contains">Part of a name or an address</label>
+<label for="contains">Part of a name or an address; of one or two characters, its beginning</label>
 <input id="contains" name="contains" type="search" value="${contains ?? ''}" maxlength="254" autocomplete="off" autocapitalize="none" spellcheck="false"> <button>Search</button>
 </form>
 <table class="stacked">
-<caption>${contains === null ? 'The newest first' : 'Found, the newest first'}</caption>
+<caption>${contains === null ? 'The newest first' : 'Found'}</caption>
 <thead><tr><th scope="col">Name</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">State</th></tr></thead>
 <tbody>
 ${users.map((user) => rowOf(site, user))}</tbody>

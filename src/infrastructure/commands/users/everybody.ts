@@ -21,7 +21,7 @@ const limitIn = (text = '50'): number => {
 export const listActions = (opening: Opening): Readonly<Record<string, Action>> => ({
   list: action({
     options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },
-    does: 'users, the oldest or the newest first, with a part of the username or address: 50, from the one after ID on',
+    does: 'users, the oldest or the newest first, with a part of the username or address (of one or two characters: its beginning): 50, from the one after ID on',
     run: ({ options: { newest, contains = null, after = null, ...options }, env }) => {
       const limit = limitIn(options.limit);
       if (after !== null && !isId(after)) throw invalidArguments('--after needs the id of a user.');

@@ -28,7 +28,8 @@ const attemptsOf = (
     // No other command needs them.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
-    return countAttempts((await openLimits(config, logger, opened)).counts, clock);
+    const { counts, hashOf } = await openLimits(config, logger, opened);
+    return countAttempts(counts, clock, hashOf);
   };
 };
 

@@ -21,7 +21,6 @@ import {
 } from './fields.ts';
 
 const UsersQuery = v.strictObject({
-  /** A part of the username or of the address, in any letter case. */
   contains: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(EMAIL_MAX_LENGTH), v.examples(['example.org']))),
   newest: v.optional(v.picklist(['true', 'false'])),
   cursor: v.optional(Id),
@@ -70,6 +69,8 @@ export const operatedAccountRoutes = (deps: BackOfficeDeps): Route[] => {
       {
         ...{ ...READS, name: 'operators-users', method: 'GET', path: '/users' },
         summary: 'List users, the newest first, or those whose name or address contains a text',
+        description:
+          'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter.',
         request: { query: UsersQuery },
         response: { data: v.object({ users: v.array(UserOfOperatorsJson), next: v.nullable(v.string()) }) },
       },

@@ -185,6 +185,20 @@ describe('GET /health/ready', () => {
     expectNotReady(await pending, 'redis');
   });
 
+  it('does not wait long for a check that is not required', async () => {
+    const asked = Promise.withResolvers<void>();
+    const ping = () => {
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const http = await withChecks([up('database'), { name: 'tables', ping, required: false }]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+    const pending = http.get('/health/ready').then((response) => response);
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(600);
+    expect((await pending).body.data).toMatchObject({ status: 'degraded', checks: { tables: 'down' } });
+  });
+
   it('reports a check as up that has responded while the event loop was blocked', async () => {
     const ping = () => {
       const pending = stat('.');

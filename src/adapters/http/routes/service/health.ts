@@ -27,8 +27,8 @@ const Readiness = v.object({
 
 const PROBE = { method: 'GET', auth: 'public', throttle: 'none' } as const;
 
-/** Milliseconds. */
-const PING_TIMEOUT = 2_000;
+/** Milliseconds. Who asks does not wait long for a part that is not required: proxies take an instance out that does not respond soon. */
+const PING_TIMEOUT = { required: 2_000, other: 500 };
 
 const Liveness = v.object({
   status: v.literal('live'),
@@ -87,7 +87,7 @@ type Outcome = Pick<Check, 'name' | 'required'> & {
 
 const outcomeOf = async ({ name, ping, required }: Check): Promise<Outcome> => {
   try {
-    await withResponseTimeout(PING_TIMEOUT, ping(), noResponse);
+    await withResponseTimeout(required ? PING_TIMEOUT.required : PING_TIMEOUT.other, ping(), noResponse);
     return { name, required, up: true, reason: '' };
   } catch (error) {
     return { name, required, up: false, reason: whyDown(error) };

@@ -28,7 +28,7 @@ const Readiness = v.object({
 const PROBE = { method: 'GET', auth: 'public', throttle: 'none' } as const;
 
 /** Milliseconds. */
-const PING_TIMEOUT = 2_000;
+export const PING_TIMEOUT = 2_000;
 
 const Liveness = v.object({
   status: v.literal('live'),

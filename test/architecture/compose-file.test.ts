@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { PING_TIMEOUT } from '../../src/adapters/http/routes/service/health.ts';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
 import { KEEP_ALIVE_TIMEOUT } from '../../src/infrastructure/http-server/server.ts';
 import { readText } from '../support/checkout/repository.ts';
@@ -10,6 +11,8 @@ type Container = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly networks: readonly string[];
   readonly ports?: readonly string[];
+  readonly command?: readonly string[];
+  readonly mem_limit?: string;
   readonly logging?: { readonly options?: Readonly<Record<string, string>> };
 };
 type Compose = {
@@ -74,6 +77,13 @@ describe('compose.yaml', () => {
       expect(logging?.options, name).toEqual({ 'max-size': expect.any(String), 'max-file': expect.any(String) });
   });
 
+  it('bounds the memory of every container, and of Redis within its own', () => {
+    for (const [name, { mem_limit: limit }] of Object.entries(services)) expect(limit, name).toMatch(/^\d+[mg]$/);
+    for (const [, container] of instances) expect(container.mem_limit).toBe('768m');
+    const within = services.redis?.command?.[services.redis.command.indexOf('--maxmemory') + 1];
+    expect(Number.parseInt(within ?? '', 10)).toBeLessThan(Number.parseInt(services.redis?.mem_limit ?? '', 10));
+  });
+
   it('lets only the instances reach the stores, and publishes only the proxy', () => {
     const { proxy, postgres, redis } = services;
     const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined);
@@ -95,6 +105,14 @@ describe('a proxy of the documentation', () => {
   ])('%s closes idle connections to the service before the service does', (_proxy, idle) => {
     expect(idle()).toBeGreaterThan(0);
     expect(idle() * 1000).toBeLessThan(KEEP_ALIVE_TIMEOUT);
+  });
+
+  it.each([
+    ['Caddy', () => seconds(/health_timeout (\d+)s/, configs.proxy?.content ?? '')],
+    ['HAProxy', () => seconds(/timeout check (\d+)s/, deploy)],
+    ['Kubernetes', () => seconds(/\/health\/ready.*timeoutSeconds: (\d+)/, readText('kubernetes.yaml'))],
+  ])('%s waits for the answer of a service whose database does not respond', (_proxy, timeout) => {
+    expect(timeout() * 1000).toBeGreaterThan(PING_TIMEOUT.required);
   });
 });
 
@@ -140,6 +158,33 @@ describe('kubernetes.yaml', () => {
       ),
     ).toEqual(named);
     expect(spec.replicas).toBeGreaterThan(selecting.at(-1).spec.maxUnavailable);
+  });
+
+  // https://kubernetes.io/docs/concepts/security/pod-security-standards/
+  it('fits the Pod Security Standard `restricted`', () => {
+    const pod = spec.template.spec;
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(pod.securityContext.runAsUser).toBeGreaterThan(0);
+    expect(pod.containers).toHaveLength(1);
+    expect(container.securityContext).toEqual({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    });
+    const kinds = pod.volumes.flatMap((volume: object) => Object.keys(volume).filter((key) => key !== 'name'));
+    expect(kinds).toEqual(['secret', 'emptyDir']);
+    expect(JSON.stringify(pod)).not.toMatch(/"(?:host\w+|initContainers|ephemeralContainers|sysctls|procMount)"/);
+  });
+
+  it('takes no variables from other Services, needs no account, and spreads its pods over nodes', () => {
+    const { enableServiceLinks, automountServiceAccountToken, topologySpreadConstraints } = spec.template.spec;
+    expect({ enableServiceLinks, automountServiceAccountToken }).toEqual({
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+    });
+    expect(topologySpreadConstraints).toMatchObject([
+      { topologyKey: 'kubernetes.io/hostname', labelSelector: spec.selector },
+    ]);
   });
 
   it('gives the service the time that it takes to stop', () => {

@@ -98,7 +98,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ],
   ['DATABASE_URL', 'postgresql://u:p@/db?host=/s', { database: { url: 'postgresql://u:p@localhost/db?host=/s' } }],
   ['DATABASE_URL', 'postgres:///x?ssl=1&host=/run', { database: { url: 'postgres://localhost/x?ssl=1&host=/run' } }],
-  ['DATABASE_URL', 'postgresql://db/x?application_name=x', { database: { kind: 'postgresql' } }],
+  ...[
+    'postgresql:///x?host=/s&port=6432&user=u&password=p&application_name=x&options=-csearch_path%3Dauth&lock_timeout=1s',
+    'postgres://db/x?ssl=true&sslmode=verify-full&sslrootcert=/a&sslcert=/b&sslkey=/c&sslnegotiation=direct',
+    'postgres://db/x?uselibpqcompat=true&sslmode=require',
+  ].map((url) => ['DATABASE_URL', url, { database: { kind: 'postgresql' } }] as const),
   ['DATABASE_URL', 'mariadb://db/x?ssl=true', { database: { kind: 'mariadb', url: 'mariadb://db/x?ssl=true' } }],
   ['DATABASE_URL', 'mysql://u:p@db:3306/x', { database: { kind: 'mysql', url: 'mysql://u:p@db:3306/x' } }],
   ['DATABASE_URL', 'sqlite:data/x.sqlite', { database: { ...DEFAULT_FILE, path: 'data/x.sqlite' } }],
@@ -285,6 +289,10 @@ export const REFUSED: Readonly<Record<string, string>> = {
     // The driver would ignore these parameters, or prefer them to the limits of the service.
     'postgres://db/x?statement_timeout=0|postgres://db/x?sslmode=require&query_timeout=1|postgres://d\nb/x',
     'postgres://db/x?idle_in_transaction_session_timeout=0|postgres://db/x?target_session_attrs=read-write',
+    // Unknown, misspelt, of libpq or of the driver without an effect here, and twice: the driver takes the last one.
+    'postgres://db/x?schema=auth|postgres://db/x?sslmod=verify-full|postgres://db/x?SSLMODE=verify-full',
+    'postgres://db/x?dbname=y|postgres://db/x?connect_timeout=5|postgres://db/x?sslmode=require&channel_binding=require',
+    'postgres://db/x?client_encoding=LATIN1|postgres://db/x?replication=1|postgres://db/x?sslmode=disable&sslmode=require',
     'mariadb://db/x?sslmode=verify-full|mysql://db/x?ssl=false',
     // Several hosts.
     'postgresql://one,other/x|postgresql://one:5432,other:5432/x|postgresql:///x?host=one,other|postgresql://one%2Cother/x',

@@ -27,7 +27,7 @@ const REPORT_TIME_MS = 500;
 
 /**
  * Prepares each connection of the pool, before anything else is sent by it.
- * @param session statements. If one is refused, the connection is closed.
+ * @param session statements. If one is refused, the connection is closed, and what was asked on it fails for that reason.
  * @param limits milliseconds. If a statement takes longer, the connection is closed: a server that hangs would not respond to the next one
  *   either. The driver itself would wait for a free connection without an end.
  * @returns what tells the current state of the pool
@@ -54,16 +54,21 @@ export const prepareConnections = (
   pool.on('connection', (connection) => {
     const query = connection.query.bind(connection);
     const close = () => connection.stream.destroy();
+    let refusal: unknown;
     connection.query = (sql, values, callback) => {
       const timer = setTimeout(close, limits.statement + REPORT_TIME_MS);
-      return query(sql, values, (...answer) => {
+      return query(sql, values, (error, result) => {
         clearTimeout(timer);
         // After a fail-over, an address leads to the new primary, but this connection to the old one.
-        if (READ_ONLY.includes(field(answer[0], 'errno'))) connection.destroy();
-        callback(...answer);
+        if (READ_ONLY.includes(field(error, 'errno'))) connection.destroy();
+        callback(error && (refusal ?? error), result);
       });
     };
-    for (const statement of session) connection.query(statement, [], (error) => error && close());
+    const refused = (error: unknown) => {
+      refusal ??= error;
+      close();
+    };
+    for (const statement of session) connection.query(statement, [], (error) => error && refused(error));
   });
   return () => ({
     used: pool._allConnections.length - pool._freeConnections.length,

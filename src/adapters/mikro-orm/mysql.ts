@@ -2,6 +2,7 @@ import type { Options } from '@mikro-orm/sql';
 import { reasonOf } from '../log/redact-error.ts';
 import { anyConnection } from './built-statements.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
+import { field } from './failures.ts';
 import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
 
@@ -87,7 +88,7 @@ const mariadbSession = (limit: number): string[] => [
 ];
 
 /** Connects by MikroORM, whose package brings the driver. */
-const connectBy = async (
+export const connectBy = async (
   options: Partial<Options>,
   session: readonly string[],
   { statementTimeout, connectionTimeout }: ServerOptions,
@@ -109,7 +110,7 @@ const connectBy = async (
 };
 
 type Differing = Pick<DatabaseKind, 'dialect'> & {
-  readonly name: string;
+  readonly name: 'MariaDB' | 'MySQL';
   readonly driver: NonNullable<Options['driver']>;
   readonly collation: string;
   readonly session: readonly string[];
@@ -121,6 +122,7 @@ const kindOf = ({ name, dialect, driver, collation, session }: Differing, option
   connect: () => connectBy({ driver, ...mysqlOptions(options) }, session, options),
   orm: async () => ({ driver, ...mysqlOptions(options) }),
   settings: [],
+  probe: `select _utf8mb4 'a' collate ${collation}`,
   tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
   schema: inOneStatement,
   time: 'select unix_timestamp(sysdate(6)) * 1000 as now',
@@ -132,8 +134,18 @@ const kindOf = ({ name, dialect, driver, collation, session }: Differing, option
       where privilege_type = 'CREATE' and grantee = concat('''', replace(current_user(), '@', '''@'''), '''')
     ) as may_create`,
   writesNothing: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
-  openFailure: (error: unknown) => `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`,
+  openFailure: (error) =>
+    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${ofOtherKind(name, error)}`,
 });
+
+/** ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
+const OF_OTHER_KINDS: readonly unknown[] = [1193, 1273];
+const ofOtherKind = (name: Differing['name'], error: unknown): string => {
+  const other = name === 'MySQL' ? 'MariaDB' : 'MySQL';
+  return OF_OTHER_KINDS.includes(field(error, 'errno'))
+    ? `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`
+    : '';
+};
 
 /**
  * Each table in one statement, which does nothing where there is such a table: these databases commit after each, so another process may have

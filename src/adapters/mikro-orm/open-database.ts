@@ -66,12 +66,14 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
     await db.destroy();
   };
   try {
-    for (const setting of [...kind.settings, 'select 1']) await kind.dialect.repeated(() => sendTo(db)(setting));
+    for (const setting of kind.settings) await kind.dialect.repeated(() => sendTo(db)(setting));
+    const [row] = await kind.dialect.repeated(() => sendTo(db)(kind.probe));
+    if (typeof row?.unfit === 'string') throw new SchemaError(row.unfit);
     if (migrate) await bringUpToDate({ db, kind, prefix, tables });
     return { kind, prefix, tables, kysely, execute, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
-    throw new Error(error instanceof SchemaError ? error.message : kind.openFailure(error));
+    throw error instanceof SchemaError ? error : new Error(kind.openFailure(error));
   }
 };
 

@@ -60,6 +60,8 @@ export type DatabaseKind = {
   readonly orm: () => Promise<Partial<Options>>;
   /** Executed once, when the database is opened. */
   readonly settings: readonly string[];
+  /** Sent next. It fails, or its row says to the operator in `unfit` why, if the service cannot work with this database. */
+  readonly probe: string;
   /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
   readonly tables: string;
   /** The schema as this database has it, from the one that MikroORM makes. */

@@ -32,6 +32,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       return { driver: PostgreSqlDriver, dbName, driverOptions: new PostgresDialect({ pool }) };
     },
     settings: [],
+    probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
     // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.
     tables: `select relname as name, nspname = current_schema() as is_here from pg_class
     join pg_namespace on pg_namespace.oid = relnamespace
@@ -48,6 +49,9 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       `The database of DATABASE_URL cannot be opened: ${noSchema(error) ?? refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`,
   };
 };
+
+/** In ASCII, which the server has in any encoding. */
+const OTHER_ENCODING = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
 
 type DriversPool = Pool & PostgresPool & SharedPool;
 type Driver = { readonly Pool: new (options: object) => DriversPool };

@@ -56,23 +56,26 @@ const KINDS = {
 /** `sqlite:path`, or `sqlite:///path` for one that begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** The driver would prefer these parameters to the options of the service, or ignores the last one. */
-const OVERRIDING = [
-  'statement_timeout',
-  'query_timeout',
-  'idle_in_transaction_session_timeout',
-  'target_session_attrs',
+/** What the driver reads from the URL of a PostgreSQL, without what it would prefer to the options of the service. It ignores others. */
+const POSTGRESQL = [
+  ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
+  ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
 ];
 
-const hasFitParameters = ({ protocol, host, searchParams }: URL): boolean => {
+/** Whether a URL has no other parameters, and each of them once. */
+const hasOnly = (known: readonly string[], { searchParams }: URL): boolean =>
+  [...searchParams.keys()].every((name, index, names) => known.includes(name) && names.indexOf(name) === index);
+
+const hasFitParameters = (url: URL): boolean => {
+  const { protocol, host, searchParams } = url;
   if (/,|%2c/i.test(host + (searchParams.get('host') ?? ''))) return false;
   return protocol.startsWith('postgres')
-    ? !OVERRIDING.some((name) => searchParams.has(name))
+    ? hasOnly(POSTGRESQL, url)
     : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
 };
 
 export const databaseUrl = parsed<DatabaseUrl>(
-  `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), without ${OVERRIDING.join(', ')}; a mariadb:// or mysql:// URL with no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
+  `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL with no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
   (given) => {
     const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
     if (file !== undefined)
@@ -94,13 +97,13 @@ const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pa
 /** Options of the query: others would override those of the service, such as time-outs. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
-const isSentinel = ({ hostname, pathname, hash, searchParams: options }: URL): boolean => {
-  const names = [...options.keys()];
+const isSentinel = (url: URL): boolean => {
+  const { hostname, pathname, hash, searchParams: options } = url;
   return (
     hostname !== '' &&
     hash === '' &&
     /^\/[\w.-]+(?:\/\d*)?$/.test(pathname) &&
-    names.every((name, index) => SENTINEL_OPTIONS.includes(name) && names.indexOf(name) === index) &&
+    hasOnly(SENTINEL_OPTIONS, url) &&
     /^[046]$/.test(options.get('family') ?? '0') &&
     (!options.has('sentinel_username') || Boolean(options.get('sentinel_password')))
   );

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { connectBy, mariadbKind } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { onDatabaseFailure, violates } from '../../../src/adapters/records/records.ts';
 import { rejection } from '../../contracts/hooks.ts';
@@ -109,6 +111,22 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     await reading.ping();
     await ping();
     expect(connections()?.used).toBe(0);
+  });
+
+  it('is refused as a MySQL, with the form of its URL', async () => {
+    const asMysql = openDatabase({ ...onMariadb(`${server.url}tandem`), kind: 'mysql' }, { migrate: false });
+    expect(String(await rejection(asMysql))).toContain(
+      'ER_UNKNOWN_COLLATION. The server is no MySQL, or one of an old version: the URL of a MariaDB begins with mariadb://',
+    );
+  });
+
+  it('fails what is asked on a connection whose settings it refuses for the reason of that', async () => {
+    const options = onMariadb(`${server.url}tandem`);
+    const { orm } = await mariadbKind(options);
+    // Of MySQL alone.
+    const { db } = await connectBy(await orm(), ['set session max_execution_time = 1000'], options);
+    onTestFinished(() => db.destroy());
+    expect(await rejection(sql`select 1`.execute(db))).toMatchObject({ code: 'ER_UNKNOWN_SYSTEM_VARIABLE' });
   });
 
   it('stands beside the tables of another application', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { schemaText } from '../../../src/adapters/mikro-orm/entities.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
-import { installed, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
+import { installed, mariadbKind, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
 import { violates } from '../../../src/adapters/records/records.ts';
@@ -23,6 +23,12 @@ describe('the URL of a MariaDB or MySQL', () => {
     const { driverOptions } = mysqlOptions(onMariadb('mysql://user:word@db.example/tandem?ssl=true'));
     expect(driverOptions).toMatchObject({ ssl: { rejectUnauthorized: true, verifyIdentity: true } });
   });
+});
+
+it('a server of the other kind is reported with the form of its URL', async () => {
+  const kind = await mariadbKind(onMariadb('mariadb://user:word@db.example/tandem'));
+  expect(kind.openFailure({ code: 'ER_UNKNOWN_SYSTEM_VARIABLE', errno: 1193 })).toContain('begins with mysql://');
+  expect(kind.openFailure({ code: 'ECONNREFUSED', errno: -111 })).toMatch(/opened: ECONNREFUSED$/);
 });
 
 describe('a driver that has to be installed', () => {

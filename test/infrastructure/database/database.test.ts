@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { database as examined } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
+import { setUpOf } from '../../support/doctor.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { ALL_KINDS, emptyFile } from '../../support/storage/kinds.ts';
@@ -152,6 +154,15 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
       await admin.em.execute(`drop role ${role}`);
       await admin.close();
     }
+  });
+
+  it.each(['SQL_ASCII', 'LATIN1'])('refuses the encoding %s, and says what to do, as the doctor does', async (name) => {
+    const how = `encoding '${name}' template template0 lc_collate 'C' lc_ctype 'C'`;
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '', how);
+    onTestFinished(drop);
+    const seen = `The database of DATABASE_URL has the encoding ${name}, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
+    await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(seen);
+    expect(await examined(setUpOf({ DATABASE_URL: url }))).toMatchObject({ id: 'database.unfit', seen });
   });
 
   it('names itself to the server', async () => {

@@ -37,14 +37,14 @@ export const openEmbedded = async (): Promise<Database> => {
   return { ...database, close: () => database.close().finally(remove) };
 };
 
-/** Creates an empty database without migrations on a PostgreSQL. @returns its URL, and `drop`. */
-export const createDatabase = async (server: string): Promise<{ url: string; drop: () => Promise<void> }> => {
+/** Creates an empty database without migrations on a PostgreSQL. @param how options. @returns its URL, and `drop`. */
+export const createDatabase = async (server: string, how = ''): Promise<{ url: string; drop: () => Promise<void> }> => {
   const name = `tandem_test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (sql: string) => {
     const { em, close } = await openDatabase(onPostgresql(server), { migrate: false });
     await em.execute(sql).finally(close);
   };
-  await admin(`create database ${name}`);
+  await admin(`create database ${name} ${how}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => admin(`drop database ${name} with (force)`) };

@@ -2,7 +2,7 @@ import { accessSync } from 'node:fs';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Database, openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../adapters/mikro-orm/options.ts';
-import type { SchemaState } from '../../../adapters/mikro-orm/schema.ts';
+import { SchemaError, type SchemaState } from '../../../adapters/mikro-orm/schema.ts';
 import type { Config } from '../../config.ts';
 import { openSender } from '../../webhooks/delivery.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
@@ -12,6 +12,8 @@ export const database = async ({ config, invalidNames }: SetUp): Promise<Finding
   const { database: options, migrateOnStart } = config;
   if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
   const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
+  if (opened instanceof SchemaError)
+    return problem('database.unfit', opened.message, 'Copy what it has with `pg_dump --encoding=UTF8`.');
   if (opened instanceof Error)
     return problem(
       'database.unreachable',

@@ -28,7 +28,7 @@ const Readiness = v.object({
 const PROBE = { method: 'GET', auth: 'public', throttle: 'none' } as const;
 
 /** Milliseconds. Who asks does not wait long for a part that is not required: proxies take an instance out that does not respond soon. */
-const PING_TIMEOUT = { required: 2_000, other: 500 };
+export const PING_TIMEOUT = { required: 2_000, other: 500 };
 
 const Liveness = v.object({
   status: v.literal('live'),

@@ -11,6 +11,7 @@ import {
   type TestService,
 } from '../support/http/service.ts';
 import {
+  BASIC_CLIENT,
   CLIENT,
   type ProviderSwitches,
   startProvider,
@@ -171,6 +172,20 @@ describe('a log-in at a provider', () => {
     const pending = cookiesOf(ended).find((pair) => pair.startsWith('login_pending=')) ?? '';
     await service.http.get('/auth/login/pending').set('Cookie', pending).expect(200);
     expect(refreshCookieOf(ended)).toBeUndefined();
+  });
+
+  it.each<[string, readonly string[] | undefined]>([
+    ['names client_secret_basic alone', ['client_secret_basic', 'private_key_jwt']],
+    ['names no method', undefined],
+  ])('sends the client secret as the document says, which %s', async (_name, methods) => {
+    const own = await start({
+      ...environment(),
+      OIDC_ACME_CLIENT_ID: BASIC_CLIENT.id,
+      OIDC_ACME_CLIENT_SECRET: BASIC_CLIENT.secret,
+    });
+    provider.switches.discovery = (document) => ({ ...document, token_endpoint_auth_methods_supported: methods });
+    provider.switches.account = aStranger();
+    await userOf(await comeBack(await walk(own), own).expect(303), own);
   });
 
   it('leads to pages of the service, which show what went wrong', async () => {
@@ -360,6 +375,16 @@ describe('a provider that does not answer', () => {
     await Promise.all([begin(own).expect(200), begin(own).expect(200)]);
     expect(provider.hits.filter((path) => path === '/.well-known/openid-configuration')).not.toHaveLength(0);
   });
+
+  it.each([['client_secret_post'], ['client_secret_basic']])(
+    'is named in the log with the way of a client secret that is wrong: %s',
+    async (method) => {
+      const own = await start({ ...environment(), OIDC_ACME_CLIENT_SECRET: 'wrong' });
+      provider.switches.discovery = (document) => ({ ...document, token_endpoint_auth_methods_supported: [method] });
+      expect(errorIn(await comeBack(await walk(own), own).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
+      expect(JSON.stringify(own.logs)).toContain(`invalid_client (the client secret was sent by ${method})`);
+    },
+  );
 
   it('is named in the log, without what it or anybody with a link has written', async () => {
     const own = await start(environment());

@@ -30,7 +30,10 @@ const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<R
   });
   const { status, headers } = response;
   if (status >= 500 || status === 429) throw new Unreachable(`the provider has answered with the status ${status}`);
-  return new Response(text === '' ? null : text, { status, headers });
+  // The library would read the challenge in place of the body, which has the code of OAuth.
+  const readable = new Headers(headers);
+  readable.delete('www-authenticate');
+  return new Response(text === '' ? null : text, { status, headers: readable });
 };
 
 /** How openid-client is used here. */
@@ -51,7 +54,8 @@ const asAppError = (error: unknown): AppError => {
   const causes = causesOf(error);
   if (causes.some((each) => each instanceof Unreachable)) return unavailable('the provider cannot be asked', error);
   const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
-  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}`;
+  const told = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : []));
+  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${told.join('')}`;
   return new AppError('AUTH_IDENTITY_UNPROVEN', {
     ...{ reason, cause: error },
     level: code === 'access_denied' ? 'info' : 'warn',

@@ -34,6 +34,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
   return {
     configuration: async () => configuration,
     hasIdToken: false,
+    clientMethod: () => 'client_secret_post',
     identityOf: async (_configuration, { access_token: accessToken }) => {
       const { id } = v.parse(User, await get(accessToken, '/user'));
       const emails = v.parse(Emails, await get(accessToken, '/user/emails'));

@@ -2,6 +2,7 @@ import * as client from 'openid-client';
 import { appleClient } from './apple-client.ts';
 import { CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
+import { secretClient, secretMethod } from './secret-client.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** Milliseconds after which the document of a provider is read again. The library renews the key set itself. */
@@ -16,13 +17,10 @@ const discovering = ({ issuer, clientId, clientSecret }: ProviderSettings): (() 
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
   // Without it, an ID token from the token endpoint is believed for its TLS alone.
   const execute = [client.enableNonRepudiationChecks, ...insecure];
-  const [metadata, authentication] =
-    typeof clientSecret === 'string'
-      ? [{ ...CLIENT_METADATA, client_secret: clientSecret }, undefined]
-      : [CLIENT_METADATA, appleClient(clientSecret)];
+  const authentication = typeof clientSecret === 'string' ? secretClient(clientSecret) : appleClient(clientSecret);
   const discover = async () => {
     const options = { ...CLIENT_OPTIONS, execute };
-    const configuration = await client.discovery(new URL(issuer), clientId, metadata, authentication, options);
+    const configuration = await client.discovery(new URL(issuer), clientId, CLIENT_METADATA, authentication, options);
     // Throws if there is no address to which a browser could be sent.
     client.buildAuthorizationUrl(configuration, {});
     return configuration;
@@ -46,6 +44,8 @@ const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 export const openId = (settings: ProviderSettings): Protocol => ({
   configuration: discovering(settings),
   hasIdToken: true,
+  clientMethod: (configuration) =>
+    typeof settings.clientSecret === 'string' ? secretMethod(configuration.serverMetadata()) : 'client_secret_post',
   identityOf: async (configuration, tokens) => {
     const claims = tokens.claims();
     if (claims === undefined) throw new TypeError('there is no ID token');

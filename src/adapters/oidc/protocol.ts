@@ -5,6 +5,8 @@ import type { VerifiedIdentity } from '../../domain/identity.ts';
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
   readonly hasIdToken: boolean;
+  /** How the client secret is sent, for the log. */
+  readonly clientMethod: (configuration: Configuration) => string;
   readonly identityOf: (
     configuration: Configuration,
     tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,

@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
+import { LoggableError } from '../log/redact-error.ts';
 import { asking } from './asking.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
@@ -14,7 +15,7 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
 /** A provider over openid-client, which checks the answers. @param baseUrl of the service, without a trailing slash. */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
-  const { configuration, hasIdToken, identityOf } = PROTOCOLS[protocol](settings);
+  const { configuration, hasIdToken, clientMethod, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
   const ask = asking();
   return {
@@ -35,7 +36,13 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
       ask(async () => {
         const found = await configuration();
         const checks = { expectedState, pkceCodeVerifier, ...(hasIdToken && { expectedNonce: nonce }) };
-        const tokens = await client.authorizationCodeGrant(found, new URL(`${redirectUri}?${answer}`), checks);
+        const url = new URL(`${redirectUri}?${answer}`);
+        const tokens = await client.authorizationCodeGrant(found, url, checks).catch((cause: unknown) => {
+          const isOfTokenEndpoint = cause instanceof client.ResponseBodyError;
+          throw isOfTokenEndpoint
+            ? new LoggableError(`the client secret was sent by ${clientMethod(found)}`, { cause })
+            : cause;
+        });
         return { provider: name, ...(await identityOf(found, tokens)) };
       }),
   };

@@ -33,7 +33,9 @@ export type ProviderSwitches = {
   faults: Readonly<Record<string, number | 'endless' | 'error'>>;
 };
 
+/** The client that the provider asks for `client_secret_post`, and the one that it asks for `client_secret_basic`. */
 export const CLIENT = { id: 'tandem', secret: 'a-secret-of-the-test' } as const;
+export const BASIC_CLIENT = { id: 'tandem-basic:1', secret: 'a:secret+of/the-test%' } as const;
 const ADA: ProviderAccount = { sub: 'subject-of-ada', email: 'ada@example.org', email_verified: true };
 
 const behaving = (): ProviderSwitches => ({
@@ -154,13 +156,15 @@ export const walkToCallback = async (authorization: string): Promise<URL> => {
 
 const configurationOf = (switches: ProviderSwitches, jwk: object) => ({
   clients: [
-    {
-      client_id: CLIENT.id,
-      client_secret: CLIENT.secret,
-      redirect_uris: ['http://localhost/callback'],
-      id_token_signed_response_alg: 'ES256',
-    },
-  ],
+    { ...CLIENT, method: 'client_secret_post' },
+    { ...BASIC_CLIENT, method: 'client_secret_basic' },
+  ].map(({ id, secret, method }) => ({
+    client_id: id,
+    client_secret: secret,
+    token_endpoint_auth_method: method,
+    redirect_uris: ['http://localhost/callback'],
+    id_token_signed_response_alg: 'ES256',
+  })),
   jwks: { keys: [jwk] },
   cookies: { keys: ['a key of the test'] },
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },

@@ -50,6 +50,20 @@ describe.runIf(canBrowse())('the pages for users', () => {
     expect(await page.locator('h1').textContent()).toBe(DE.pages['log-in'].title);
   });
 
+  it('take forms behind a proxy that adds `Referrer-Policy: no-referrer`', async () => {
+    const own = await visitor(CHROMIUM);
+    await own.context.route('**/auth/log-in', async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const response = await route.fetch();
+      return route.fulfill({ response, headers: { ...response.headers(), 'referrer-policy': 'no-referrer' } });
+    });
+    await own.open('/auth/log-in');
+    await logIn(own);
+    await own.isAt('/auth/account');
+    const [sent] = own.posts();
+    expect((await sent?.allHeaders())?.origin).toBe('null');
+  });
+
   it('tell somebody whose browser refuses cookies', async () => {
     const own = await visitor({ ...CHROMIUM, own: { as: 'full', cookies: 'blocked' } });
     await own.open('/auth/log-in');

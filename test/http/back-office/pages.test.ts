@@ -71,10 +71,18 @@ describe('the pages of the back office', () => {
     ['another site', { Origin: '', 'Sec-Fetch-Site': 'cross-site' }],
     ['another host of the site', { Origin: '', 'Sec-Fetch-Site': 'same-site' }],
     ['a document without an origin', { Origin: 'null' }],
+    ['a frame without an origin', { Origin: 'null', 'Sec-Fetch-Site': 'cross-site' }],
   ])('take no form of %s', async (_which, changed) => {
     const { user } = await signUp(service);
     await send(`/office/users/${user.id}/disable-user`, {}, { ...FORM, ...changed }).expect(403);
     expect(await service.ports.users.findById(user.id)).toMatchObject({ disabledAt: null });
+  });
+
+  it('take forms behind a proxy that adds `Referrer-Policy: no-referrer`', async () => {
+    const { user } = await signUp(service);
+    const hidden = { ...FORM, Origin: 'null', 'Sec-Fetch-Site': 'same-origin' };
+    await send(`/office/users/${user.id}/disable-user`, {}, hidden).expect(303);
+    expect((await service.ports.users.findById(user.id))?.disabledAt).not.toBeNull();
   });
 
   it('admit nobody to the routes for programs, and nobody publicly', async () => {

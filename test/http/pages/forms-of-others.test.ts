@@ -30,6 +30,9 @@ describe('a form of another site', () => {
     'another site': { Origin: 'https://evil.example' },
     'an application, which may use the API': { Origin: APP },
     'a page without an origin': { Origin: 'null' },
+    'a frame without an origin': { Origin: 'null', 'Sec-Fetch-Site': 'cross-site' },
+    'another host that hides its origin': { Origin: 'null', 'Sec-Fetch-Site': 'same-site' },
+    'a text that hides its origin': { Origin: 'null', 'Sec-Fetch-Site': 'none' },
     'another host of the site': { Origin: 'https://www.example.org' },
     'another scheme': { Origin: 'http://auth.example.org' },
     'two origins': { Origin: `${ORIGIN}, ${ORIGIN}` },
@@ -52,6 +55,8 @@ describe('a form of another site', () => {
     [OF_OWN_PAGE],
     [{ 'Sec-Fetch-Site': 'same-origin' }],
     [{ ...OF_OWN_PAGE, 'Sec-Fetch-Site': 'same-origin' }],
+    // Behind a proxy that adds `Referrer-Policy: no-referrer`.
+    [{ Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }],
   ])('is told from one of the service, which sends %j', async (headers) => {
     const credentials = credentialsOf(await registeredVisitor(service));
     const visitor = visitorOf(service);

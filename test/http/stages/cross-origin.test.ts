@@ -34,6 +34,13 @@ describe.each(verbs)('%s', (method) => {
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
+  it('is allowed from the service itself with a hidden origin, as without one', async () => {
+    const own = { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' };
+    const response = await (await start()).http[method]('/probe').set(own).expect(200);
+    expect(corsOf(response.headers)).toEqual({});
+    expect(variesByOrigin(response.headers)).toBe(true);
+  });
+
   it.each([ALLOWED, ALSO_ALLOWED])('is allowed from %s, which is listed, and gets the CORS headers', async (origin) => {
     const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
     expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });

@@ -5,18 +5,19 @@ import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
 import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
+import { originOfPage } from '../stages/arrival.ts';
 import { repeatedClicks } from './repeated-clicks.ts';
 
 /**
  * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
- * without an Origin needs `Sec-Fetch-Site`. Stage 5 has refused origins that are not allowed.
+ * without an Origin, or with one that is hidden, needs `Sec-Fetch-Site`. Stage 5 has refused origins that are not allowed.
  */
 export const ownOrigin = (
   { ownOrigins }: Pick<HttpDeps, 'ownOrigins'>,
   { ofApplications }: Pick<NonNullable<Route['form']>, 'ofApplications'>,
 ): Middleware =>
   function ownOrigin(ctx, next) {
-    const origin = ctx.get('Origin');
+    const origin = originOfPage(ctx);
     const isOwn =
       origin === ''
         ? ctx.get('Sec-Fetch-Site') === 'same-origin'

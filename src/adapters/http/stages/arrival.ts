@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import { inTrace, type Trace, traceOfRequest } from '../../tracing/spans.ts';
 import { httpFailure } from '../errors/exceptions.ts';
@@ -118,6 +118,16 @@ const isFor = (host: string, hosts: readonly string[]): boolean => {
   return name === 'localhost' || hosts.includes(name) || isIP(name.replace(/^\[|\]$/g, '')) !== 0;
 };
 
+/**
+ * The origin of the page that sends a request; empty: none, or the service itself. Behind `Referrer-Policy: no-referrer` a browser hides the origin
+ * of a form, and says in the other header that it is ours, which no page can set. Of a sandboxed frame, or after a redirect by another site, that
+ * header says `cross-site`.
+ */
+export const originOfPage = (ctx: Context): string => {
+  const origin = ctx.get('Origin');
+  return origin === 'null' && ctx.get('Sec-Fetch-Site') === 'same-origin' ? '' : origin;
+};
+
 /** Stage 5. SPEC "Cross-origin rules". */
 export const crossOrigin = ({
   allowedOrigins,
@@ -132,7 +142,7 @@ export const crossOrigin = ({
   const maxAge = '86400';
   const setCorsHeaders = cors({
     origin: (ctx) => {
-      const origin = ctx.get('Origin');
+      const origin = originOfPage(ctx);
       if (origin === '' || allowed.has(origin)) return origin;
       throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
     },
@@ -154,7 +164,7 @@ export const crossOrigin = ({
     if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
       throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
     if (ctx.method === 'POST' && postedCallbacks.has(ctx.url)) return next();
-    const origin = ctx.get('Origin');
+    const origin = originOfPage(ctx);
     if (origin === '' && ctx.method !== 'OPTIONS') {
       // All that the library does then.
       ctx.vary('Origin');

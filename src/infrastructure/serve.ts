@@ -8,7 +8,7 @@ import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, listenForOperators, probePort, SETTINGS } from './http-server/server.ts';
 import { type Log, openLog } from './logging/log.ts';
 import { purge } from './purge.ts';
-import { isWorker, startWorkers } from './workers.ts';
+import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage. With WORKERS above 1, this process only
@@ -74,7 +74,7 @@ const serveRequests = async (
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
   service.metrics?.watchLog(lostLines);
-  if (isWorker(config)) service.metrics?.answerPrimary();
+  if (isWorker(config)) answerPrimary(service.metrics);
   else if (config.metrics !== null && service.metrics !== null) {
     const metrics = await listenForMetrics(service.metrics, config.metrics);
     opened.add(metrics.closeNow);

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { memoryCounts } from '../adapters/limits/counts.ts';
 import { answerCounts, type Channel } from '../adapters/limits/primary-counts.ts';
+import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import type { Closing } from './closing.ts';
 import { CommandError } from './command-error.ts';
 import type { Config } from './config.ts';
@@ -18,6 +19,42 @@ const ignore = (): undefined => undefined;
 export const toPrimary: Channel = {
   send: (message) => void process.send?.(message, ignore),
   onMessage: (listener) => void process.on('message', listener),
+};
+
+/** Milliseconds between two messages to each worker that listens. */
+const BEAT = 5_000;
+/** One that answers none of so many, for half a minute, is killed. They are counted, since a machine that sleeps sends none. */
+const MOST_BEATS = 6;
+const ASKED = 'tandem:asked';
+
+type Answer = { readonly metrics?: MetricsOfWorker };
+
+/** In a worker: answers at once, so that it lives on, and again with its metrics. */
+export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
+  toPrimary.onMessage((message) => {
+    if (message !== ASKED) return;
+    process.send?.({}, ignore);
+    metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
+  });
+
+/** Kills workers that hang. @returns the latest metrics of all: without those of one that hangs, counters would seem to begin anew. */
+const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]) => {
+  const watched = new Map<Worker, { beats: number; metrics: MetricsOfWorker }>();
+  const ask = (worker: Worker, { beats, metrics } = { beats: 0, metrics: [] as MetricsOfWorker }): void => {
+    watched.set(worker, { beats: beats + 1, metrics });
+    if (beats < MOST_BEATS) worker.send(ASKED, ignore);
+    else worker.process.kill('SIGKILL');
+    if (beats > 1) logger.warn({ worker: worker.process.pid, silent: beats * BEAT }, 'a worker does not answer');
+  };
+  cluster.on('listening', (worker) => ask(worker, watched.get(worker)));
+  cluster.on('exit', (worker) => watched.delete(worker));
+  cluster.on('message', (worker, answer: Answer | null) => {
+    const known = watched.get(worker);
+    if (known !== undefined) watched.set(worker, { beats: 0, metrics: answer?.metrics ?? known.metrics });
+  });
+  const timer = setInterval(() => watched.forEach((known, worker) => void ask(worker, known)), BEAT);
+  opened.add(() => clearInterval(timer));
+  return () => [...watched.values()].map(({ metrics }) => metrics);
 };
 
 /** Milliseconds until a worker that has ended is replaced: doubled each time until one has lived for a while. */
@@ -65,9 +102,10 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
   cluster.on('message', (worker, message) =>
     answerCounts(counts, message, (results) => void worker.send(results, ignore)),
   );
+  const metricsOf = watchWorkers(logger, opened);
   if (config.metrics !== null) {
     const { metricsOfWorkers } = await import('../adapters/metrics/prometheus.ts');
-    const metrics = await listenForMetrics(metricsOfWorkers(), config.metrics);
+    const metrics = await listenForMetrics(metricsOfWorkers(metricsOf), config.metrics);
     opened.add(metrics.closeNow);
   }
   const stopping = new AbortController();

@@ -35,6 +35,7 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
   const get = (path: string) => request(service.url).get(path).set('Connection', 'close');
   const sample = async (series: string): Promise<string | undefined> => {
     const { text } = await request(metrics).get('/metrics').expect(200);
+    // A worker tells the first process every five seconds.
     return text.split('\n').find((line) => line.startsWith(`${series} `));
   };
 
@@ -62,7 +63,7 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
     const answering = new Set(lines().flatMap(({ pid, route }) => (route === undefined ? [] : [pid])));
     expect([...answering].sort()).toEqual((await workers(2)).sort());
     const requests = 'tandem_http_request_duration_seconds_count{route="errors"';
-    expect(await sample(`${requests},status="200"}`)).toMatch(` ${LIMIT}`);
+    await vi.waitFor(async () => expect(await sample(`${requests},status="200"}`)).toMatch(` ${LIMIT}`), PATIENCE);
     expect(await sample('tandem_ready')).toBe('tandem_ready 1');
     expect(await sample('tandem_rate_limit_mode{mode="process"}')).toMatch(/ 1$/);
   });
@@ -119,6 +120,37 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
       again.child.kill(signal);
       expect((await again.outcome).code, signal).toBe(signal === 'SIGTERM' ? 0 : null);
       await allGone(pids);
+    }
+  });
+
+  it('replaces a worker that hangs, and has metrics of all meanwhile', async () => {
+    const port = await freePort();
+    const hanging = `process.on('SIGUSR2', () => { for (;;); });`;
+    const again = await runService({
+      ...env,
+      METRICS: String(port),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hanging)}`,
+    });
+    try {
+      const [first = 0, second] = await workers(2, again);
+      for (let count = 0; count < 4; count += 1)
+        await request(again.url).get('/health/live').set('Connection', 'close').expect(200);
+      const answered = async () => {
+        const { text } = await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200);
+        return Number(/^tandem_http_request_duration_seconds_count{route="live",status="200"} (\d+)/m.exec(text)?.[1]);
+      };
+      await vi.waitFor(async () => expect(await answered()).toBe(4), PATIENCE);
+      process.kill(first, 'SIGUSR2');
+      const said = (line: object) =>
+        vi.waitFor(() => expect(lines(again)).toContainEqual(expect.objectContaining(line)), PATIENCE);
+      await said({ worker: first, msg: 'a worker does not answer' });
+      expect(await answered()).toBe(4);
+      await said({ worker: first, signal: 'SIGKILL' });
+      const [, , third] = await workers(3, again);
+      expect([first, second]).not.toContain(third);
+      expect(lines(again).filter(({ worker }) => worker === second)).toEqual([]);
+    } finally {
+      await again.stop('SIGKILL');
     }
   });
 

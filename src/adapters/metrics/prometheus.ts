@@ -159,11 +159,8 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     watch: (readings: Readings): void => watch(readings, registers),
     /** @param lost how many lines of the log were dropped so far. */
     watchLog: (lost: () => number): void => watchLog(lost, registers),
-    /** In a worker: `metricsOfWorkers` asks for them. */
-    answerPrimary: (): void => {
-      AggregatorRegistry.setRegistries(registry);
-      new AggregatorRegistry();
-    },
+    /** What `metricsOfWorkers` adds up. */
+    values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
     /** In the exposition format. */
     text: (): Promise<string> => registry.metrics(),
@@ -171,13 +168,14 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
 };
 
 export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
+export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
 
-/** In the primary process: the metrics of all workers, added up where that has a meaning. */
-export const metricsOfWorkers = (): Scraped => {
-  const registry = new AggregatorRegistry();
-  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
-};
+/** In the primary process: those of all workers, added up where that has a meaning. */
+export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
+  contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+  text: () => AggregatorRegistry.aggregate(all()).metrics(),
+});
 
 /** How the values of workers become one. */
 type Aggregator = 'sum' | 'min' | 'max' | 'average';

@@ -87,12 +87,14 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
       const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
       await dialect.repeated(() => ask(statement));
     });
-  const others = Object.values(TABLES).filter((table) => table !== TABLES.sessions);
+  // Every look-up of a session reads the second, too.
+  const needed = [TABLES.sessions.name, TABLES.massEndings.name];
+  const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
   return {
     records: mikroOrmRecords(kysely, dialect, prefix, tables),
     faster: (plain) => ({ ...plain, ...kind.sessions?.(() => ({ db: kysely(), execute }), plain, prefix) }),
-    ping: writeNothing([TABLES.sessions.name]),
-    pingOthers: writeNothing(others.map(({ name }) => name)),
+    ping: writeNothing(needed),
+    pingOthers: writeNothing(others),
     readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
     async examine() {
       const about = await ask(kind.about);

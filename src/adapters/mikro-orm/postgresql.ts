@@ -65,7 +65,8 @@ const openPool = ({ url, ...limits }: ServerOptions): DriversPool => {
   const pool = new driver.Pool({
     ...preparing,
     application_name: 'tandem',
-    max: limits.poolSize,
+    // A migration may need a second one.
+    max: Math.max(2, limits.poolSize),
     connectionTimeoutMillis: limits.connectionTimeout,
     idleTimeoutMillis: limits.idleTimeout,
     keepAlive: true,

@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { failureClassOf } from '../records/records.ts';
 import { TABLES, type TableName } from '../records/tables.ts';
+import { field } from './failures.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
@@ -58,13 +60,18 @@ const withAdvice = (error: unknown): unknown =>
 /** Reads no row. A column that is missing would fail each request. */
 const assertComplete = async ({ db, prefix, tables = TABLES }: Opened): Promise<void> => {
   const table = sqlTables(prefix, tables);
-  const reads = (Object.keys(tables) as TableName[]).map(table).map(({ name, columns }) => {
+  // Those of an application are checked with its routes.
+  const own = (Object.keys(tables) as TableName[])
+    .map(table)
+    .filter(({ name }) => !name.startsWith(`${prefix}${OWN_PREFIX}`));
+  const reads = own.map(({ name, columns }) => {
     const rows = db.selectFrom(`${name} as part`).select(columns.map((column) => `part.${column.name}`));
     return sql`exists ${rows.where(sql<boolean>`1 = 0`)}`;
   });
   try {
     await sql`select ${sql.join(reads)}`.execute(db);
   } catch (error) {
+    if (!isMissing(error)) throw withAdvice(error);
     // The statement has no values.
     const why = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
@@ -139,17 +146,38 @@ const inTransaction = async (opened: Opened): Promise<void> => {
   });
 };
 
+/** A column or a table: by SQLSTATE, by the numbers of MySQL, by the text of SQLite. */
+const isMissing = (error: unknown): boolean =>
+  ['42703', '42P01', 1054, 1146].some((code) => [field(error, 'code'), field(error, 'errno')].includes(code)) ||
+  (error instanceof Error && /^no such (?:column|table): /.test(error.message));
+
 const isApart = ({ kind }: Opened, { apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
+/** Milliseconds. */
+const APART_PAUSE = 500;
+
+/** One process after the other, which ask again: "concurrently" waits for every statement that runs, also for one that waits for a lock. */
 const applyApart = async (opened: Opened): Promise<void> => {
-  const { db, prefix, migrations = MIGRATIONS } = opened;
-  const { pending } = await schemaState(opened);
-  for (const migration of migrations) {
-    if (!pending.includes(migration.name) || !isApart(opened, migration)) continue;
-    await migration.apart?.(sendTo(db), prefix);
-    await noteIn(db, prefix, [migration.name]);
-  }
+  const { db, kind, prefix, migrations = MIGRATIONS } = opened;
+  const due = async () => {
+    const { pending } = await schemaState(opened);
+    return migrations.filter((migration) => pending.includes(migration.name) && isApart(opened, migration));
+  };
+  const applyLocked = () =>
+    kind.dialect.transact(db, async ({ db: transaction }) => {
+      const [row] = await sendTo(transaction)(
+        `select pg_try_advisory_xact_lock(hashtext('${applied(prefix)}')) as is_locked`,
+      );
+      if (row?.is_locked !== true) return pause(APART_PAUSE);
+      await sendTo(transaction)('set local idle_in_transaction_session_timeout = 0');
+      // Over another connection.
+      for (const { name, apart } of await due()) {
+        await apart?.(sendTo(db), prefix);
+        await noteIn(db, prefix, [name]);
+      }
+    });
+  while ((await due()).length > 0) await applyLocked();
 };
 
 const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>

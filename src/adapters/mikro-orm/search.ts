@@ -15,11 +15,13 @@ export const makeSearchIndex = async (
   prefix: string,
 ): Promise<void> => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
-  await send(`drop index concurrently if exists "${prefix}users_search"`);
-  const operators = await send(
-    `select 1 from pg_opclass where opcname = 'gin_trgm_ops' and pg_opclass_is_visible(oid)`,
+  const mayMake = await send(
+    `select 1 from pg_opclass, pg_class where opcname = 'gin_trgm_ops' and pg_opclass_is_visible(pg_opclass.oid)
+      and pg_class.oid = '"${prefix}users"'::regclass and pg_has_role(relowner, 'usage')`,
   );
-  if (operators.length > 0) await send(`create index concurrently ${trigramsOf(prefix)}`);
+  if (mayMake.length === 0) return;
+  await send(`drop index concurrently if exists "${prefix}users_search"`);
+  await send(`create index concurrently ${trigramsOf(prefix)}`);
 };
 
 const NO_EXTENSION = 'insufficient_privilege or undefined_file or undefined_object or feature_not_supported';

@@ -81,9 +81,9 @@ const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt 
 export const rememberedDeviceRepositoryOver = (records: Records): RememberedDeviceRepository => ({
   add: (device) => records.insert('rememberedDevices', device),
   async listByUser(userId, now) {
-    const [devices, endings] = await inOrder(
-      () => records.list('rememberedDevices', { equal: { userId } }),
+    const [endings, devices] = await inOrder(
       () => records.list('massEndings', { order: ['id'] }),
+      () => records.list('rememberedDevices', { equal: { userId } }),
     );
     return devices
       .filter(({ createdAt, expiresAt }) => now < expiresAt && !endings.some(({ at }) => createdAt <= at))

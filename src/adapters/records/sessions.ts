@@ -41,7 +41,8 @@ export const sessionRepositoryOver = (
 ): SessionRepository => {
   /** Without those that a mass ending covers. */
   const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
-    const [rows, endings] = await inOrder(find, () => records.list('massEndings', { order: ['id'] }));
+    // In this order: a session is removed together with the last of what covers it.
+    const [endings, rows] = await inOrder(() => records.list('massEndings', { order: ['id'] }), find);
     return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
   };
   const find = async ({ id, userId }: SessionKey) =>

@@ -14,10 +14,14 @@ export const endAllSessions =
   async (origin: Origin, note: string | null): Promise<void> => {
     const [id, at] = [deps.ids.next(), deps.clock.now()];
     const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
-    await deps.transactions.run(({ massEndings }) => massEndings.add(ending));
-    // Later: a refresh that has not seen it has issued its token before.
-    const told = { id, at: deps.clock.now(), userId: null, sessionId: null, reason: 'operator' } as const;
-    await deps.transactions.run((stores) => stores.endings.add(told));
+    const told = { userId: null, sessionId: null, reason: 'operator' } as const;
+    await deps.transactions.run(async ({ massEndings, endings }) => {
+      await massEndings.add(ending);
+      await endings.add({ ...told, id, at });
+    });
+    // Again: a refresh that has not seen it yet may have issued a token meanwhile.
+    const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
+    await deps.transactions.run((stores) => stores.endings.add(again));
   };
 
 /** A place before all ids: devices may be left where no session was found. */

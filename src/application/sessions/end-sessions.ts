@@ -81,9 +81,10 @@ export const endPresentedSessions = async (
   const reused = reusedSessions(assessed);
   await endReplayed(deps, stores, { userId, sessions: reused, origin });
   for (const { id } of reused) live.delete(id);
-  // A log-in takes the tokens from the browser that has them: whole offices log in at once, and would fill the list.
-  const ending = { reason, origin, isListed: reason !== 'replaced' };
-  for (const id of live) await endSession(deps, stores, { id, userId }, ending);
+  const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
+  // A log-in takes the tokens from the only browser that has them: whole offices log in at once, and would fill the list.
+  const isListed = (id: string) => reason !== 'replaced' || !current.has(id);
+  for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
 type Replayed = {

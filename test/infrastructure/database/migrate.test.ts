@@ -106,6 +106,15 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a migration of many rows on Pos
   };
   const isValid = `select indisvalid from pg_index where indexrelid = 'users_search'::regclass`;
 
+  it('makes its index once, when several instances start at the same time, of which each has one connection', async () => {
+    const { options, em, records } = await former();
+    for (let count = 0; count < 500; count += 1) await records.insert('users', aUserRow());
+    const instances = await Promise.all(Array.from({ length: 4 }, () => instance({ ...options, poolSize: 1 }, [])));
+    await Promise.all(instances.map(bringUpToDate));
+    expect(await em.execute(isValid)).toEqual([{ indisvalid: true }]);
+    expect(await em.execute(APPLIED)).toEqual(rowsOf(NAMES));
+  });
+
   it('makes its index while users are written, and anew after an interruption', async () => {
     const { options, em, records } = await former();
     let migrating = Promise.resolve();

@@ -83,7 +83,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       logout: [
         ...[
           [BEGIN, 'lock users'],
-          ['select sessions', 'select mass_endings'],
+          ['select mass_endings', 'select sessions'],
           ['select sessions'],
           ['delete sessions'],
         ],

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { keyedMutex } from '../../application/login/login.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
@@ -22,21 +22,14 @@ const TRIES = 100;
 /** Milliseconds that a log-in waits if all of them were in vain. */
 const BUSY = 1_000;
 
-/** Of the hash of an address: 96 bits. */
-const NAME_LENGTH = 16;
-
 const NONE: Count = { text: '', now: 0 };
 
 /**
  * Keeps the state of domain/login-throttle.ts as a text, and replaces it only if it is the expected one. Most accounts have no failures, and nobody
  * else logs in to them meanwhile: then an attempt begins with one call, and ends with one.
- * @param hashOf what is kept of accounts, into whose field users sometimes type their password, and of addresses.
+ * @param hashOf what is kept of accounts and of addresses; of these 96 bits.
  */
-export const countAttempts = (
-  counts: Pick<Counts, 'replace'>,
-  clock: Clock,
-  hashOf = (text: string): string => hash('sha256', text, 'base64url'),
-): LoginAttempts => {
+export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, hashOf = hashed): LoginAttempts => {
   const oneAtATime = keyedMutex();
   /** What the beginning of an attempt has left. */
   const begun = new WeakMap<Attempt, Count>();
@@ -58,9 +51,9 @@ export const countAttempts = (
       return null;
     });
   };
-  const kept = ({ kind, names }: ThrottledClient): ThrottledClient => ({
-    kind,
-    names: names.map((name) => hashOf(name).slice(0, NAME_LENGTH)),
+  const kept = (client: ThrottledClient) => ({
+    ...client,
+    names: client.names.map((name) => hashOf(name).slice(0, 16)),
   });
   const settle = async (attempt: Attempt, settled: typeof withdrawn): Promise<void> => {
     const change: Change = (throttle) => throttle && settled(throttle, kept(attempt.client));
@@ -88,6 +81,9 @@ export const countAttempts = (
     },
   };
 };
+
+/** Of constant length. Hashed, because users sometimes type their password into the account field. */
+const hashed = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 const serialized = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);

@@ -54,7 +54,7 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
   for (let from = last === null ? undefined : foundBy(last, text); ; ) {
     const pages = await Promise.all(
       NAMES.map(async (column) => {
-        const range = from === undefined ? ([column, '>=', text] as const) : ([column, '>', from] as const);
+        const range = [column, from === undefined ? '>=' : '>', from ?? text] as const;
         const rows = await records.list('users', { range, order: [column], limit });
         return rows.map((row) => ({ row, name: row[column] }));
       }),

@@ -13,7 +13,7 @@ import { isWorker, toPrimary } from '../workers.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
-  /** What counts of log-ins keep of accounts and addresses; without Redis there is no need of a key. */
+  /** What Redis has of accounts and addresses. Keys of requests, which name addresses, are hashed here. */
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
@@ -59,11 +59,7 @@ export const openLimits = async (
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));
   const hashOf = keyedHash(refresh.privateKey);
   return {
-    counts: {
-      ...counts,
-      // The key names an address.
-      countRequest: (key, window) => counts.countRequest(`tandem:requests:${hashOf(key)}`, window),
-    },
+    counts: { ...counts, countRequest: (key, window) => counts.countRequest(`tandem:requests:${hashOf(key)}`, window) },
     hashOf,
     checks: [check],
     mode: () => (counts.isDegraded() || evicts() ? 'degraded' : 'shared'),

@@ -6,14 +6,14 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { alertRules, dashboardQueries } from '../../support/checkout/observed.ts';
 import { ROOT, readText } from '../../support/checkout/repository.ts';
-import { programIn, unpackDebianPackages } from '../../support/servers/debian-package.ts';
+import { provideDebianPackages } from '../../support/servers/debian-package.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const run = promisify(execFile);
 const RULES = `${ROOT}docs/observe/alerts.yml`;
 let promtool: string;
 beforeAll(async () => {
-  promtool = programIn((await unpackDebianPackages('prometheus')).root, 'usr/bin/promtool');
+  promtool = join((await provideDebianPackages('usr/bin/promtool', 'prometheus')).root, 'usr/bin/promtool');
 });
 
 /** A directory with these files. */

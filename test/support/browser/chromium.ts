@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { programIn, unpackDebianPackages } from '../servers/debian-package.ts';
+import { provideDebianPackages } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type BrowserProgram, type ChromiumPrograms, libraryPath } from './program.ts';
@@ -121,13 +121,13 @@ const launchShared = async (own: Own, onEnd: () => void): Promise<Browser> => {
 
 /** Puts a certificate into the database of NSS, where Chromium looks for it. */
 const trust = async (home: string, certificate: string): Promise<void> => {
-  const { root, libraries } = await unpackDebianPackages('libnss3-tools');
+  const { root, libraries } = await provideDebianPackages('usr/bin/certutil', 'libnss3-tools');
   const database = join(home, '.pki', 'nssdb');
   mkdirSync(database, { recursive: true });
   const file = join(home, 'trusted.pem');
   writeFileSync(file, certificate);
   const certutil = (...args: string[]) =>
-    promisify(execFile)(programIn(root, 'usr/bin/certutil'), ['-d', `sql:${database}`, ...args], {
+    promisify(execFile)(join(root, 'usr/bin/certutil'), ['-d', `sql:${database}`, ...args], {
       env: { LD_LIBRARY_PATH: libraries.join(delimiter) },
     });
   await certutil('-N', '--empty-password');

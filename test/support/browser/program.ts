@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type UnpackedPackage, unpackDebianPackages } from '../servers/debian-package.ts';
+import { type DebianPackages, provideDebianPackages } from '../servers/debian-package.ts';
 
-/** The executable of a browser, and the package it was unpacked from, if any. */
-export type BrowserProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
+/** The executable of a browser, and the packages it is from, unless it is on the PATH. */
+export type BrowserProgram = { readonly command: string; readonly unpacked: DebianPackages | null };
 
 /**
  * `shell` costs less CPU, but has no settings of a user, no certificates to trust, no back/forward cache and no sessions that the browser
@@ -31,14 +31,17 @@ export const provideChromium = async (): Promise<ChromiumPrograms> => {
  */
 export const provideFirefox = async (): Promise<BrowserProgram> => {
   const command = process.env.TEST_FIREFOX ?? onThePath('firefox-esr') ?? onThePath('firefox');
-  const program = command === undefined ? await unpackedFirefox() : { command, unpacked: null };
+  const program =
+    command === undefined
+      ? await ofPackages('usr/lib/firefox-esr/firefox-esr', 'firefox-esr')
+      : { command, unpacked: null };
   await runs(program);
   return program;
 };
 
-const unpackedFirefox = async (): Promise<BrowserProgram> => {
-  const unpacked = await unpackDebianPackages('firefox-esr');
-  return { command: join(unpacked.root, 'usr/lib/firefox-esr/firefox-esr'), unpacked };
+const ofPackages = async (path: string, ...names: string[]): Promise<BrowserProgram> => {
+  const unpacked = await provideDebianPackages(path, ...names);
+  return { command: join(unpacked.root, path), unpacked };
 };
 
 const runs = (program: BrowserProgram) =>
@@ -51,9 +54,8 @@ const find = async (): Promise<ChromiumPrograms> => {
     const shell = TEST_CHROMIUM ?? onThePath(PACKAGES.shell) ?? command;
     return { full: { command, unpacked: null }, shell: { command: shell, unpacked: null } };
   }
-  const unpacked = await unpackDebianPackages(PACKAGES.full, PACKAGES.shell);
-  const program = (name: string) => ({ command: join(unpacked.root, 'usr/lib/chromium', name), unpacked });
-  return { full: program(PACKAGES.full), shell: program(PACKAGES.shell) };
+  const program = (name: string) => ofPackages(`usr/lib/chromium/${name}`, PACKAGES.full, PACKAGES.shell);
+  return { full: await program(PACKAGES.full), shell: await program(PACKAGES.shell) };
 };
 
 const onThePath = (name: string): string | undefined =>

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,27 +10,28 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/tandem', impor
 /** Time-outs in milliseconds for the package lists and for the download; a browser has a hundred megabytes. */
 const TIMEOUTS = { update: 120_000, install: 600_000 };
 
-/** The directory of an unpacked package, and the directories of its libraries. */
-export type UnpackedPackage = { readonly root: string; readonly libraries: readonly string[] };
-
-/** A program of an unpacked package, or the system's: what is installed is not unpacked. */
-export const programIn = (root: string, path: string): string => {
-  const unpacked = join(root, path);
-  return existsSync(unpacked) ? unpacked : join('/', path);
-};
+/** The directory that packages were unpacked in, or `/`, and the directories of libraries that the system lacks. */
+export type DebianPackages = { readonly root: string; readonly libraries: readonly string[] };
 
 /**
- * Unpacks Debian packages and their missing dependencies into a directory of the checkout. Nothing is
- * installed, so it needs no root and starts no service.
- * @throws Error when the system has no Debian packages, or the download fails.
+ * What is installed, or else Debian packages, which are unpacked with those of their dependencies that are missing into a directory of the checkout.
+ * Nothing is installed, so it needs no root and starts no service.
+ * @param path a file of theirs, below `/`, or a pattern: an installed one may have come without the package.
+ * @param names of the packages, with those of dependencies whose files have to be in the same directory.
+ * @throws Error when the system has no Debian packages, the download fails, or the file is not in them.
  */
-export const unpackDebianPackages = async (...names: string[]): Promise<UnpackedPackage> => {
+export const provideDebianPackages = async (path: string, ...names: string[]): Promise<DebianPackages> => {
+  if (isThere('/', path)) return { root: '/', libraries: [] };
   const root = join(CACHE, names.join('+'));
-  if (!existsSync(root)) await unpackInto(root, names);
+  if (!isThere(root, path)) await unpackInto(root, path, names);
   return { root, libraries: directoriesOfLibraries(root) };
 };
 
-const unpackInto = async (root: string, names: readonly string[]): Promise<void> => {
+/** Not a link to a file that is missing. */
+const isThere = (root: string, path: string): boolean =>
+  globSync(path, { cwd: root }).some((found) => existsSync(join(root, found)));
+
+const unpackInto = async (root: string, path: string, names: readonly string[]): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(`${root}-`);
   mkdirSync(join(work, 'root'));
@@ -38,7 +39,11 @@ const unpackInto = async (root: string, names: readonly string[]): Promise<void>
     await download(work, names);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
-    if (!existsSync(root)) renameSync(join(work, 'root'), root);
+    if (!isThere(join(work, 'root'), path)) throw new Error(`what apt-get fetches for ${names} has no ${path}`);
+    // Another process may have unpacked them meanwhile.
+    if (isThere(root, path)) return;
+    rmSync(root, { recursive: true, force: true });
+    renameSync(join(work, 'root'), root);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -47,11 +52,13 @@ const unpackInto = async (root: string, names: readonly string[]): Promise<void>
 /** Lists of packages take longer to fetch than most packages. Those of the package before serve until one cannot be fetched by them. */
 const LISTS = join(CACHE, 'lists');
 
+/** `reinstall`: the packages that are named are downloaded even if they are installed. */
+const FLAGS = ['--yes', '--no-install-recommends', '--download-only', '--reinstall'];
+
 const download = async (work: string, names: readonly string[]): Promise<void> => {
   for (const directory of ['lists/partial', 'archives/partial']) mkdirSync(join(work, directory), { recursive: true });
   const own = join(work, 'lists');
-  const install = (lists: string) =>
-    aptGet(work, lists, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', ...names);
+  const install = (lists: string) => aptGet(work, lists, TIMEOUTS.install, 'install', ...FLAGS, ...names);
   if (existsSync(LISTS) && (await succeeds(install(LISTS)))) return;
   await aptGet(work, own, TIMEOUTS.update, 'update');
   await install(own);

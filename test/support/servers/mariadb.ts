@@ -4,20 +4,20 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackDebianPackages } from './debian-package.ts';
+import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
-/** `usr` of the unpacked package, and the directories of libraries that the system lacks. */
+/** `/usr`, or that of the unpacked package, and the directories of libraries that the system lacks. */
 export type MariadbProgram = { readonly base: string; readonly libraries: readonly string[] };
 
 /**
- * The server of the Debian package, whether or not it is installed: where an installed one has its files differs.
+ * The server that is installed, or else that of the Debian package.
  * @throws Error when there is none or it does not run.
  */
 export const provideMariadb = async (): Promise<MariadbProgram> => {
-  const { root, libraries } = await unpackDebianPackages('mariadb-server-core');
+  const { root, libraries } = await provideDebianPackages('usr/sbin/mariadbd', 'mariadb-server-core');
   const program = { base: join(root, 'usr'), libraries };
   await promisify(execFile)(commandOf(program), ['--version'], { env: environmentOf(program) });
   return program;

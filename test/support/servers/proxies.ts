@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../checkout/repository.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
-import { programIn, unpackDebianPackages } from './debian-package.ts';
+import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { endWithUs } from './keeper.ts';
 
@@ -84,7 +84,7 @@ export const startProxy = async (
   { packageName, program, configured, args }: Proxy,
   instances: readonly string[],
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
-  const { root, libraries } = await unpackDebianPackages(packageName);
+  const { root, libraries } = await provideDebianPackages(program, packageName);
   const { path: directory, remove } = temporaryDirectory();
   // nginx gives its privileges up, and still needs its directories.
   chmodSync(directory, 0o755);
@@ -93,7 +93,7 @@ export const startProxy = async (
   const file = join(directory, 'configuration');
   writeFileSync(file, configured({ directory, port, instances }));
   const env = { HOME: join(directory, 'home'), LD_LIBRARY_PATH: libraries.join(':') };
-  const child = spawn(programIn(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(join(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithUs(child);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackDebianPackages } from './debian-package.ts';
+import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
@@ -17,7 +17,7 @@ export type RedisProgram = { readonly command: string; readonly libraries: reado
 export const provideRedis = async (): Promise<RedisProgram> => {
   const onPath = { command: 'redis-server', libraries: [] };
   if (await runs(onPath)) return onPath;
-  const { root, libraries } = await unpackDebianPackages('redis-server');
+  const { root, libraries } = await provideDebianPackages('usr/bin/redis-server', 'redis-server', 'redis-tools');
   const unpacked = { command: join(root, 'usr/bin/redis-server'), libraries };
   if (!(await runs(unpacked))) throw new Error(`${unpacked.command} does not run`);
   return unpacked;

@@ -109,6 +109,7 @@ const changePasswordRoute = (page: string): Route =>
       summary: 'Lead to the page on which users set a new password',
       ...PUBLIC_READ,
       path: '/.well-known/change-password',
+      request: { query: v.unknown() },
       response: { status: 303, data: v.null(), redirects: true },
     },
     (_input, ctx) => {

@@ -141,6 +141,12 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     await looksRight(page, 'logged out');
     await submit('log-in.log-in', { account: username, password });
     await looksRight(page, 'second-factor');
+    await page.emulateMedia({ media: 'print' });
+    const visible = page.locator('main').filter({ hasText: 'Ask those who run this service' });
+    await visible.getByText('Your account asks for a second step.').waitFor();
+    await visible.getByText('Neither at hand?').waitFor();
+    expect(await page.getByRole('button').filter({ visible: true }).count()).toBe(0);
+    await page.emulateMedia({ media: 'screen' });
     await submit('second-factor.second-factor', { code: '000000' });
     await looksRight(page, 'second-factor refused');
     await submit('second-factor.second-factor', { code: code(Date.now()) });

@@ -5,20 +5,27 @@ import type { Clock } from './ports/clock-and-ids.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
 
-/** A code that a browser has asked for. `id` is that of the message that sends it. */
+/** A code that was asked for. `id` is that of the message that sends it. */
 export type AskedCode = { readonly id: string; readonly askedAt: number };
 
-/** What a browser has asked for: the latest code of an account, and the one before it, which stays good until one of them is used. */
-export type AskedLogin = { readonly account: string; readonly codes: readonly [AskedCode, ...AskedCode[]] };
+/** `account` as it was typed: several may be names of one account, which gets one mail a minute. */
+export type BrowserCode = AskedCode & { readonly account: string };
+
+/** What a browser has asked for: the latest code, and some before it, which stay good until one of them is used. */
+export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
+
+/** So many fit into a cookie. */
+const MAX_BROWSER_CODES = 3;
 
 type SealDeps = { readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>; readonly clock: Clock };
 type CodeDeps = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf'> };
 
 const KIND = 'login-code';
+const SEALED = 'login-codes';
 
-/** @returns a text for the browser. Its length depends on the account as it was typed, and not on whether there is such an account. */
-export const seal = ({ secrets }: SealDeps, { account, codes }: AskedLogin): string =>
-  secrets.encrypt(JSON.stringify([KIND, account, ...codes]), expiryOf(codes[0]));
+/** @returns a text for the browser. Its length depends on the accounts as they were typed, and not on whether there are such accounts. */
+export const seal = ({ secrets }: SealDeps, { codes }: AskedLogin): string =>
+  secrets.encrypt(JSON.stringify([SEALED, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
 /**
  * What a browser has asked for last; `null`: nothing, or it has expired.
@@ -28,9 +35,9 @@ export const unseal = ({ secrets, clock }: SealDeps, texts: readonly string[]): 
   const now = clock.now();
   const all = texts.flatMap((text): AskedLogin[] => {
     const content: unknown = JSON.parse(secrets.decrypt(text, now) ?? 'null');
-    if (!Array.isArray(content) || content[0] !== KIND) return [];
-    const [, account, latest, ...before] = content;
-    return [{ account, codes: [latest, ...before.filter((code: AskedCode) => now < expiryOf(code))] }];
+    if (!Array.isArray(content) || content[0] !== SEALED) return [];
+    const [, latest, ...before] = content;
+    return [{ codes: [latest, ...before.filter((code: BrowserCode) => now < expiryOf(code))] }];
   });
   const [last] = all.sort((a, b) => b.codes[0].askedAt - a.codes[0].askedAt);
   return last ?? null;
@@ -54,22 +61,24 @@ const NOBODY: Owner = { id: '', email: '', passwordChangedAt: 0 };
 /**
  * The code that is guessed right. Each guess counts for every code that it is compared with, before it is compared, and as much is done for
  * an account that does not exist.
+ * @param owners by the accounts of the codes
  * @throws AppError AUTH_CODE_INVALID
  */
 export const guessCode = async <Found extends Owner>(
   deps: CodeDeps & Pick<Stores, 'used'>,
   { codes }: AskedLogin,
-  owner: Found | null,
+  owners: ReadonlyMap<string, Found | null>,
   typed: string,
 ): Promise<{ readonly code: AskedCode; readonly owner: Found }> => {
-  const matching: AskedCode[] = [];
+  const matching: { readonly code: AskedCode; readonly owner: Found }[] = [];
   for (const code of codes) {
+    const owner = owners.get(code.account) ?? null;
     const isRight = isSameCode(codeFor(deps, code, owner ?? NOBODY), typed);
-    if ((await countGuess(deps, code)) && isRight) matching.push(code);
+    if ((await countGuess(deps, code)) && isRight && owner !== null) matching.push({ code, owner });
   }
-  const [code] = matching;
-  if (code === undefined || owner === null) throw invalidCode('the code is wrong, or was guessed too often');
-  return { code, owner };
+  const [found] = matching;
+  if (found === undefined) throw invalidCode('the code is wrong, or was guessed too often');
+  return found;
 };
 
 /** In the store, so that it is counted once for all instances. @returns whether there was a guess left. */

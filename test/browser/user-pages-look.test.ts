@@ -66,6 +66,29 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     expect(faults).toEqual([]);
   });
 
+  it.each([
+    ['light', 'rgb(132, 139, 133)', 'rgb(255, 255, 255)', 'rgb(20, 100, 58)'],
+    ['dark', 'rgb(124, 132, 125)', 'rgb(25, 29, 26)', 'rgb(134, 217, 164)'],
+  ] as const)('has edges, grounds and colours in browsers of 2022: %s', async (colorScheme, edge, ground, colour) => {
+    const { page, open, context } = await visitor(CHROMIUM);
+    // Functions that came to Safari and Firefox later.
+    await context.route('**/user-pages.css', async (route) => {
+      const response = await route.fetch();
+      return route.fulfill({ response, body: (await response.text()).replaceAll(/light-dark\(|oklch\(/g, 'unknown(') });
+    });
+    await page.emulateMedia({ colorScheme });
+    await open('/auth/log-in');
+    const styleOf = (selector: string) =>
+      page.evaluate(
+        `(({ borderColor, borderStyle, backgroundColor, color }) => ({ borderColor, borderStyle, backgroundColor, color }))(getComputedStyle(document.querySelector('${selector}')))`,
+      );
+    const field = { borderStyle: 'solid', borderColor: edge, backgroundColor: ground };
+    expect(await styleOf('input[name=password]')).toMatchObject(field);
+    expect(await styleOf('[data-form="log-in.code"] button')).toMatchObject(field);
+    expect(await styleOf('[data-form="log-in.log-in"] > button')).toMatchObject({ backgroundColor: colour });
+    expect(await styleOf('main a')).toMatchObject({ color: colour });
+  });
+
   it('is right with errors, which the title says', async () => {
     const { page, open, submit } = await visitor(CHROMIUM);
     await open('/auth/log-in');
@@ -118,6 +141,12 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     await looksRight(page, 'logged out');
     await submit('log-in.log-in', { account: username, password });
     await looksRight(page, 'second-factor');
+    await page.emulateMedia({ media: 'print' });
+    const visible = page.locator('main').filter({ hasText: 'Ask those who run this service' });
+    await visible.getByText('Your account asks for a second step.').waitFor();
+    await visible.getByText('Neither at hand?').waitFor();
+    expect(await page.getByRole('button').filter({ visible: true }).count()).toBe(0);
+    await page.emulateMedia({ media: 'screen' });
     await submit('second-factor.second-factor', { code: '000000' });
     await looksRight(page, 'second-factor refused');
     await submit('second-factor.second-factor', { code: code(Date.now()) });

@@ -3,7 +3,8 @@ import { codesOf, KINDS, openUserPages, TEXTS } from '../support/browser/user-pa
 import { signUp } from '../support/http/auth-http.ts';
 
 const MINUTE = 60_000;
-const { AUTH_CREDENTIALS_INVALID: WRONG, AUTH_SECOND_FACTOR_INVALID: TOO_LATE } = TEXTS.errors;
+const { AUTH_CREDENTIALS_INVALID: WRONG } = TEXTS.errors;
+const { AUTH_SECOND_FACTOR_INVALID: TOO_LATE } = TEXTS.pages['log-in'];
 
 describe.runIf(KINDS.length > 0)('the pages for users', () => {
   const { service, application, address, pass, visitor, tab } = openUserPages();

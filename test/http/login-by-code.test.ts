@@ -142,6 +142,27 @@ describe('a code by mail', () => {
     expect(again).not.toBe('');
   });
 
+  it('stays good when the browser asks by another name of the account, which gets one mail a minute', async () => {
+    const { person, cookie, code, wrong } = await asked('email');
+    const byName = await ask(person.username, cookie);
+    expect(await codesTo(person.email)).toEqual([code]);
+    await refused(byName, wrong);
+    await confirm(await ask(person.email, byName), code).expect(200);
+  });
+
+  it('of another account stays good, too', async () => {
+    const [first, second] = [await asked(), await asked('username')];
+    const both = await ask(second.person.username, first.cookie);
+    expect((await confirm(both, first.code).expect(200)).body.data.user.username).toBe(first.person.username);
+    await refused(both, first.code);
+  });
+
+  it('is kept in a cookie that does not grow, however many names are asked for', async () => {
+    let cookie = '';
+    for (let at = 0; at < 9; at += 1) cookie = await ask(`${at}${'a'.repeat(240)}@example.org`, cookie);
+    expect(cookie.length).toBeLessThan(2_000);
+  });
+
   it.each([0, 1])('stays good when the browser asks again, until one of the two is used: %i', async (which) => {
     const { person, cookie: first } = await asked();
     clock.advance(MINUTE);

@@ -9,8 +9,9 @@ const PRODUCT = { BASE_URL, ACCOUNT_PAGES_URL: 'https://app.example.org/account'
 
 describe('the page for a new password', () => {
   it.each([
-    ['of the service', { BASE_URL }, `${BASE_URL}/auth/forgot`],
-    ['of the application', PRODUCT, 'https://app.example.org/account/password-reset'],
+    ['in the settings', { BASE_URL }, `${BASE_URL}/auth/account`],
+    ['of the service', { BASE_URL, ACCOUNT_PAGES: 'off' }, `${BASE_URL}/auth/forgot`],
+    ['of the application', { ...PRODUCT, ACCOUNT_PAGES: 'off' }, 'https://app.example.org/account/password-reset'],
   ])('is found by password managers: that %s', async (_whose, env, page) => {
     const { http } = await start(env);
     const { headers } = await http.get(PASSWORD).expect(303);
@@ -18,7 +19,7 @@ describe('the page for a new password', () => {
   });
 
   it('is not found where there is no mail with a link', async () => {
-    const { http } = await start({}, { mailer: null });
+    const { http } = await start({ ACCOUNT_PAGES: 'off' }, { mailer: null });
     await http.get(PASSWORD).expect(404);
   });
 });
@@ -32,8 +33,13 @@ describe('the page for passkeys', () => {
     expect(body).toEqual({ enroll: page, manage: page });
   });
 
+  it('is in the settings by default', async () => {
+    const { body } = await (await start({ BASE_URL })).http.get(PASSKEYS).expect(200);
+    expect(body.manage).toBe(`${BASE_URL}/auth/account/factors`);
+  });
+
   it('is not found otherwise', async () => {
-    const { http } = await start();
+    const { http } = await start({ ACCOUNT_PAGES: 'off' });
     await http.get(PASSKEYS).expect(404);
   });
 });

@@ -2,11 +2,11 @@ import { needsSecondFactor } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
-import { canonicalAccount, isAccountName } from '../../domain/user.ts';
+import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
 import type { LoginDeps, LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
-import { guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
+import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
@@ -34,15 +34,15 @@ export const requestLoginCode =
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const last = unseal(deps, asked);
-    const before = last?.account === account ? last.codes[0] : null;
-    if (last !== null && before !== null && now - before.askedAt < LOGIN_CODE_SPACING) return seal(deps, last);
-    const code = { id: deps.ids.next(), askedAt: now };
+    const isOnItsWay = (code: BrowserCode) => code.account === account && now - code.askedAt < LOGIN_CODE_SPACING;
+    if (last?.codes.some(isOnItsWay)) return seal(deps, last);
+    const code = { id: deps.ids.next(), askedAt: now, account };
     const message = newMessage(
       { kind: 'login-code-request', userId: null, to: account },
       { id: code.id, at: now, origin },
     );
     if (isAccountName(account)) await deps.outbox.add([message]);
-    return seal(deps, { account, codes: before === null ? [code] : [code, before] });
+    return seal(deps, { codes: [code, ...(last?.codes ?? [])] });
   };
 
 type CodeLogin = {
@@ -69,8 +69,7 @@ export const logInWithCode =
     const verified = await verifiedTokens(deps, refreshTokens);
     const asked = unseal(deps, input.asked);
     if (asked === null) throw invalidCode('the browser has asked for no code, or it has expired');
-    const found = await findByAccount(deps, asked.account);
-    const guessed = await guessCode(deps, asked, found, input.code).catch(reportRefusal(deps, found, origin));
+    const guessed = await guess(deps, asked, input.code, origin);
     const { owner } = guessed;
     const now = deps.clock.now();
     const user = { ...owner, emailVerifiedAt: owner.emailVerifiedAt ?? now };
@@ -93,3 +92,13 @@ export const logInWithCode =
       return opened;
     });
   };
+
+/** A wrong code is in the history of every user whose code it was compared with. */
+const guess = async (deps: LoginByCodeDeps, asked: AskedLogin, typed: string, origin: Origin) => {
+  const owners = new Map<string, User | null>();
+  for (const { account } of asked.codes)
+    if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));
+  const users = [...owners.values()].flatMap((owner) => owner ?? []);
+  const distinct = [...new Map(users.map((user) => [user.id, user])).values()];
+  return guessCode(deps, asked, owners, typed).catch(reportRefusal(deps, distinct, origin));
+};

@@ -36,11 +36,12 @@ export const assertMayLogIn = (
   if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
 };
 
-/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param user `null`: there is no such account. */
+/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param users `null`: there is no such account. */
 export const reportRefusal =
-  ({ report }: Pick<AnyLoginDeps, 'report'>, user: User | null, origin: Origin) =>
+  ({ report }: Pick<AnyLoginDeps, 'report'>, users: User | null | readonly User[], origin: Origin) =>
   (error: unknown): never => {
-    if (user !== null && error instanceof AppError && error.status < 500) report?.('login-refused', user.id, origin);
+    const isOfClient = error instanceof AppError && error.status < 500;
+    for (const { id } of isOfClient ? [users ?? []].flat() : []) report?.('login-refused', id, origin);
     throw error;
   };
 

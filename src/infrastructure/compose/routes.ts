@@ -146,8 +146,8 @@ export const declareRoutes = (
     ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl)]),
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...wellKnownRoutes({
-      passwordPage: deps.mailer === null ? null : passwordPageOf(config),
-      passkeysPage: config.passkeysPageUrl,
+      passwordPage: deps.mailer === null && !config.userPages ? null : passwordPageOf(config),
+      passkeysPage: config.passkeysPageUrl ?? (config.userPages ? baseUrl + PAGES.factors.path : null),
     }),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
@@ -188,9 +188,11 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** Where users ask for a link that sets a new password. The page of a front end sends one if it is opened without a token. */
-const passwordPageOf = ({ baseUrl, ownAccountPages, accountPagesUrl }: Config): string =>
-  ownAccountPages ? `${baseUrl}/auth/forgot` : `${accountPagesUrl}/password-reset`;
+/** Where users change their password, or ask for a link that sets one. The page of a front end sends one if it is opened without a token. */
+const passwordPageOf = ({ baseUrl, userPages, ownAccountPages, accountPagesUrl }: Config): string => {
+  if (userPages) return baseUrl + PAGES.account.path;
+  return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
+};
 
 /** A file of the browser client as `npm run client` has built it (ADR 0023). */
 const readClient = (file: string): string =>

@@ -66,7 +66,7 @@ export const SERVICE_VARIABLES = {
   },
   PASSKEYS_PAGE_URL: {
     form: url.pageUrl,
-    unset: 'none',
+    unset: 'the page of the service, if it has pages for users',
     meaning:
       'The page of your application on which users add and remove passkeys: password managers find it in /.well-known/passkey-endpoints.',
   },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { disableAccount } from '../../../src/application/accounts/operate-accounts.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -40,6 +41,16 @@ describe('a refused log-in', () => {
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
     });
     expect(app.refused).toStrictEqual(Array.from({ length: FREE_FAILURES + 2 }, () => user.id));
+  });
+
+  it('by code is counted once for each account whose code it may have been', async () => {
+    const app = noting();
+    const bob = { username: 'bob', email: 'bob@example.org', password: ADA.password };
+    const ids = [(await app.register(ADA)).user.id, (await app.register(bob)).user.id];
+    let asked: string[] = [];
+    for (const account of ['ada', ADA.email, 'bob']) asked = [await requestLoginCode(app)({ account, asked })];
+    await expect(logInWithCode(app)({ code: '00000000', asked })).rejects.toMatchObject({ code: 'AUTH_CODE_INVALID' });
+    expect(app.refused.toSorted()).toStrictEqual(ids.toSorted());
   });
 
   it('is not counted for an unknown account, for a log-in that succeeds, or when the service fails', async () => {

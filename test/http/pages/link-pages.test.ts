@@ -52,6 +52,30 @@ describe('the pages for links in mail', () => {
     expect(await linksOf(service, user.id)).toEqual(stored);
   });
 
+  it.each([
+    ['/', ''],
+    ['/?utm_source=mail', '?utm_source=mail'],
+    ['%23token=Ab_c-1', '#token=Ab_c-1'],
+    ['/%23token=Ab_c-1?utm_source=mail', '#token=Ab_c-1'],
+    ['%23token=Ab_c-1&email=ada%40example.org', '#token=Ab_c-1&email=ada%40example.org'],
+  ])('are where an address leads that a mail program has changed: %s', async (changed, rest) => {
+    const { http, logs } = await start();
+    for (const page of [...PAGES, '/auth/log-in']) {
+      const { headers } = await http.get(page + changed).expect(303);
+      expect(new URL(headers.location ?? '', `http://example.org/below${page}${changed}`).href).toBe(
+        `http://example.org/below${page}${rest}`,
+      );
+    }
+    expect(JSON.stringify(logs)).not.toContain('Ab_c-1');
+  });
+
+  it.each(['/auth/log-in%23evil', '/auth/login/', '/users/me/', '/auth/link/', '//auth/log-in/', '/auth/link/none/'])(
+    'are not where %s leads',
+    async (path) => {
+      await (await start()).http.get(path).expect(404);
+    },
+  );
+
   it('mask the new password, which can be pasted and filled in', async () => {
     const { http } = await start();
     const { text: page } = await http.get('/auth/link/password-reset').expect(200);

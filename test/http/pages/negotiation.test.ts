@@ -20,18 +20,31 @@ const FAILURES = [
   ['/nowhere', 404, 'SYS_HTTP_UNEXPECTED_ERROR'],
   ['/users/me/password', 405, 'SYS_HTTP_UNEXPECTED_ERROR'],
   ['/errors/NO_SUCH_CODE', 404, 'EXCEPTION_CATALOG_CODE_NOT_FOUND'],
-  ['/errors?page=2', 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
 ] as const;
 
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start();
+  service = await start({ LOGIN_BY_CODE: 'on' });
 });
 const ask = (path: string, accept: string) => service.http.get(path).set('Accept', accept);
 
 /** The first of them says whether the page that a visitor comes from is allowed. */
 const varyOf = (path: string) => (path === '/' ? 'Origin, Referer, Accept' : 'Origin, Accept');
+
+describe.each(['utm_source=mail&utm_source=x', 'fbclid=x', 'gclid=%E4'])('with ?%s, which others add', (query) => {
+  it.each([...NEGOTIATED, '/docs', '/auth/log-in', '/auth/register', '/auth/forgot', '/auth/code'])(
+    '%s is the same',
+    async (path) => {
+      expect((await ask(`${path}?${query}`, 'text/html').expect(200)).headers['content-type']).toBe(HTML);
+    },
+  );
+
+  it('/.well-known/change-password is the same, and a route of the API refuses it', async () => {
+    await ask(`/.well-known/change-password?${query}`, 'text/html').expect(303);
+    await ask(`/auth/session?${query}`, 'text/html').expect(400);
+  });
+});
 
 describe.each(NEGOTIATED)('GET %s', (path) => {
   it.each([

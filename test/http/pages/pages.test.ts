@@ -260,10 +260,10 @@ describe('a page of an error', () => {
     '/<script>alert(1)</script>',
     '/%3Cscript%3Ealert(1)%3C/script%3E',
     '/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E',
-    '/errors?%3Cscript%3Ealert(1)=1',
+    '/auth/session?%3Cscript%3Ealert(1)=1',
     '/"onload="alert(1)',
   ])('shows nothing of the address: %s', async (path) => {
-    const { text, status } = await service.http.get(path).set('Accept', 'text/html');
+    const { text, status } = await service.http.get(path).set({ Accept: 'text/html', 'Sec-Fetch-Dest': 'document' });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(text).toMatch(/^<!doctype html>/);
     expect(text).not.toMatch(/alert/);

@@ -79,7 +79,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
   const page: Page = PAGES[name];
   // Some mail programs add parameters to links, which say nothing.
   const isOfLink = page.path.startsWith('/auth/link/');
-  const Query = v.strictObject({
+  const Query = v.looseObject({
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),

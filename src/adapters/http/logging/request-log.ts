@@ -125,5 +125,5 @@ const problemsOf = ({ details }: AppError): string | undefined =>
     .map(({ field, message }) => `${field} ${message}`)
     .join(', ');
 
-/** The path as the client sent it, without the query. Koa's `path` throws for some request targets. */
-const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/[?#].*$/s, '').slice(0, MAX_PATH);
+/** The path as the client sent it, without the query, and without a fragment whose `#` is encoded. Koa's `path` throws for some request targets. */
+const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/(?:[?#]|%23).*$/s, '').slice(0, MAX_PATH);

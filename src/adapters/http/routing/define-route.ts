@@ -56,16 +56,16 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
-  /** Default: no parameters. */
+  /** Default: no parameters; where errors are pages for people, any. */
   readonly query?: Query;
   readonly params?: Params;
 };
 
 /**
  * A query with an unknown parameter is refused: a misspelt `?except=current` must not act like a request without it. `v.unknown()` accepts
- * any query.
+ * any query. `v.looseObject` is for pages: mail programs, networks and advertisers add parameters to their links.
  */
-type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
+type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
 
 const NO_QUERY = v.strictObject({});
 
@@ -252,7 +252,7 @@ export const route = <
     auth: strategy,
     throttle,
     stepUp,
-    request: { ...request, query: request.query ?? NO_QUERY },
+    request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, ...response } as Route['response'],
     errorPages,

@@ -69,16 +69,27 @@ export const FALLBACK = route(
     path: '/*',
     auth: 'public',
     request: { query: v.unknown() },
-    response: { data: v.null() },
+    response: { data: v.null(), redirects: true },
     errorPages: true,
     httpStatuses: [404, 405],
   },
   (_input, ctx) => {
+    if (ctx.state.location !== undefined) return null;
     const methods = matchedMethods(ctx);
     if (methods.length === 0) throw httpFailure(404, { reason: 'no route has this path' });
     throw httpFailure(405, { reason: 'no route has this method', headers: { Allow: methods.join(', ') } });
   },
 );
+
+/** The address of a page with a slash at the end, or with the token of a link behind a `#` that a mail program has encoded. */
+const CHANGED = /^(?<folder>.*\/)(?<name>[\w-]+)(?<slash>\/?)(?:%23(?<token>token=[\w%.&=+-]+))?$/;
+
+/** Where the page is that such an address means, relative to it. */
+const pageMeant = ({ method, path, search }: Context, pages: ReadonlySet<string>): string | null => {
+  const { folder, name, slash, token } = CHANGED.exec(path)?.groups ?? {};
+  if (method !== 'GET' || !pages.has(`${folder}${name}`)) return null;
+  return `${slash && '../'}${name}${token === undefined ? search : `#${token}`}`;
+};
 
 /** Runs stages 6 to 12 of the request's route. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
@@ -99,7 +110,15 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
     to.register(each.path, [each.method], entry);
   }
   for (const each of forms.values()) pages.register(each.path, [each.method], entering(each, stagesOf));
-  const fallback = entering(FALLBACK, stagesOf);
+  const pathsOfPages = new Set(
+    routes.flatMap(({ visitor, method, path }) => (visitor && method === 'GET' ? path : [])),
+  );
+  const toFallback = entering(FALLBACK, stagesOf);
+  const fallback: Middleware = (ctx, next) => {
+    const location = hasPath(ctx) ? pageMeant(ctx, pathsOfPages) : null;
+    if (location !== null) ctx.state.location = location;
+    return toFallback(ctx, next);
+  };
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([...[router, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {

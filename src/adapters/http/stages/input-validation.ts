@@ -18,7 +18,7 @@ export const inputValidation = ({ request }: Route): Middleware => {
     const check = checking(problems);
     const params = check(request.params, ctx.params ?? {}, 'params');
     const asked = readQuery(ctx.url);
-    const isUnreadable = asked === null && request.query.type !== 'unknown';
+    const isUnreadable = asked === null && request.query.type === 'strict_object';
     if (isUnreadable) problems.push(MALFORMED_QUERY);
     const query = isUnreadable ? undefined : check(request.query, asked ?? {}, 'query');
     const sent = await readBody(request.body, ctx);

@@ -51,7 +51,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       {
         ...{ ...PAGE, name: 'office-list', path: LIST, summary: 'Return the page that lists users' },
         request: {
-          query: v.strictObject({
+          query: v.looseObject({
             contains: v.optional(v.pipe(v.string(), v.maxLength(EMAIL_MAX_LENGTH))),
             cursor: v.optional(Id),
             said: Sealed,
@@ -70,7 +70,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     route(
       {
         ...{ ...PAGE, name: 'office-user', path: `${USER}/:id`, summary: 'Return the page of a user' },
-        request: { params: IdParams, query: v.strictObject({ before: v.optional(Id), said: Sealed }) },
+        request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
       },
       async ({ params: { id }, query: { before = null, said } }, ctx) => {
         const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());

@@ -100,7 +100,7 @@ export const wellKnownRoutes = ({ passwordPage, passkeysPage }: Pages): Route[] 
   ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
 ];
 
-/** W3C "A Well-Known URL for Changing Passwords". The page sends a link, which also works for users who do not know their password. */
+/** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
 const changePasswordRoute = (page: string): Route =>
   route(
     {
@@ -109,6 +109,7 @@ const changePasswordRoute = (page: string): Route =>
       summary: 'Lead to the page on which users set a new password',
       ...PUBLIC_READ,
       path: '/.well-known/change-password',
+      request: { query: v.unknown() },
       response: { status: 303, data: v.null(), redirects: true },
     },
     (_input, ctx) => {

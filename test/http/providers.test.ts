@@ -94,6 +94,25 @@ describe('a log-in at a provider', () => {
     expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id, email: user.email });
   });
 
+  it.each<[string, object, string]>([
+    ['fails', { faults: { '/me': 'error' } }, 'SYS_PROVIDER_UNAVAILABLE'],
+    ['is of another subject', { userInfo: () => ({ sub: 'another' }) }, 'AUTH_IDENTITY_UNPROVEN'],
+  ])('needs no address of a user who is linked: UserInfo %s', async (_name, switches, code) => {
+    const account = aStranger();
+    const identitiesOf = async (response: Response) => {
+      const { accessToken } = await userOf(response);
+      const bearer = { Authorization: `Bearer ${accessToken}` };
+      return (await service.http.get('/users/me/identities').set(bearer).expect(200)).body.data;
+    };
+    provider.switches.account = account;
+    const [{ id }] = await identitiesOf(await comeBack(await walk()).expect(303));
+    Object.assign(provider.switches, switches);
+    const again = await comeBack(await walk()).expect(303);
+    expect(await identitiesOf(again)).toMatchObject([{ id, email: account.email }]);
+    provider.switches.account = aStranger();
+    expect(errorIn(await comeBack(await walk()).expect(303))).toBe(code);
+  });
+
   it('begins with a form, too, of a page of an allowed origin', async () => {
     const post = (origin: string) => service.http.post('/auth/oidc/acme').type('form').set('Origin', origin).send(GOAL);
     const started = await post(APP).expect(303);

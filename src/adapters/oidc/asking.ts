@@ -1,4 +1,5 @@
 import { type ClientMetadata, type CustomFetchOptions, clockTolerance, customFetch } from 'openid-client';
+import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
@@ -15,7 +16,7 @@ const RETRY_AFTER_SECONDS = 5;
 const CLOCK_TOLERANCE = 30;
 
 /** The provider does not answer, or not as it should: none of the user's doing. */
-class Unreachable extends LoggableError {}
+export class Unreachable extends LoggableError {}
 
 const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {
   const unreachable = (cause: unknown) => new Unreachable('the provider has not answered', { cause });
@@ -52,15 +53,22 @@ const CODE = /^[a-z_]{1,40}$/;
 const asAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const causes = causesOf(error);
-  if (causes.some((each) => each instanceof Unreachable)) return unavailable('the provider cannot be asked', error);
+  const told = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : [])).join('');
+  if (causes.some((each) => each instanceof Unreachable))
+    return unavailable(`the provider cannot be asked${told}`, error);
   const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
-  const told = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : []));
-  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${told.join('')}`;
+  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${told}`;
   return new AppError('AUTH_IDENTITY_UNPROVEN', {
     ...{ reason, cause: error },
     level: code === 'access_denied' ? 'info' : 'warn',
   });
 };
+
+/** The address of a user, or why the provider does not say it: those who are linked need none. */
+export const addressFrom = (
+  ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>,
+): Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified' | 'addressError'>> =>
+  ask().catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));
 
 /** Bounds how many sign-ins wait at once, and says in our errors what has failed. */
 export const asking = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {

@@ -1,6 +1,7 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
-import { CLIENT_METADATA, CLIENT_OPTIONS } from './asking.ts';
+import { LoggableError } from '../log/redact-error.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -14,6 +15,25 @@ const API = 'https://api.github.com';
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
+/** GitHub has the status 200 for errors of OAuth. */
+const fetchFromGitHub: client.CustomFetch = async (url, options) => {
+  const response = await CLIENT_OPTIONS[client.customFetch](url, options);
+  if (url !== URLS.token_endpoint) return response;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  const { headers } = response;
+  return Object(body).error === undefined ? response : new Response(response.body, { status: 400, headers });
+};
+
+/** It has 403 for its limits as well, of the application and of the user ("Rate limits for the REST API"). */
+const failed = ({ status, headers }: Response): Error => {
+  const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
+  const text = `GitHub has answered with the status ${status}`;
+  return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
+};
+
 /**
  * GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed.
  */
@@ -23,28 +43,27 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
     ...(typeof clientSecret === 'string' && { client_secret: clientSecret }),
   });
   configuration.timeout = CLIENT_OPTIONS.timeout;
-  configuration[client.customFetch] = CLIENT_OPTIONS[client.customFetch];
+  configuration[client.customFetch] = fetchFromGitHub;
   const get = async (accessToken: string, path: string): Promise<unknown> => {
     const headers = new Headers({ accept: 'application/vnd.github+json' });
     const url = new URL(API + path);
     const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
-    if (!response.ok) throw new TypeError(`GitHub has answered with the status ${response.status}`);
+    if (!response.ok) throw failed(response);
     return response.json();
   };
   return {
     configuration: async () => configuration,
+    doubt: () => undefined,
     hasIdToken: false,
     clientMethod: () => 'client_secret_post',
     identityOf: async (_configuration, { access_token: accessToken }) => {
       const { id } = v.parse(User, await get(accessToken, '/user'));
-      const emails = v.parse(Emails, await get(accessToken, '/user/emails'));
-      const primary = emails.find((each) => each.primary);
-      return {
-        issuer,
-        subject: `${id}`,
-        email: primary?.email ?? null,
-        isEmailVerified: primary?.verified ?? false,
-      };
+      const address = await addressFrom(async () => {
+        const emails = v.parse(Emails, await get(accessToken, '/user/emails'));
+        const primary = emails.find((each) => each.primary);
+        return { email: primary?.email ?? null, isEmailVerified: primary?.verified ?? false };
+      });
+      return { issuer, subject: `${id}`, ...address };
     },
   };
 };

@@ -1,18 +1,25 @@
 import * as client from 'openid-client';
+import { AppError } from '../../domain/errors/app-error.ts';
 import { appleClient } from './apple-client.ts';
-import { CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
 import { secretClient, secretMethod } from './secret-client.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** Milliseconds after which the document of a provider is read again. The library renews the key set itself. */
 const DISCOVERED_FOR = 86_400_000;
+/** The same after a sign-in has failed: endpoints and algorithms may be others by now. */
+const BELIEVED_FOR = 60_000;
 
 /**
  * Reads the document of a provider at the first use, once for all who wait. What fails is forgotten: the service does not depend on a provider
  * when it starts, and recovers by itself.
  */
-const discovering = ({ issuer, clientId, clientSecret }: ProviderSettings): (() => Promise<client.Configuration>) => {
+const discovering = ({
+  issuer,
+  clientId,
+  clientSecret,
+}: ProviderSettings): Pick<Protocol, 'configuration' | 'doubt'> => {
   // `http:` issuers are of this machine (config/providers.ts).
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
   // Without it, an ID token from the token endpoint is believed for its TLS alone.
@@ -26,14 +33,21 @@ const discovering = ({ issuer, clientId, clientSecret }: ProviderSettings): (() 
     return configuration;
   };
   let last: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
-  return async () => {
-    if (last !== undefined && performance.now() - last.at < DISCOVERED_FOR) return last.configuration;
-    const configuration = discover().catch((error: unknown) => {
-      last = undefined;
-      throw unavailable('the document of the provider cannot be read', error);
-    });
-    last = { at: performance.now(), configuration };
-    return configuration;
+  const isOlderThan = (age: number) => last === undefined || performance.now() - last.at >= age;
+  return {
+    configuration: async () => {
+      if (last !== undefined && !isOlderThan(DISCOVERED_FOR)) return last.configuration;
+      const configuration = discover().catch((error: unknown) => {
+        last = undefined;
+        throw unavailable('the document of the provider cannot be read', error);
+      });
+      last = { at: performance.now(), configuration };
+      return configuration;
+    },
+    doubt: (error) => {
+      const isOfAnswer = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
+      if (isOfAnswer && isOlderThan(BELIEVED_FOR)) last = undefined;
+    },
   };
 };
 
@@ -42,7 +56,7 @@ const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /** OpenID Connect, with the authorization code flow. */
 export const openId = (settings: ProviderSettings): Protocol => ({
-  configuration: discovering(settings),
+  ...discovering(settings),
   hasIdToken: true,
   clientMethod: (configuration) =>
     typeof settings.clientSecret === 'string' ? secretMethod(configuration.serverMetadata()) : 'client_secret_post',
@@ -50,17 +64,16 @@ export const openId = (settings: ProviderSettings): Protocol => ({
     const claims = tokens.claims();
     if (claims === undefined) throw new TypeError('there is no ID token');
     const { issuer, userinfo_endpoint: userInfo } = configuration.serverMetadata();
-    const { email, email_verified: isVerified } =
-      claims.email === undefined && userInfo !== undefined
-        ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-        : claims;
-    return {
-      // That of the document, as the library has checked; of Microsoft, with the tenant of the user.
-      issuer: claims.iss,
-      subject: claims.sub,
-      email: typeof email === 'string' ? email : null,
+    const address = await addressFrom(async () => {
+      const { email, email_verified: isVerified } =
+        claims.email === undefined && userInfo !== undefined
+          ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+          : claims;
       // The administrators of a tenant choose what it states about addresses, also about those of others.
-      isEmailVerified: isTrue(isVerified) && claims.iss === issuer,
-    };
+      const isEmailVerified = isTrue(isVerified) && claims.iss === issuer;
+      return { email: typeof email === 'string' ? email : null, isEmailVerified };
+    });
+    // The issuer is that of the document, as the library has checked; of Microsoft, with the tenant of the user.
+    return { issuer: claims.iss, subject: claims.sub, ...address };
   },
 });

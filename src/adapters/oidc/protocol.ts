@@ -1,14 +1,16 @@
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
-import type { VerifiedIdentity } from '../../domain/identity.ts';
+import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 
 /** What differs between OpenID Connect and OAuth alone. */
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
+  /** Something has failed in a sign-in, perhaps since the configuration is out of date. */
+  readonly doubt: (error: unknown) => void;
   readonly hasIdToken: boolean;
   /** How the client secret is sent, for the log. */
   readonly clientMethod: (configuration: Configuration) => string;
   readonly identityOf: (
     configuration: Configuration,
     tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
-  ) => Promise<Omit<VerifiedIdentity, 'provider'>>;
+  ) => Promise<Omit<ProviderAnswer, 'provider'>>;
 };

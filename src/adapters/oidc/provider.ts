@@ -15,7 +15,7 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
 /** A provider over openid-client, which checks the answers. @param baseUrl of the service, without a trailing slash. */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
-  const { configuration, hasIdToken, clientMethod, identityOf } = PROTOCOLS[protocol](settings);
+  const { configuration, hasIdToken, clientMethod, doubt, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
   const ask = asking();
   return {
@@ -44,7 +44,16 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
             : cause;
         });
         return { provider: name, ...(await identityOf(found, tokens)) };
-      }),
+      }).then(
+        (identity) => {
+          doubt(identity.addressError);
+          return identity;
+        },
+        (error: unknown) => {
+          doubt(error);
+          throw error;
+        },
+      ),
   };
 };
 

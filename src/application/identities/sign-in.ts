@@ -16,6 +16,7 @@ import type { LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
+import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
@@ -30,7 +31,7 @@ export type SignInDeps = RegisterUnverifiedDeps &
   Pick<Stores, 'identities' | 'devices'>;
 
 export type SignIn = Pick<RegisterInput, 'invitation' | 'extra' | 'locales' | 'origin' | 'presented'> & {
-  readonly identity: VerifiedIdentity;
+  readonly identity: ProviderAnswer;
   readonly refreshTokens?: readonly string[];
   readonly rememberedDevices?: readonly string[];
 };
@@ -40,11 +41,11 @@ class Overtaken extends Error {}
 
 /**
  * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing. A linked identity logs in,
- * whatever address the provider states. Otherwise, an address without an account registers. One with an account logs in to it and is linked if
+ * whatever address the provider states, and if it cannot be asked for one. Otherwise, an address without an account registers. One with an account logs in to it and is linked if
  * both sides have proven the address, and the account has no other way in, or the provider hosts the mailbox; if only the provider has proven it, the
  * account loses what was added to it before. What was removed is not linked again. Not within a unit of work.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_IDENTITY_CONFLICT, AUTH_PROOF_EXPIRED,
- *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE
+ *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE; the `addressError` of an identity that is not linked
  */
 export const signIn = (deps: SignInDeps) => {
   const attempt = signInOnce(deps);
@@ -67,6 +68,7 @@ const signInOnce = (deps: SignInDeps) => {
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
     const linked = await deps.identities.find(identity);
+    if (linked === null && identity.addressError !== undefined) throw identity.addressError;
     const email = addressOf(identity);
     const user = await (linked === null ? ownerOf(deps, input, email) : deps.users.findById(linked.userId));
     if (user !== null) return logIn(deps, { user, isLinked: linked !== null }, input, cancellation);
@@ -129,7 +131,7 @@ const logIn = async (
     const isStillLinked = isLinked && (!proves || (await stores.identities.find(identity)) !== null);
     // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
     const links = !isStillLinked && (proves || !waits);
-    if (isStillLinked) await stores.identities.recordUse(identity, addressOf(identity), now);
+    if (isStillLinked) await stores.identities.recordUse(identity, await statedAddress(stores, identity), now);
     if (waits) assertMayLogIn(deps, current);
     // Before what it adds: the mail about the log-in undoes that, too.
     else await storeLogin(deps, stores, { user: current, session, verified, origin, rememberedDeviceId });
@@ -140,6 +142,10 @@ const logIn = async (
     return waits ? { pendingLogin: newPendingLogin(deps, current, 'identity') } : opened;
   });
 };
+
+/** What the provider has said last: if it could not be asked now, that is what it said before. */
+const statedAddress = async ({ identities }: Stores, identity: ProviderAnswer): Promise<string | null> =>
+  identity.addressError === undefined ? addressOf(identity) : ((await identities.find(identity))?.email ?? null);
 
 /**
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.

@@ -1,7 +1,11 @@
+import type { AppError } from '../../domain/errors/app-error.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 
 /** Of one sign-in: random texts of 43 characters of base64url, which only the browser that has begun it keeps, sealed. */
 export type SignInSecrets = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+/** @property addressError why the address could not be asked for, if the provider has proven who the user is, and no more. */
+export type ProviderAnswer = VerifiedIdentity & { readonly addressError?: AppError };
 
 /** A service at which users log in, such as an OpenID provider. */
 export interface IdentityProvider {
@@ -21,5 +25,5 @@ export interface IdentityProvider {
    * @param answer the query with which the provider has sent the browser back, without `?`. Nothing has checked it.
    * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE
    */
-  complete(secrets: SignInSecrets, answer: string): Promise<VerifiedIdentity>;
+  complete(secrets: SignInSecrets, answer: string): Promise<ProviderAnswer>;
 }

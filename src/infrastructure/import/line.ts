@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { MAX_SPELLING } from '../../adapters/crypto/foreign/spelling.ts';
 import { fieldProblems } from '../../adapters/http/errors/field-problems.ts';
 import { Email, Locale } from '../../adapters/http/routing/fields.ts';
 import { isStorable } from '../../adapters/records/records.ts';
@@ -69,7 +70,7 @@ const UserLine = v.strictObject({
   email: Email,
   emailVerified: v.nullish(v.boolean()),
   /** A form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
-  passwordHash: v.nullish(text(512)),
+  passwordHash: v.nullish(text(MAX_SPELLING)),
   createdAt: v.nullish(Time),
   locale: v.nullish(Locale),
   attributes: v.nullish(Attributes),

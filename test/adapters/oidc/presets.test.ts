@@ -1,7 +1,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { identityProviders } from '../../../src/adapters/oidc/provider.ts';
+import type { AppError } from '../../../src/domain/errors/app-error.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { privatePem } from '../../../src/infrastructure/keys.ts';
 
@@ -16,7 +17,8 @@ beforeEach(() => {
   internet = {};
   vi.stubGlobal('fetch', async (url: string, { body, headers }: RequestInit) => {
     const answer = internet[url] ?? expect.unreachable(url);
-    return Response.json(await answer({ body: new URLSearchParams(`${body}`), headers: new Headers(headers) }));
+    const given = await answer({ body: new URLSearchParams(`${body}`), headers: new Headers(headers) });
+    return given instanceof Response ? given : Response.json(given);
   });
 });
 afterEach(() => {
@@ -162,11 +164,35 @@ describe('github', () => {
   it.each([
     ['has no number', { login: 'ada' }, [ADDRESS]],
     ['has a text for a number', { id: '4711' }, [ADDRESS]],
-    ['has no list of addresses', { id: 4711 }, { message: 'Not Found' }],
   ])('is refused when the user %s', async (_name, user, emails) => {
     users(user, emails);
     const refused = { code: 'AUTH_IDENTITY_UNPROVEN' };
     await expect(providerOf('github').complete(SECRETS, answer())).rejects.toMatchObject(refused);
+  });
+
+  it.each<[string, unknown, string, string]>([
+    ['are no list', { message: 'Not Found' }, 'AUTH_IDENTITY_UNPROVEN', 'its answer is not valid'],
+    ['are forbidden', new Response('{}', { status: 403 }), 'AUTH_IDENTITY_UNPROVEN', 'the status 403'],
+    [
+      'are limited',
+      new Response('{}', { status: 403, headers: { 'X-RateLimit-Remaining': '0' } }),
+      'SYS_PROVIDER_UNAVAILABLE',
+      'limit of requests',
+    ],
+  ])(
+    'says who the user is, and why there is no address, when the addresses %s',
+    async (_name, emails, code, reason) => {
+      users({ id: 4711 }, emails);
+      const identity = await providerOf('github').complete(SECRETS, answer());
+      expect(identity).toMatchObject({ subject: '4711', email: null, isEmailVerified: false });
+      expect(identity.addressError).toMatchObject({ code, reason: expect.stringContaining(reason) });
+    },
+  );
+
+  it('is unavailable when it limits the requests for the user', async () => {
+    users(new Response('{}', { status: 403, headers: { 'Retry-After': '60' } }), []);
+    const unavailable = { code: 'SYS_PROVIDER_UNAVAILABLE', reason: expect.stringContaining('limit of requests') };
+    await expect(providerOf('github').complete(SECRETS, answer())).rejects.toMatchObject(unavailable);
   });
 
   it('is refused with another state, and when the code is not accepted, which it says with the status 200', async () => {
@@ -174,6 +200,31 @@ describe('github', () => {
     const github = providerOf('github');
     await expect(github.complete(SECRETS, answer({ state: 'another' }))).rejects.toMatchObject(refused);
     internet[TOKEN] = () => ({ error: 'bad_verification_code', error_description: 'The code is incorrect.' });
-    await expect(github.complete(SECRETS, answer())).rejects.toMatchObject(refused);
+    const reason = expect.stringContaining('bad_verification_code (the client secret was sent by client_secret_post)');
+    await expect(github.complete(SECRETS, answer())).rejects.toMatchObject({ ...refused, reason });
   });
+});
+
+it('a provider whose document has changed is refused until a failure a minute after it was read', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const issuer = 'https://id.example';
+  await openIdAt(issuer, { iss: issuer, email: 'ada@example.org' });
+  const provider = providerOf('acme', { OIDC_ACME_ISSUER: issuer });
+  const complete = () => provider.complete(SECRETS, answer()).catch((error: AppError) => error.code);
+  expect(await complete()).toMatchObject({ subject: 'a-subject' });
+  internet[`${issuer}/moved`] = internet[`${issuer}/token`] ?? expect.unreachable();
+  internet[`${issuer}/token`] = () => new Response('', { status: 404 });
+  const discovery = internet[`${issuer}/.well-known/openid-configuration`] ?? expect.unreachable();
+  internet[`${issuer}/.well-known/openid-configuration`] = (asked) => ({
+    ...Object(discovery(asked)),
+    token_endpoint: `${issuer}/moved`,
+  });
+  vi.advanceTimersByTime(59_000);
+  expect([await complete(), await complete()]).toEqual(['AUTH_IDENTITY_UNPROVEN', 'AUTH_IDENTITY_UNPROVEN']);
+  vi.advanceTimersByTime(1_000);
+  expect(await complete()).toBe('AUTH_IDENTITY_UNPROVEN');
+  expect(await complete()).toMatchObject({ subject: 'a-subject' });
 });

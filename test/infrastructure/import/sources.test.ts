@@ -1,8 +1,9 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
-import { firebaseHash, keycloakHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
+import { keycloakHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
 import { readLine } from '../../../src/infrastructure/import/line.ts';
 import type { SourceLine, SourceOptions } from '../../../src/infrastructure/import/source.ts';
 import { SOURCES } from '../../../src/infrastructure/import/sources.ts';

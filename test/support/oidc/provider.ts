@@ -25,6 +25,8 @@ export type ProviderSwitches = {
   discovery: (document: Members) => Members;
   /** Changes the claims of the ID token, which is signed after that. It has no address of itself: UserInfo has it. */
   idToken: (claims: JWTPayload) => JWTPayload;
+  /** Changes what UserInfo says. */
+  userInfo: (claims: Members) => Members;
   /** Whether the signature is by a key that is not in the key set. */
   forges: boolean;
   /** Changes the address to which it sends the browser back: `iss`, `state`, `code`. */
@@ -43,6 +45,7 @@ const behaving = (): ProviderSwitches => ({
   account: ADA,
   discovery: (document) => document,
   idToken: (claims) => claims,
+  userInfo: (claims) => claims,
   forges: false,
   callback: () => undefined,
   faults: {},
@@ -87,6 +90,7 @@ export const startProvider = async () => {
       ctx.set('Location', url.href);
     }
     if (ctx.path === '/.well-known/openid-configuration') ctx.body = switches.discovery(ctx.body as Members);
+    if (ctx.path === '/me' && ctx.status === 200) ctx.body = switches.userInfo(ctx.body as Members);
     if (ctx.path === '/jwks') ctx.body = { keys: [key.publicJwk] };
     const { id_token: idToken } = Object(ctx.body) as { id_token?: string };
     if (ctx.path !== '/token' || idToken === undefined) return;

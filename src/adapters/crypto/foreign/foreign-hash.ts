@@ -4,8 +4,9 @@ type Salted = { readonly salt: Buffer; readonly key: Buffer };
 
 /** A digest of the password and a salt. */
 export type SaltedDigest = {
+  /** One of Node, `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;
-  readonly salt: string;
+  readonly salt: Buffer;
   /** Where the salt stands. */
   readonly place: 'prefix' | 'suffix';
 };
@@ -42,6 +43,9 @@ export type SlowHash =
 /** A digest is too fast to be stored: it is wrapped in bcrypt first. */
 export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
 
+/** The alphabet of crypt(3), in its order. */
+export const CRYPT64 = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
 /** The end of a sentence about the hash. */
 export type HashProblem = { readonly problem: string };
 
@@ -58,6 +62,7 @@ const MAX_ARGON2_KIB_TIMES_PASSES = 2 ** 18;
 const MAX_SCRYPT_WORK = 2 ** 20;
 /** It needs as much for each unit of r times p, and of r twice. */
 const MAX_SCRYPT_BLOCKS = 2 ** 16;
+const MAX_PHPASS_ROUNDS = 2 ** 16;
 const MAX_PBKDF2_ROUNDS = 2_500_000;
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
 
@@ -68,7 +73,7 @@ const OUT_OF_RANGE = 'has a parameter that is missing or out of range';
 export const limitProblem = (hash: ForeignHash): string | null => {
   switch (hash.scheme) {
     case 'digest':
-      return null;
+      return dear(hash.algorithm !== 'phpass' || phpassRounds(hash.salt) <= MAX_PHPASS_ROUNDS);
     case 'bcrypt': {
       const cost = Number(hash.hash.slice(4, 6));
       return within([cost, 4, 99])
@@ -99,6 +104,9 @@ export const limitProblem = (hash: ForeignHash): string | null => {
     }
   }
 };
+
+/** The first character says them, in the alphabet of crypt(3). */
+export const phpassRounds = (salt: Buffer): number => 2 ** CRYPT64.indexOf(salt.toString('latin1', 0, 1));
 
 const dear = (isAffordable: boolean): string | null => (isAffordable ? null : TOO_DEAR);
 

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import bcrypt from 'bcrypt';
 import { PASSWORD_MAX_BYTES, passwordProblem } from '../../../domain/password.ts';
-import type { SaltedDigest, SlowHash } from './foreign-hash.ts';
+import { phpassRounds, type SaltedDigest, type SlowHash } from './foreign-hash.ts';
 
 /** More than scrypt takes within the limits of ./foreign-hash.ts. */
 const SCRYPT_MAX_MEMORY = 2 ** 28;
@@ -19,14 +19,24 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
 };
 
 const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
-  digest === null
-    ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES)
-    : Buffer.from(
-        crypto
-          .createHash(digest.algorithm)
-          .update(digest.place === 'prefix' ? digest.salt + password : password + digest.salt)
-          .digest('hex'),
-      );
+  digest === null ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES) : Buffer.from(digestText(password, digest));
+
+const digestText = (password: string, { algorithm, salt, place }: SaltedDigest): string => {
+  if (algorithm === 'wordpress') return crypto.createHmac('sha384', 'wp-sha384').update(password).digest('base64');
+  if (algorithm === 'phpass') return phpassDigest(Buffer.from(password), salt).toString('hex');
+  const parts = [salt, Buffer.from(password)];
+  return crypto
+    .createHash(algorithm)
+    .update(Buffer.concat(place === 'prefix' ? parts : parts.reverse()))
+    .digest('hex');
+};
+
+const phpassDigest = (password: Buffer, salt: Buffer): Buffer => {
+  let digest = crypto.hash('md5', Buffer.concat([salt.subarray(1), password]), 'buffer');
+  for (let round = phpassRounds(salt); round > 0; round -= 1)
+    digest = crypto.hash('md5', Buffer.concat([digest, password]), 'buffer');
+  return digest;
+};
 
 const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt' }>): Buffer => {
   switch (hash.scheme) {

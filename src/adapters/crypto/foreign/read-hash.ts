@@ -5,8 +5,8 @@ const MAX_LENGTH = 512;
 
 /**
  * Reads a password hash of another system, which describes itself. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2,
- * passlib's too), Django and better-auth, `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1 and sha256; the salt stands before or after
- * the password), and what ./storable-hash.ts makes.
+ * passlib's too), Django and better-auth, `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1, sha256 and sha512; the salt stands before
+ * or after the password, and is in base64 after `suffix64`), and what ./spelling.ts and ./storable-hash.ts make.
  * @returns the parameters, or why the hash is refused, as the end of a sentence about it. Never throws.
  */
 export const readHash = (text: string): ForeignHash | HashProblem => {
@@ -23,7 +23,7 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
 };
 
 /** The name of a scheme, as `$6$`, `{SSHA}` or `sha512$`. What may be a salt is none. */
-const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,24}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}\$)/i;
+const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,24}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}[$:])/i;
 
 type Fields = Partial<Record<string, string>>;
 type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };
@@ -32,7 +32,7 @@ type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => Forei
 const SALT = '(?<salt>[A-Za-z0-9+/.]+={0,2})';
 const KEY = '(?<key>[A-Za-z0-9+/.]+={0,2})';
 const BCRYPT = String.raw`\$2[aby]\$(?<rest>\d\d\$[./A-Za-z0-9]{53})`;
-const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256)(?<suffix>-suffix)?\$(?<salt>[^$]{0,64})`;
+const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256|sha512|phpass)(?<suffix>-suffix(?:64)?)?\$(?<salt>[^$]{0,64})`;
 
 const bytes = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
 
@@ -47,17 +47,17 @@ const numbers = <Name extends string>(text = '', ...names: Name[]): Record<Name,
 
 const digestOf = ({ algorithm = '', suffix, salt = '' }: Fields) => ({
   algorithm,
-  salt,
+  salt: Buffer.from(salt, suffix === '-suffix64' ? 'base64' : 'utf8'),
   place: suffix === undefined ? ('prefix' as const) : ('suffix' as const),
 });
 
-const DIGEST_BYTES: Partial<Record<string, number>> = { md5: 16, sha1: 20, sha256: 32 };
+const DIGEST_BYTES: Partial<Record<string, number>> = { md5: 16, sha1: 20, sha256: 32, sha512: 64, phpass: 16 };
 
 const FORMS: readonly Form[] = [
   {
-    pattern: new RegExp(String.raw`^(?:bcrypt\$|(?<sha256>bcrypt_sha256)\$|${DIGEST}\$)?${BCRYPT}$`),
-    read: ({ rest = '', sha256, ...fields }) => {
-      const digest = sha256 === undefined ? fields : { algorithm: 'sha256' };
+    pattern: new RegExp(String.raw`^(?:bcrypt\$|(?<named>bcrypt_sha256|wordpress)\$|${DIGEST}\$)?${BCRYPT}$`),
+    read: ({ rest = '', named, ...fields }) => {
+      const digest = named === undefined ? fields : { algorithm: named.replace('bcrypt_', '') };
       return {
         scheme: 'bcrypt',
         hash: `$2b$${rest}`,
@@ -77,7 +77,9 @@ const FORMS: readonly Form[] = [
     pattern: new RegExp(
       String.raw`^(?:argon2)?\$(?<variant>argon2(?:id|i|d))\$(?:v=(?<version>\d{1,3})\$)?(?<cost>[^$]+)\$${SALT}\$${KEY}$`,
     ),
-    read: ({ variant, version = '19', cost, salt, key }) => {
+    read: ({ variant, version, cost, salt, key }) => {
+      if (version === undefined)
+        return { problem: 'is of argon2 1.0, as it names no version (v=): 1.3 alone is known' };
       if (version !== '19') return { problem: 'is of a version of argon2 other than 1.3 (v=19)' };
       const { m, t, p } = numbers(cost, 'm', 't', 'p');
       return {

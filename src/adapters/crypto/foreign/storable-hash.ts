@@ -1,47 +1,26 @@
 import type { PasswordHasher } from '../../../application/ports/password-hasher.ts';
+import { PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import type { HashProblem } from './foreign-hash.ts';
 import { readHash } from './read-hash.ts';
+import { respelled } from './spelling.ts';
 
 /**
  * The form in which a hash of another system is stored until its user logs in. One of bcrypt is marked as foreign: its user's password may have more
- * than 72 bytes. A digest is wrapped in bcrypt, so that it does not rest as it came.
+ * than 72 bytes. A digest is wrapped in bcrypt, so that it does not rest as it came; of
+ * sha512, as much as bcrypt takes.
  */
 export const storableHash = async (
-  text: string,
+  given: string,
   { hash: wrap }: Pick<PasswordHasher, 'hash'>,
 ): Promise<{ readonly passwordHash: string } | HashProblem> => {
+  const text = respelled(given);
   const hash = readHash(text);
   if ('problem' in hash) return hash;
   if (hash.scheme === 'digest') {
     const head = text.slice(0, text.lastIndexOf('$'));
-    return { passwordHash: `${head}$${await wrap(hash.hex)}` };
+    return { passwordHash: `${head}$${await wrap(hash.hex.slice(0, PASSWORD_MAX_BYTES))}` };
   }
   return { passwordHash: text.startsWith('$2') ? `bcrypt$${text}` : text };
-};
-
-/** Firebase's "password hash parameters". */
-export type FirebaseConfig = {
-  /** Base64, as the two texts of the user are. */
-  readonly signerKey: string;
-  readonly saltSeparator: string;
-  readonly rounds: number;
-  readonly memCost: number;
-};
-
-/**
- * A hash of Firebase's users. It is the project's signer key, encrypted by AES in counter mode, with a key that scrypt derives from the password.
- * Without the signer key the key stream is left, which is compared as well, so the signer key need not be stored.
- */
-export const firebaseHash = (
-  user: { readonly hash: string; readonly salt: string },
-  config: FirebaseConfig,
-): string => {
-  const [hash, signerKey] = [Buffer.from(user.hash, 'base64'), Buffer.from(config.signerKey, 'base64')];
-  // Another length would leave a part of the key stream unknown: an empty key is refused where the hash is read.
-  const keyStream =
-    hash.length === signerKey.length ? hash.map((byte, at) => byte ^ (signerKey[at] ?? 0)) : Buffer.alloc(0);
-  const salt = Buffer.concat([Buffer.from(user.salt, 'base64'), Buffer.from(config.saltSeparator, 'base64')]);
-  return `$firebase-scrypt$ln=${config.memCost},r=${config.rounds}$${salt.toString('base64')}$${Buffer.from(keyStream).toString('base64')}`;
 };
 
 /** Members of a Keycloak credential of the type `password`, from the JSON texts `secretData` and `credentialData`. */

@@ -1,4 +1,4 @@
-import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
+import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/firebase.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';

@@ -1,0 +1,100 @@
+import { type FirebaseConfig, firebaseHash } from './firebase.ts';
+import { CRYPT64 } from './foreign-hash.ts';
+
+/** Far more than any of the forms needs: passport-local-mongoose has keys of 512 bytes in hexadecimal. */
+export const MAX_SPELLING = 2048;
+/** A longer key of PBKDF2 begins with the shorter one. */
+const PBKDF2_KEY_BYTES = 32;
+
+type Rewrite = (...fields: string[]) => string | null;
+
+const base64 = (bytes: Buffer): string => bytes.toString('base64');
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+
+const pbkdf2 = (digest: string, iterations: number | string, salt: Buffer, key: Buffer): string =>
+  `$pbkdf2-${digest}$${iterations}$${base64(salt)}$${base64(key.subarray(0, PBKDF2_KEY_BYTES))}`;
+
+/** A salt, and a key of 32 bytes behind it. */
+const pbkdf2Of = (digest: string, iterations: number, saltBytes: number, bytes: Buffer): string | null =>
+  bytes.length === saltBytes + 32
+    ? pbkdf2(digest, iterations, bytes.subarray(0, saltBytes), bytes.subarray(saltBytes))
+    : null;
+
+/** A version, and for the version 3 the digest, the iterations and the length of the salt, of four bytes each. */
+const aspNetIdentity: Rewrite = (text = '') => {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes[0] === 0) return pbkdf2Of('sha1', 1_000, 16, bytes.subarray(1));
+  const [digest, saltBytes] = [['sha1', 'sha256', 'sha512'][bytes.readUInt32BE(1)], bytes.readUInt32BE(9)];
+  if (digest === undefined || bytes.length < 13 + saltBytes + 16) return null;
+  return pbkdf2(digest, bytes.readUInt32BE(5), bytes.subarray(13, 13 + saltBytes), bytes.subarray(13 + saltBytes));
+};
+
+/** A digest, and the salt that stood behind the password. */
+const ldapDigest: Rewrite = (name = '', text = '') => {
+  const bytes = Buffer.from(text, 'base64');
+  const [algorithm, length] = LDAP[name.toUpperCase()] ?? ['', Number.NaN];
+  if (!(bytes.length >= length)) return null;
+  return `${algorithm}-suffix64$${base64(bytes.subarray(length))}$${bytes.subarray(0, length).toString('hex')}`;
+};
+const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>> = {
+  SHA: ['sha1', 20],
+  SSHA: ['sha1', 20],
+  SSHA256: ['sha256', 32],
+  SSHA512: ['sha512', 64],
+};
+
+/** Base64 of the family of crypt(3): the low bits come first. */
+const crypt64 = (text: string): Buffer =>
+  Buffer.from(
+    (text.match(/.{1,4}/g) ?? []).flatMap((part) => {
+      const value = [...part].reduceRight((sum, char) => sum * 64 + CRYPT64.indexOf(char), 0);
+      return [value & 255, (value >> 8) & 255, value >> 16].slice(0, part.length - 1);
+    }),
+  );
+
+/** `salt separator` and `signer key` are those of the project in Firebase. */
+const supabaseFirebase: Rewrite = (ln, r, separator = '', signerKey = '', salt = '', hash = '') => {
+  const config: FirebaseConfig = { signerKey, saltSeparator: separator, rounds: Number(r), memCost: Number(ln) };
+  return firebaseHash({ hash, salt }, config);
+};
+
+/** Spellings of schemes that ./read-hash.ts knows, by the systems that have them. */
+const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
+  // Spring Security, DelegatingPasswordEncoder.
+  [/^\{bcrypt\}(\$2[aby]\$.+)$/, (hash = '') => hash],
+  [/^\{argon2(?:@SpringSecurity_v5_[28])?\}(\$argon2.+)$/, (hash = '') => hash],
+  [/^\{pbkdf2\}([0-9a-f]{80})$/, (text = '') => pbkdf2Of('sha1', 185_000, 8, hex(text))],
+  [/^\{pbkdf2@SpringSecurity_v5_8\}([0-9a-f]{96})$/, (text = '') => pbkdf2Of('sha256', 310_000, 16, hex(text))],
+  // ASP.NET Core Identity, and ASP.NET Identity before it.
+  [/^(AQAAAA[A-P][A-Za-z0-9+/]{40,300}={0,2}|A[A-P][A-Za-z0-9+/]{64}==)$/, aspNetIdentity],
+  // Werkzeug (Flask).
+  [
+    /^pbkdf2:(sha1|sha256|sha512):(\d{1,10})\$([^$]+)\$([0-9a-f]+)$/,
+    (digest = '', iterations = '', salt = '', key = '') => pbkdf2(digest, iterations, Buffer.from(salt), hex(key)),
+  ],
+  [
+    /^scrypt:(\d{1,10}):(\d{1,10}):(\d{1,10})\$([^$]+)\$([0-9a-f]+)$/,
+    (n, r, p, salt = '', key = '') => `scrypt$${n}$${salt}$${r}$${p}$${base64(hex(key))}`,
+  ],
+  // Jira, Confluence and Crowd.
+  [/^\{PKCS5S2\}([A-Za-z0-9+/]{64})$/, (text = '') => pbkdf2Of('sha1', 10_000, 16, Buffer.from(text, 'base64'))],
+  // Users of Firebase in Supabase.
+  [/^\$fbscrypt\$v=1,n=(\d{1,2}),r=(\d{1,2}),p=1(?:,ss=([^,$]+))?,sk=([^,$]+)\$([^$]+)\$([^$]+)$/, supabaseFirebase],
+  // WordPress, since 6.8 and before, and phpBB.
+  [/^\$wp(\$2[aby]\$.+)$/, (hash) => `wordpress$${hash}`],
+  [
+    /^\$[PH]\$([./0-9A-Za-z]{9})([./0-9A-Za-z]{22})$/,
+    (salt, key = '') => `phpass$${salt}$${crypt64(key).toString('hex')}`,
+  ],
+  [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
+];
+
+/** A hash in a form of ./read-hash.ts. What is in no spelling that is known stays as it is, and is refused there. */
+export const respelled = (text: string): string => {
+  if (text.length > MAX_SPELLING) return text;
+  for (const [pattern, rewrite] of SPELLINGS) {
+    const [, ...fields] = pattern.exec(text) ?? [];
+    if (fields.length > 0) return rewrite(...fields) ?? text;
+  }
+  return text;
+};

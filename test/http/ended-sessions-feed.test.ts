@@ -121,6 +121,14 @@ describe('GET /.well-known/ended-sessions', () => {
     expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
   });
 
+  it('has a session that a log-in replaces if somebody else has refreshed it', async () => {
+    const ada = await signUp(service);
+    await refreshWith(service, ada.cookie).expect(200);
+    const { username: account, password } = ada.person;
+    await service.http.post('/auth/login').set('Cookie', ada.cookie).send({ account, password }).expect(200);
+    await listed(sessionOf(ada));
+  });
+
   it('is the same at sixteen instances, under the same entity tag', async () => {
     const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start({ JWT_ISSUER: 'of-sixteen' })));
     const ended = await Promise.all(

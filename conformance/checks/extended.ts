@@ -85,7 +85,7 @@ export const extended: readonly Check[] = [
         415,
         'SYS_HTTP_UNEXPECTED_ERROR',
       );
-      errorOf(await send({ method: 'GET', path: '/errors?unknown=1' }), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      errorOf(await send({ method: 'GET', path: '/auth/session?unknown=1' }), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     },
   },
   {

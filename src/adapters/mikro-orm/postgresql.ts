@@ -65,8 +65,7 @@ const openPool = ({ url, ...limits }: ServerOptions): DriversPool => {
   const pool = new driver.Pool({
     ...preparing,
     application_name: 'tandem',
-    // A migration may need a second one.
-    max: Math.max(2, limits.poolSize),
+    max: limits.poolSize,
     connectionTimeoutMillis: limits.connectionTimeout,
     idleTimeoutMillis: limits.idleTimeout,
     keepAlive: true,

@@ -159,25 +159,29 @@ const APART_PAUSE = 500;
 
 /** One process after the other, which ask again: "concurrently" waits for every statement that runs, also for one that waits for a lock. */
 const applyApart = async (opened: Opened): Promise<void> => {
-  const { db, kind, prefix, migrations = MIGRATIONS } = opened;
-  const due = async () => {
-    const { pending } = await schemaState(opened);
+  const { kind, prefix, migrations = MIGRATIONS } = opened;
+  const dueIn = async (db: Sql) => {
+    const { pending } = await schemaState({ ...opened, db });
     return migrations.filter((migration) => pending.includes(migration.name) && isApart(opened, migration));
   };
   const applyLocked = () =>
-    kind.dialect.transact(db, async ({ db: transaction }) => {
-      const [row] = await sendTo(transaction)(
-        `select pg_try_advisory_xact_lock(hashtext('${applied(prefix)}')) as is_locked`,
-      );
+    kind.dialect.transact(opened.db, async ({ db: transaction }) => {
+      const send = sendTo(transaction);
+      const [row] = await send(`select pg_try_advisory_xact_lock(hashtext('${applied(prefix)}')) as is_locked`);
       if (row?.is_locked !== true) return pause(APART_PAUSE);
-      await sendTo(transaction)('set local idle_in_transaction_session_timeout = 0');
-      // Over another connection.
-      for (const { name, apart } of await due()) {
-        await apart?.(sendTo(db), prefix);
-        await noteIn(db, prefix, [name]);
+      await send('set local idle_in_transaction_session_timeout = 0');
+      // The pool may have no other connection.
+      const { db } = await kind.connect();
+      try {
+        for (const { name, apart } of await dueIn(db)) {
+          await apart?.(sendTo(db), prefix);
+          await noteIn(db, prefix, [name]);
+        }
+      } finally {
+        await db.destroy();
       }
     });
-  while ((await due()).length > 0) await applyLocked();
+  while ((await dueIn(opened.db)).length > 0) await applyLocked();
 };
 
 const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>

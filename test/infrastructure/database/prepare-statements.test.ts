@@ -68,7 +68,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     for (const { name, count } of prepared) {
       const plan = JSON.stringify(await em.execute(`explain execute ${name}(${Array(count).fill('null')})`));
       expect(plan).toContain('Index Scan');
-      expect(plan).not.toContain('Seq Scan');
+      // That table has seldom a row.
+      expect(plan.replaceAll('Seq Scan on mass_endings', '')).not.toContain('Seq Scan');
     }
   });
 

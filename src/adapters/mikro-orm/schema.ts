@@ -41,8 +41,10 @@ export const sendTo =
  */
 export const bringUpToDate = async (opened: Opened): Promise<void> => {
   try {
-    if (await isPending(opened)) await inTransaction(opened);
-    await applyApart(opened);
+    if (await isPending(opened)) {
+      await inTransaction(opened);
+      await applyApart(opened);
+    }
   } catch (error) {
     // Another process may have created the tables at the same time.
     if (error instanceof SchemaError || (await isPending(opened))) throw withAdvice(error);

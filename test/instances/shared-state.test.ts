@@ -23,7 +23,7 @@ describe.runIf(canShare())('two instances over one database', () => {
   it('both start, although they find it empty at the same time', async () => {
     for (const instance of [0, 1]) {
       const { body } = await at(instance).http.get('/health/ready').expect(200);
-      expect(body.data).toEqual({ status: 'ready', checks: { database: 'up', redis: 'up' } });
+      expect(body.data).toMatchObject({ checks: { database: 'up', redis: 'up' } });
     }
     expect(at(0).child.pid).not.toBe(at(1).child.pid);
   });

@@ -91,7 +91,7 @@ export const unlinkIdentityAsOperator =
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. @throws AppError DB_RECORD_NOT_FOUND */
 export const unlockAccount =
-  (deps: ChangeDeps & { readonly attempts: LoginAttempts }) =>
+  (deps: ChangeDeps & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
   async (userId: string, origin: Origin): Promise<void> => {
     const user = await deps.transactions.run(async (stores) => {
       const locked = await lockedUser(stores, userId);

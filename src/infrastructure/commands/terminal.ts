@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { systemReason } from '../../adapters/log/redact-error.ts';
+import { CommandError } from '../command-error.ts';
 
 /** The input and output of a command. */
 export type Terminal = {
@@ -50,3 +51,10 @@ export const processTerminal = (): Terminal => ({
   isShown: process.stdout.isTTY === true,
   warn,
 });
+
+/** @throws CommandError unless somebody says yes */
+export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {
+  if (ask === null)
+    throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
+  if (!(await ask(question))) throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
+};

@@ -1,17 +1,16 @@
+import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
-import { isNote, withoutName } from '../../domain/event.ts';
-import { isProgramName } from '../../domain/operator.ts';
-import { typedName } from '../../domain/text.ts';
-import { accountKind, isId, type User } from '../../domain/user.ts';
+import { withoutName } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
-import { CHANGES, CHANGING, type Change, END_SESSIONS, makeChange, nameOf } from './users/changes.ts';
-import { endSessionsOfAll, listActions } from './users/everybody.ts';
+import { actActions, actionOf } from './users/acts.ts';
 import { exportAll } from './users/export-all.ts';
+import { accountIn, findUser } from './users/find-user.ts';
 import { importAction } from './users/import.ts';
-import { invitationActions } from './users/invitations.ts';
+import { listActions } from './users/lists.ts';
 import { type Accounts, type Opening, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
@@ -44,28 +43,10 @@ export const users = (overrides: StorageOverrides = {}): Command => {
     }
   };
   const within = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
-    const name = typedName(given);
-    if (name === '') throw invalidArguments('USER is empty.');
+    const name = accountIn(given);
     return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const changing = (command: string, change: Change): Action =>
-    action({
-      args: ['USER', ...(change.args ?? [])],
-      options: { ...CHANGING, ...change.options },
-      does: change.does,
-      run: async ({ args: [user = '', text], options, env, terminal }) => {
-        const { yes, 'dry-run': dryRun } = options;
-        const asked = { command, as: nameIn(options.as), dryRun, ask: yes ? AGREED : terminal.ask };
-        const given = {
-          text: '',
-          attributes: {},
-          ...statedIn(options as unknown as Stated),
-          ...change.read?.(text ?? ''),
-        };
-        return within(env, user, (accounts, found) => makeChange(accounts, found, change, given, asked));
-      },
-    });
-  const endingOfUser = changing('end-sessions', END_SESSIONS);
+  const { 'end-all-sessions': _, ...acts } = actActions(opening);
   return {
     actions: {
       find: action({
@@ -117,72 +98,25 @@ export const users = (overrides: StorageOverrides = {}): Command => {
         },
       }),
       import: importAction(opening, overrides),
-      ...Object.fromEntries(Object.entries(CHANGES).map(([name, change]) => [name, changing(name, change)])),
-      'end-sessions': action({
-        args: ['[USER]'],
-        options: { ...CHANGING, reason: 'TEXT', all: true },
-        does: 'ends all sessions of the user; with --all, those of all users',
-        run: async (given) => {
-          const { all, yes, as, reason, 'dry-run': dryRun } = given.options;
-          if (all === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
-          if (!all) return endingOfUser.run(given);
-          const asked = { as: nameIn(as), note: noteIn(reason), dryRun, ask: yes ? AGREED : given.terminal.ask };
-          return opening(given.env, (accounts) => endSessionsOfAll(accounts, asked));
-        },
-      }),
+      ...acts,
+      'end-sessions': endSessions(actionOf(opening, ACTS['end-sessions']), actionOf(opening, ACTS['end-all-sessions'])),
       ...listActions(opening),
-      ...invitationActions(opening, nameIn),
     },
     notes: NOTES,
   };
 };
 
-const AGREED = async (): Promise<boolean> => true;
-
-const findUser = async ({ users: stored }: Accounts, account: string): Promise<User> => {
-  const id = account.toUpperCase();
-  const byId = isId(id) ? await stored.findById(id) : null;
-  const byName = await (accountKind(account) === 'email'
-    ? stored.findByEmail(account)
-    : stored.findByUsername(account));
-  // Usernames cannot have the form of an id any more; older ones may.
-  if (byId !== null && byName !== null && byId.id !== byName.id) {
-    const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
-    throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);
-  }
-  const user = byId ?? byName;
-  if (user === null) throw new CommandError('not-found', 'There is no user with this username, email address or id.');
-  return user;
-};
-
-const nameIn = (given: string | undefined): string | undefined => {
-  const name = given?.trim();
-  if (name !== undefined && !isProgramName(name))
-    throw invalidArguments('--as needs a name of at most 64 visible characters that does not end with (page).');
-  return name;
-};
-
-/** @returns `null` without one */
-const noteIn = (given: string | undefined): string | null => {
-  const note = given?.trim();
-  if (note !== undefined && !isNote(note))
-    throw invalidArguments('--reason needs a text of at most 200 visible characters on one line.');
-  return note ?? null;
-};
-
-type Stated = {
-  readonly reason?: string;
-  readonly proven?: boolean;
-  readonly final?: boolean;
-  readonly 'hand-over'?: boolean;
-};
-
-/** What some changes have options for. */
-const statedIn = ({ reason, proven = false, final = false, 'hand-over': handsOver = false }: Stated) => ({
-  handsOver,
-  note: noteIn(reason),
-  isProven: proven,
-  isReturned: final,
+/** Of one user, or of all. */
+const endSessions = (ofUser: Action, ofAll: Action): Action => ({
+  ...ofUser,
+  args: ['[USER]'],
+  options: { ...ofUser.options, all: true },
+  does: 'End all sessions of the user; with --all, those of all users',
+  run: async (given) => {
+    const isAll = Boolean(given.options.all);
+    if (isAll === given.args.length > 0) throw invalidArguments('Expected either USER or --all.');
+    return (isAll ? ofAll : ofUser).run(given);
+  },
 });
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;

@@ -2,12 +2,10 @@ import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts'
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { operatedAccountRoutes } from '../../adapters/http/routes/back-office/accounts.ts';
+import { actRoutes } from '../../adapters/http/routes/back-office/acts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
-import { invitationRoutes } from '../../adapters/http/routes/back-office/invitations.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
-import { operatedSessionRoutes } from '../../adapters/http/routes/back-office/sessions.ts';
-import { operatedUserRoutes } from '../../adapters/http/routes/back-office/users.ts';
+import { readRoutes } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
@@ -38,15 +36,9 @@ export const openBackOffice = async (
   const { origin, hostname: host } = new URL(url);
   const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
-  const operated = [
-    ...operatedUserRoutes(deps),
-    // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
-    ...operatedAccountRoutes(deps),
-    ...operatedSessionRoutes(deps),
-    ...(deps.mailer === null ? [] : invitationRoutes(deps)),
-  ];
+  const operators = { ...deps, hasMail: deps.mailer !== null };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
-  const api = inLog(operated);
+  const api = inLog([...readRoutes(operators), ...actRoutes(operators)]);
   const routes: Route[] = [
     ...api,
     ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),

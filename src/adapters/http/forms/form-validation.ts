@@ -14,7 +14,7 @@ const MALFORMED_FORM: FieldProblem = {
 type Members = Readonly<Record<string, unknown>>;
 
 /** The names of an object schema's members; of one that may be missing, or is in a pipe, too. */
-const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
+export const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
   if (schema === undefined) return [];
   if ('wrapped' in schema) return membersOf(schema.wrapped as v.GenericSchema);
   return 'entries' in schema ? Object.keys(schema.entries as object) : [];

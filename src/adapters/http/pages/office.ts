@@ -2,13 +2,42 @@ import type { AccountData, EventData } from '../../../application/accounts/accou
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { User } from '../../../domain/user.ts';
 import { layout, pathIn, type Site } from './layout.ts';
-import { OFFICE_FORMS, type OfficeForm, type OfficeFormName } from './office-forms.ts';
 
 /** The pages of the back office for people: English alone, as the commands of operators, without scripts. ADR 0031. */
 
+/** What people type, by the member of the request that it becomes. `flag`: a checkbox. */
+const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: 'text' | 'email' | 'flag' }>> = {
+  reason: { label: 'Reason, which the users can read', type: 'text' },
+  email: { label: 'Email address', type: 'email' },
+  emailVerified: { label: 'I know that the address is theirs', type: 'flag' },
+  final: { label: 'Somebody else had taken the account: it goes back to its owner', type: 'flag' },
+  handOver: { label: 'Show it here, to hand over: it proves no address', type: 'flag' },
+  sendLink: { label: 'Send a mail with a link', type: 'flag' },
+};
+
+/** How people do what programs do by a request. */
+export type ActForm = {
+  readonly button: string;
+  /** What it does, unless the button says so. */
+  readonly text?: string;
+  /** A word that has to be typed, so that nobody does it by mistake. */
+  readonly confirm?: string;
+  /** What the page says then. Default: that it is done. */
+  readonly done?: string;
+  /** What it says of a link that is shown. */
+  readonly handsOver?: string;
+};
+
+export type ShownForm = ActForm & {
+  /** Where it is sent. */
+  readonly action: string;
+  /** The members of the request. */
+  readonly members: readonly string[];
+};
+
 /** What a form says on the page that it leads to. */
 export type Said = {
-  readonly form: OfficeFormName;
+  readonly form: string;
   /** What was wrong, line by line; `null`: it is done. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
@@ -23,8 +52,8 @@ type Shown = {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
   readonly said: Said | null;
-  /** Where each form is sent. A service without mail has not all of them. */
-  readonly actions: ReadonlyMap<OfficeFormName, string>;
+  /** By the name of the act. A service without mail has not all of them. */
+  readonly forms: ReadonlyMap<string, ShownForm>;
 };
 
 type ListShown = Shown & {
@@ -40,16 +69,19 @@ type UserShown = Shown & {
   readonly next: string | null;
 };
 
-const page = ({ site, operator, said }: Shown, title: string, main: Html): string =>
-  layout(site, {
+const page = (shown: Shown, title: string, main: Html): string =>
+  layout(shown.site, {
     title: `${title} · Back office`,
     main: html`<h1>${title}</h1>
-${said === null ? NOTHING : alertOf(said)}${main}
-<p class="lead">Events name you ${operator}.</p>`,
+${alertIn(shown)}${main}
+<p class="lead">Events name you ${shown.operator}.</p>`,
   });
 
-const alertOf = ({ form, problems, url }: Said): Html => {
-  const { button, done = 'Done.', handsOver = done }: OfficeForm = OFFICE_FORMS[form];
+const alertIn = ({ said, forms }: Shown): Html => {
+  const form = forms.get(said?.form ?? '');
+  if (said === null || form === undefined) return NOTHING;
+  const { problems, url } = said;
+  const { button, done = 'Done.', handsOver = done } = form;
   return problems === null
     ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
     : html`<p role="alert" class="notice" id="alert">${button}: ${problems.join('; ')}</p>\n`;
@@ -92,11 +124,11 @@ export const officeUserPage = (shown: UserShown): string => {
   const { data, events, next } = shown;
   const { user, sessions, rememberedDevices, passkeys, factors, identities, recoveryCodes } = data;
   const isProven = user.emailVerifiedAt !== null;
-  const offered: readonly OfficeFormName[] = [
-    ...(['end-sessions', user.disabledAt === null ? 'disable-user' : 'enable-user', 'set-email'] as const),
-    ...(isProven ? [] : (['verify-email', 'resend'] as const)),
-    ...(user.disabledAt === null ? (['reset-link'] as const) : []),
-    ...(['unlock-user', 'remove-factors', 'delete-user'] as const),
+  const offered: readonly string[] = [
+    ...['end-sessions', user.disabledAt === null ? 'disable-user' : 'enable-user', 'set-email'],
+    ...(isProven ? [] : ['verify-email', 'resend']),
+    ...(user.disabledAt === null ? ['reset-link'] : []),
+    ...['unlock-user', 'remove-factors', 'delete-user'],
   ];
   const end = ({ id }: { readonly id: string }) => formOf(shown, 'end-session', { sessionId: id });
   const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
@@ -154,31 +186,32 @@ const timeOf = (at: number): Html => {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 };
 
-const isRefused = ({ said }: Shown, name: OfficeFormName): boolean => said?.form === name && said.problems !== null;
+const isRefused = ({ said }: Shown, name: string): boolean => said?.form === name && said.problems !== null;
 
 /** Forms behind their names: nothing happens by one click on a phone. One is open when it was sent and refused. */
-const foldedForms = (shown: Shown, names: readonly OfficeFormName[]): readonly Html[] =>
-  names
-    .filter((name) => shown.actions.has(name))
-    .map(
-      (
-        name,
-      ) => html`<details${isRefused(shown, name) ? html` open` : NOTHING}><summary>${OFFICE_FORMS[name].button}</summary>
+const foldedForms = (shown: Shown, names: readonly string[]): readonly Html[] =>
+  names.map((name) => {
+    const button = shown.forms.get(name)?.button;
+    return button === undefined
+      ? NOTHING
+      : html`<details${isRefused(shown, name) ? html` open` : NOTHING}><summary>${button}</summary>
 ${formOf(shown, name)}</details>
-`,
-    );
+`;
+  });
 
 /** @param hidden what nobody has to type. */
-const formOf = (shown: Shown, name: OfficeFormName, hidden: Readonly<Record<string, string>> = {}): Html => {
-  const { actions, once, said } = shown;
-  const { button, text, fields = [], confirm }: OfficeForm = OFFICE_FORMS[name];
-  const typed = isRefused(shown, name) ? said?.typed : undefined;
-  const needed = confirm === undefined ? [] : [{ name: 'confirm', label: `Type “${confirm}”`, type: 'text' as const }];
-  return html`<form method="post" action="${actions.get(name) ?? ''}">
-${text === undefined ? NOTHING : html`<p>${text}</p>\n`}${Object.entries({ once, ...hidden }).map(
+const formOf = (shown: Shown, name: string, hidden: Readonly<Record<string, string>> = {}): Html => {
+  const form = shown.forms.get(name);
+  if (form === undefined) return NOTHING;
+  const { button, text, members, confirm, action } = form;
+  const typed = isRefused(shown, name) ? shown.said?.typed : undefined;
+  const fields = Object.entries(FIELDS).filter(([field]) => members.includes(field));
+  const needed = confirm === undefined ? [] : [['confirm', { label: `Type “${confirm}”`, type: 'text' }] as const];
+  return html`<form method="post" action="${action}">
+${text === undefined ? NOTHING : html`<p>${text}</p>\n`}${Object.entries({ once: shown.once, ...hidden }).map(
   ([field, value]) => html`<input type="hidden" name="${field}" value="${value}">`,
 )}
-${[...fields, ...needed].map(({ name: field, label, type }) => {
+${[...fields, ...needed].map(([field, { label, type }]) => {
   const id = `${name}-${field}`;
   const common = html`id="${id}" name="${field}"${typed === undefined ? NOTHING : html` aria-describedby="alert"`}`;
   return type === 'flag'

@@ -9,7 +9,7 @@ import { printable } from '../../printable.ts';
 import { readTextFile } from '../../text-files.ts';
 import { type Action, action } from '../command.ts';
 import type { Terminal } from '../terminal.ts';
-import { assertAgreed } from './changes.ts';
+import { assertAgreed } from '../terminal.ts';
 import type { Opening, StorageOverrides } from './open-accounts.ts';
 
 /** The command that stores the users of another system. */

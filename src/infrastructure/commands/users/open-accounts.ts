@@ -15,21 +15,28 @@ import type { Config } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
 import type { Answer } from '../command.ts';
 
-/** Opens what counts wrong passwords for all instances; `null` if each counts by itself. */
+/** What counts wrong passwords for all instances, which is opened when it is used; `null` if each counts by itself. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
   opened: Closing,
   { attempts, clock }: PortOverrides & { readonly clock: Clock },
-): (() => Promise<LoginAttempts>) | null => {
-  if (attempts !== undefined) return async () => attempts;
+): Pick<LoginAttempts, 'forget'> | null => {
+  if (attempts !== undefined) return attempts;
   if (config.redisUrls.length === 0) return null;
-  return async () => {
+  let counting: Promise<LoginAttempts> | undefined;
+  const open = async () => {
     // No other command needs them.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
     return countAttempts(counts, clock, hashOf);
+  };
+  return {
+    async forget(key) {
+      counting ??= open();
+      await (await counting).forget?.(key);
+    },
   };
 };
 
@@ -77,6 +84,7 @@ export const openAccounts = async (
     ids: overrides.ids ?? ulidGenerator(clock),
     secrets: { ...randomSecrets, ...overrides.secrets },
     attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
+    registration: config.registration,
     notices: mailer === null ? new Set<Notice>() : config.notices,
     accountPagesUrl: config.accountPagesUrl,
     hasMail: mailer !== null,

@@ -1,22 +1,12 @@
 import * as v from 'valibot';
-import type { OperateAddressesDeps } from '../../../../application/accounts/operate-addresses.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
-import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
 import { readAttributes } from '../../../../domain/attributes.ts';
 import { isNote } from '../../../../domain/event.ts';
-import { AttributesJson } from '../../../json/public-user.ts';
+import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { fieldRule, textRule } from '../../../json/text-rule.ts';
 import { StoredEventJson } from '../accounts/events.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */
-
-export type BackOfficeDeps = AccountsDeps &
-  OperateAddressesDeps & {
-    readonly attempts: LoginAttempts;
-    /** Below it, links find their pages. */
-    readonly accountPagesUrl: string;
-  };
 
 export const UserOfOperatorsJson = v.pipe(
   StoredUserJson,
@@ -26,6 +16,23 @@ export const UserOfOperatorsJson = v.pipe(
       ...{ id: '01M805M084GXA5E2JTR4FKH6WN', username: 'ada', email: 'ada@example.org', locale: 'en-GB' },
       ...{ createdAt: '2026-11-21T23:03:48.228Z', updatedAt: '2026-11-21T23:03:48.228Z', passwordChangedAt: null },
       ...{ emailVerifiedAt: null, disabledAt: null, secondFactorAt: null, attributes: { roles: ['admin'] } },
+    },
+  ]),
+);
+
+export const InvitationJson = v.pipe(
+  v.object({
+    id: v.string(),
+    email: v.string(),
+    attributes: AttributesJson,
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+  }),
+  v.title('Invitation'),
+  v.examples([
+    {
+      ...{ id: '01M805M084GXA5E2JTR4FKH6WN', email: 'grace@example.org', attributes: {} },
+      ...{ createdAt: '2026-11-21T23:03:48.228Z', expiresAt: '2026-11-28T23:03:48.228Z' },
     },
   ]),
 );

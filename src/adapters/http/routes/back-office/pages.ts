@@ -2,15 +2,19 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
 import { listUsers } from '../../../../application/accounts/list-accounts.ts';
+import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
+import type { Secrets } from '../../../../application/ports/secrets.ts';
+import type { Stores } from '../../../../application/ports/transactions.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { HTML_TYPE, PAGE_POLICY, textLike } from '../../documents.ts';
+import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
-import type { Said } from '../../pages/office.ts';
-import { OFFICE_FORMS, type OfficeForm, type OfficeFormName } from '../../pages/office-forms.ts';
+import type { ActForm, Said, ShownForm } from '../../pages/office.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 import { Id, IdParams } from '../../routing/fields.ts';
-import { type BackOfficeDeps, READS } from './fields.ts';
+import { ACTS, type Act } from './acts.ts';
+import { READS } from './fields.ts';
 
 const LIST = '/office';
 const USER = '/office/users';
@@ -20,7 +24,9 @@ const SAID_LIFETIME = 60_000;
 /** What is filled in again, in characters. */
 const TYPED_MAX_LENGTH = 300;
 
-type PagesDeps = BackOfficeDeps & {
+type PagesDeps = Stores & {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
   readonly site: Site;
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
@@ -32,19 +38,21 @@ type PagesDeps = BackOfficeDeps & {
  */
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets } = deps;
-  const forms = new Map(
-    NAMES.flatMap((name) => {
-      const submits = api.find((each) => each.name === `operators-${name}`);
-      return submits === undefined ? [] : [[name, formRoute(deps, name, submits)] as const];
-    }),
-  );
+  const forms = Object.entries<Act>(ACTS).flatMap(([name, { form }]) => {
+    const submits = api.find((each) => each.name === `operators-${name}`);
+    return form === undefined || submits === undefined
+      ? []
+      : [{ ...form, name, members: membersOf(submits.request.body), posted: formRoute(deps, name, form, submits) }];
+  });
   /** What all pages have. @param id of the user whom the page shows */
   const shown = (ctx: Context, said: string | undefined, id = '') => ({
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
     said: saidIn(deps, ctx, said),
-    actions: new Map([...forms].map(([name, { path }]) => [name, pathIn(site, path.replace(':id', id))])),
+    forms: new Map<string, ShownForm>(
+      forms.map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
+    ),
   });
   return [
     route(
@@ -79,7 +87,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
         return officeUserPage({ ...shown(ctx, said, id), data, ...story });
       },
     ),
-    ...forms.values(),
+    ...forms.map(({ posted }) => posted),
   ];
 };
 
@@ -101,12 +109,10 @@ const PAGE = {
   },
 } as const;
 
-const NAMES = Object.keys(OFFICE_FORMS) as OfficeFormName[];
 const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
 
 /** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
-const formRoute = (deps: PagesDeps, name: OfficeFormName, submits: Route): Route => {
-  const { confirm }: OfficeForm = OFFICE_FORMS[name];
+const formRoute = (deps: PagesDeps, name: string, { confirm }: ActForm, submits: Route): Route => {
   const isOfUser = submits.path.startsWith('/users/:id');
   const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
   const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
@@ -151,5 +157,5 @@ const problemsOf = ({ message, details }: AppError): readonly string[] =>
 const saidIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): Said | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, said } = JSON.parse(text ?? '{}');
-  return operator === operatorOf(ctx) && said?.form in OFFICE_FORMS ? said : null;
+  return operator === operatorOf(ctx) ? said : null;
 };

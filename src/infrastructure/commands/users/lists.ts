@@ -1,13 +1,11 @@
 import { userData } from '../../../application/accounts/account-data.ts';
 import { countUsers, listUsers } from '../../../application/accounts/list-accounts.ts';
-import { endAllSessions } from '../../../application/sessions/end-all.ts';
+import { INVITATIONS_AT_MOST } from '../../../domain/invitation.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
-import { type Action, type Answer, action } from '../command.ts';
-import type { Terminal } from '../terminal.ts';
-import { assertAgreed, notDone, operatorNamed } from './changes.ts';
-import type { Accounts, Opening } from './open-accounts.ts';
-import { usersTable } from './tables.ts';
+import { type Action, action } from '../command.ts';
+import type { Opening } from './open-accounts.ts';
+import { invitationsTable, usersTable } from './tables.ts';
 
 const MOST = 1_000;
 
@@ -45,25 +43,14 @@ export const listActions = (opening: Opening): Readonly<Record<string, Action>> 
         return { json: { count }, text: `${count}\n` };
       }),
   }),
+  invitations: action({
+    options: { json: true },
+    does: 'the invitations that were neither used nor have expired',
+    run: ({ env }) =>
+      opening(env, async (accounts) => {
+        const open = await accounts.invitations.list(accounts.clock.now(), INVITATIONS_AT_MOST);
+        const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
+        return { json: { invitations }, text: open.length === 0 ? 'No invitations.\n' : invitationsTable(invitations) };
+      }),
+  }),
 });
-
-type Asked = {
-  readonly as: string | undefined;
-  readonly note: string | null;
-  readonly dryRun: boolean;
-  readonly ask: Terminal['ask'];
-};
-
-/** Ends the sessions of all users. Instances of the service remove them. */
-export const endSessionsOfAll = async (accounts: Accounts, { as, note, dryRun, ask }: Asked): Promise<Answer> => {
-  if (note === null) throw invalidArguments('--all needs --reason, which the users can read.');
-  const intended = `End all sessions of ${await countUsers(accounts)()} users`;
-  const about = { command: 'end-sessions', all: true, dryRun };
-  if (dryRun) return notDone(about, intended);
-  await assertAgreed(`${intended}?`, ask);
-  await endAllSessions(accounts)(operatorNamed(as), note);
-  return {
-    json: { ...about, changed: true },
-    text: 'All sessions have ended. The service removes them in the background.\n',
-  };
-};

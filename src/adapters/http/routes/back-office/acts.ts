@@ -1,0 +1,379 @@
+import * as v from 'valibot';
+import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
+import { type InviteDeps, invite, revokeInvitation } from '../../../../application/accounts/invitations.ts';
+import {
+  deleteAccountAsOperator,
+  disableAccount,
+  enableAccount,
+  endSessionAsOperator,
+  endSessionsAsOperator,
+  mailResetLink,
+  makeResetLink,
+  removeFactorsAsOperator,
+  setAttributes,
+  unlinkIdentityAsOperator,
+  unlockAccount,
+} from '../../../../application/accounts/operate-accounts.ts';
+import {
+  createAccount,
+  type OperateAddressesDeps,
+  resendVerification,
+  setEmail,
+} from '../../../../application/accounts/operate-addresses.ts';
+import type { LinkDeps } from '../../../../application/links.ts';
+import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
+import type { Stores } from '../../../../application/ports/transactions.ts';
+import { endAllSessions } from '../../../../application/sessions/end-all.ts';
+import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
+import type { Origin } from '../../../../domain/event.ts';
+import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
+import { assertMayRegister, type RegistrationPolicy } from '../../../../domain/registration.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import type { ActForm } from '../../pages/office.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { AddressBody, Email, Id, IdParams, Locale, Username } from '../../routing/fields.ts';
+import { shownUser } from '../accounts/export.ts';
+import { originOfOperator } from './back-office.ts';
+import {
+  Attributes,
+  Changed,
+  EndedSessions,
+  InvitationJson,
+  ReasonBody,
+  RequiredReason,
+  UserOfOperatorsJson,
+  WRITES,
+} from './fields.ts';
+
+/** What the acts of operators need. */
+export type ActDeps = OperateAddressesDeps &
+  InviteDeps &
+  LinkDeps &
+  Pick<Stores, 'users'> & {
+    readonly registration?: RegistrationPolicy;
+    /** `null`: each instance counts by itself. */
+    readonly attempts: Pick<LoginAttempts, 'forget'> | null;
+    /** Below it, links find their pages. */
+    readonly accountPagesUrl: string;
+    readonly hasMail: boolean;
+  };
+
+type Schema = v.GenericSchema<unknown, unknown>;
+type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
+
+type Declared<Body extends Schema | undefined, Data extends Schema, Params extends Schema> = {
+  readonly at: `${Route['method']} ${Route['path']}`;
+  readonly summary: string;
+  readonly description?: string;
+  /** Default: the id of the user, if the path has one. */
+  readonly params?: Params;
+  readonly body?: Body;
+  readonly data: Data;
+  readonly status?: number;
+  readonly errors?: readonly ErrorCode[];
+  /** What it cannot do without. */
+  readonly needs?: 'mail' | 'attempts';
+  /** When it sends a mail, and the member of the body that prevents it by this value. */
+  readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
+  readonly run: (
+    deps: ActDeps,
+    given: Output<Params> & { readonly body: Output<Body> },
+    origin: Origin,
+  ) => Promise<v.InferInput<Data>>;
+  /** Of the pages for people. Without one, they cannot do it. */
+  readonly form?: ActForm;
+  /** Of `users`. Without one, it has none. */
+  readonly command?: ActCommand;
+};
+
+type ActCommand = {
+  readonly name: string;
+  /** Cannot be undone: it asks before. */
+  readonly isFinal?: true;
+  /** The name that its report gives to the answer. Default: the members of the answer are members of the report. */
+  readonly as?: string;
+  /** What it says when it is done, besides the answer. */
+  readonly says?: string;
+};
+
+/** What an operator can do. Its route, its form, and its command follow from it. */
+export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'mails' | 'run'> & {
+  readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
+  readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
+};
+
+const act = <Data extends Schema, Body extends Schema | undefined = undefined, Params extends Schema = typeof IdParams>(
+  declared: Declared<Body, Data, Params>,
+): Act => declared;
+
+const Flag = v.optional(v.boolean(), false);
+
+export const ACTS = {
+  invite: act({
+    at: 'POST /invitations',
+    summary: 'Send a link of seven days that registers with an address, in place of an earlier one',
+    body: v.object({ email: Email, attributes: v.optional(Attributes), locale: v.optional(Locale) }),
+    data: InvitationJson,
+    status: 201,
+    errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
+    needs: 'mail',
+    async run(deps, { body: { email, attributes = {}, locale = null } }, origin) {
+      assertMayRegister(deps.registration, email, true);
+      const invitation = await invite(deps)({ email, attributes, locale }, origin);
+      if (invitation === 'registered') throw duplicateUser('email');
+      if (invitation !== 'too-many') return invitation;
+      const message = `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`;
+      throw new AppError('AUTH_REGISTRATION_REFUSED', { message });
+    },
+    form: { button: 'Invite', text: 'Sends a link of seven days, which registers with the address.' },
+    command: { name: 'invite', says: 'The service sends the mail, unless the address has got too many of late.' },
+  }),
+  'revoke-invitation': act({
+    at: 'DELETE /invitations',
+    summary: 'Take the invitation of an address back',
+    body: AddressBody,
+    data: v.null(),
+    needs: 'mail',
+    async run(deps, { body }, origin) {
+      if ((await revokeInvitation(deps)(body.email, origin)) !== null) return null;
+      throw new AppError('DB_RECORD_NOT_FOUND', { message: 'This address has no invitation.' });
+    },
+    command: { name: 'revoke-invitation' },
+  }),
+  'create-user': act({
+    at: 'POST /users',
+    summary: 'Create a user without a password, who may get a link that sets one',
+    body: v.object({
+      email: Email,
+      emailVerified: Flag,
+      sendLink: Flag,
+      username: v.optional(Username),
+      attributes: v.optional(Attributes),
+      locale: v.optional(Locale),
+    }),
+    data: UserOfOperatorsJson,
+    status: 201,
+    errors: ['AUTH_USER_DUPLICATE'],
+    mails: { if: ({ sendLink }) => sendLink, unless: ['sendLink', false] },
+    async run(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
+      const { username = null, attributes = {}, locale = null, email } = account;
+      const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
+      return shownUser(userData(await createAccount(deps)(created, origin)));
+    },
+    form: { button: 'Create a user', text: 'Without a password: the link sets one.' },
+    command: { name: 'create', as: 'user' },
+  }),
+  'end-all-sessions': act({
+    at: 'DELETE /sessions',
+    summary: 'End the sessions of all users, which are removed in the background',
+    body: RequiredReason,
+    data: v.null(),
+    status: 202,
+    async run(deps, { body }, origin) {
+      await endAllSessions(deps)(origin, body.reason);
+      return null;
+    },
+    form: {
+      button: 'End all sessions of all users',
+      text: 'After an incident. Everybody has to log in again.',
+      confirm: 'end all sessions',
+      done: 'Done. If there are many, the rest ends in the background.',
+    },
+    command: { name: 'end-all-sessions', isFinal: true },
+  }),
+  'end-sessions': act({
+    at: 'DELETE /users/:id/sessions',
+    summary: 'End all sessions of a user',
+    body: ReasonBody,
+    data: EndedSessions,
+    async run(deps, { id, body }, origin) {
+      await existingUser(deps, id);
+      return { endedSessions: await endSessionsAsOperator(deps)(id, origin, body?.reason) };
+    },
+    form: { button: 'End all sessions' },
+    command: { name: 'end-sessions', isFinal: true },
+  }),
+  'end-session': act({
+    at: 'DELETE /users/:id/sessions/:sessionId',
+    summary: 'End one session of a user, or forget a remembered device',
+    params: v.object({ id: Id, sessionId: Id }),
+    body: ReasonBody,
+    data: v.null(),
+    async run(deps, { id, sessionId, body }, origin) {
+      await endSessionAsOperator(deps)(id, sessionId, origin, body?.reason);
+      return null;
+    },
+    form: { button: 'End' },
+  }),
+  'disable-user': act({
+    at: 'POST /users/:id/disable',
+    summary: 'Refuse log-ins of a user, and end all sessions',
+    body: ReasonBody,
+    data: v.object({ ...Changed.entries, ...EndedSessions.entries }),
+    run: (deps, { id, body }, origin) => disableAccount(deps)(id, origin, body?.reason),
+    form: { button: 'Disable', text: 'Log-ins are refused, and all sessions end.' },
+    command: { name: 'disable', isFinal: true },
+  }),
+  'enable-user': act({
+    at: 'POST /users/:id/enable',
+    summary: 'Allow log-ins of a user again',
+    data: Changed,
+    run: async (deps, { id }, origin) => ({ changed: await enableAccount(deps)(id, origin) }),
+    form: { button: 'Enable' },
+    command: { name: 'enable' },
+  }),
+  'set-email': act({
+    at: 'PUT /users/:id/email',
+    summary: 'Give a user another address, which waits for its link unless the operator knows that it is theirs',
+    description:
+      'Without `emailVerified`, the address gets a link, and the former one counts until it is used. With `final`, the account goes back to its owner, whose address it is: sessions, password, passkeys and sign-ins end, no former address can take the account back, and the owner gets a link that sets a password.',
+    body: v.object({ email: Email, emailVerified: Flag, final: Flag }),
+    data: UserOfOperatorsJson,
+    errors: ['AUTH_USER_DUPLICATE'],
+    mails: { if: ({ emailVerified, final }) => !emailVerified && !final, unless: ['emailVerified', true] },
+    async run(deps, { id, body: { email, emailVerified, final } }, origin) {
+      await setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
+      return shownUser(userData(await existingUser(deps, id)));
+    },
+    form: {
+      button: 'Change the address',
+      text: 'Unless you know that it is theirs, the new address gets a link, and the present one counts until that is used.',
+    },
+    command: { name: 'set-email', as: 'user' },
+  }),
+  'verify-email': act({
+    at: 'POST /users/:id/email/verify',
+    summary: 'State that the address of a user is theirs, which ends what was added before',
+    data: Changed,
+    run: async (deps, { id }, origin) => ({
+      changed: await setEmail(deps)(id, { email: null, isProven: true }, origin),
+    }),
+    form: {
+      button: 'State that the address is theirs',
+      text: 'What was added to the account before goes, and its sessions end: anybody can register with any address. The password stays.',
+    },
+    command: { name: 'prove-email' },
+  }),
+  resend: act({
+    at: 'POST /users/:id/email/resend',
+    summary: 'Send the link again that proves the address of a user',
+    data: v.object({ sent: v.boolean() }),
+    needs: 'mail',
+    run: async (deps, { id }, origin) => ({ sent: await resendVerification(deps)(id, origin) }),
+    form: { button: 'Send the link again that proves the address' },
+    command: { name: 'resend-verification' },
+  }),
+  'unlock-user': act({
+    at: 'POST /users/:id/unlock',
+    summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
+    data: v.null(),
+    needs: 'attempts',
+    async run({ attempts, ...deps }, { id }, origin) {
+      if (attempts !== null) await unlockAccount({ ...deps, attempts })(id, origin);
+      return null;
+    },
+    form: { button: 'Unlock', text: 'Forgets the wrong passwords and codes, so that log-ins need not wait.' },
+    command: { name: 'unlock' },
+  }),
+  'set-attributes': act({
+    at: 'PUT /users/:id/attributes',
+    summary: 'State attributes for the access tokens of a user, in place of the former ones',
+    body: v.object({ attributes: Attributes }),
+    data: Changed,
+    run: async (deps, { id, body }, origin) => ({ changed: await setAttributes(deps)(id, body.attributes, origin) }),
+    command: { name: 'set-attributes', says: 'Access tokens have them from the next refresh on.' },
+  }),
+  'reset-link': act({
+    at: 'POST /users/:id/reset-link',
+    summary: 'Mail a link that sets a new password to the address of the user, or make one to hand over',
+    description: 'A link that is handed over proves no address: nobody knows who has it.',
+    body: v.optional(v.pipe(v.object({ handOver: v.optional(v.boolean()) }), v.examples([{ handOver: true }]))),
+    data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }),
+    errors: ['AUTH_ACCOUNT_DISABLED'],
+    mails: { if: (body) => !body?.handOver, unless: ['handOver', true] },
+    async run(deps, { id, body }, origin) {
+      const user = await existingUser(deps, id);
+      if (user.disabledAt !== null)
+        throw new AppError('AUTH_ACCOUNT_DISABLED', {
+          message: 'The account is disabled: a link would not work. Enable it first.',
+        });
+      if (!body?.handOver) {
+        await mailResetLink(deps)(user, origin);
+        return { url: null, expiresAt: null };
+      }
+      const { token, expiresAt } = await makeResetLink(deps)(user, origin);
+      return { url: `${deps.accountPagesUrl}/password-reset#token=${token}`, expiresAt };
+    },
+    form: {
+      button: 'Send a link for a new password',
+      text: 'To the address of the account.',
+      handsOver: 'Hand this link over. It is shown for a minute, and works once:',
+    },
+    command: { name: 'reset-link' },
+  }),
+  'remove-factors': act({
+    at: 'DELETE /users/:id/factors',
+    summary: 'Remove the authenticator apps, recovery codes and passkeys of a user who has lost a device',
+    data: v.object({ apps: v.number(), recoveryCodes: v.number(), passkeys: v.number() }),
+    run: (deps, { id }, origin) => removeFactorsAsOperator(deps)(id, origin),
+    form: { button: 'Remove second factors and passkeys', text: 'For a user who has lost a device.' },
+    command: { name: 'remove-factors', as: 'removed', isFinal: true },
+  }),
+  'unlink-identity': act({
+    at: 'DELETE /users/:id/identities/:identityId',
+    summary: 'Remove an identity of a user at a provider, also the last way in',
+    params: v.object({ id: Id, identityId: Id }),
+    data: v.null(),
+    async run(deps, { id, identityId }, origin) {
+      await unlinkIdentityAsOperator(deps)(id, identityId, origin);
+      return null;
+    },
+    form: { button: 'Remove' },
+    command: { name: 'unlink' },
+  }),
+  'delete-user': act({
+    at: 'DELETE /users/:id',
+    summary: 'Delete a user and everything that is stored about them',
+    data: v.null(),
+    async run(deps, { id }, origin) {
+      if (await deleteAccountAsOperator(deps)(id, origin)) return null;
+      throw new AppError('DB_RECORD_NOT_FOUND');
+    },
+    form: {
+      button: 'Delete the account',
+      text: 'With everything that is stored about the user. Nothing brings it back.',
+      confirm: 'delete',
+    },
+    command: { name: 'delete', isFinal: true },
+  }),
+} as const satisfies Readonly<Record<string, Act>>;
+
+/** Does it, with input that its schemas have checked. @throws AppError */
+export const perform = async (
+  { mails, run }: Act,
+  deps: ActDeps,
+  given: { readonly [param: string]: unknown; readonly body: unknown },
+  origin: Origin,
+): Promise<unknown> => {
+  if (!deps.hasMail && mails?.if(given.body as never)) {
+    const [field, value] = mails.unless;
+    const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
+    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
+  }
+  return run(deps, given as never, origin);
+};
+
+/** The routes for programs. */
+export const actRoutes = (deps: ActDeps): Route[] =>
+  Object.entries<Act>(ACTS).flatMap(([name, declared]) => {
+    const { at, summary, description, params = IdParams, body, data, status = 200, errors = [], needs } = declared;
+    if (needs === 'mail' && !deps.hasMail) return [];
+    const [method, path] = at.split(' ') as [Route['method'], Route['path']];
+    const request = { ...(path.includes(':') && { params }), ...(body !== undefined && { body }) };
+    const about = { summary, ...(description !== undefined && { description }) };
+    return route(
+      { ...WRITES, ...about, name: `operators-${name}`, method, path, request, response: { status, data }, errors },
+      (input, ctx) => perform(declared, deps, { ...(input.params as object), body: input.body }, originOfOperator(ctx)),
+    );
+  });

@@ -1,0 +1,235 @@
+import { userInfo } from 'node:os';
+import * as v from 'valibot';
+import { fieldProblems } from '../../../adapters/http/errors/field-problems.ts';
+import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
+import { ACTS, type Act, perform } from '../../../adapters/http/routes/back-office/acts.ts';
+import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
+import { accountData } from '../../../application/accounts/account-data.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
+import { isProgramName } from '../../../domain/operator.ts';
+import { isConfirmed } from '../../../domain/second-factor.ts';
+import type { User } from '../../../domain/user.ts';
+import { CommandError, invalidArguments } from '../../command-error.ts';
+import { printable } from '../../printable.ts';
+import { type Action, type Answer, action } from '../command.ts';
+import { assertAgreed } from '../terminal.ts';
+import { accountIn, findUser, nameOf } from './find-user.ts';
+import type { Accounts, Opening } from './open-accounts.ts';
+
+/** What the help calls members of a request that come after USER: those that a request has to have. */
+const ARGS: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
+
+/** The options of the others. Their values are those of `action`. */
+const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
+  reason: ['reason', 'TEXT'],
+  emailVerified: ['proven', true],
+  final: ['final', true],
+  handOver: ['hand-over', true],
+  username: ['username', 'NAME'],
+  attributes: ['attributes', 'JSON'],
+  locale: ['locale', 'de'],
+};
+
+/** What errors are called for programs. */
+const CODES: Readonly<Record<string, string>> = {
+  AUTH_USER_DUPLICATE: 'registered',
+  AUTH_REGISTRATION_CLOSED: 'closed',
+  AUTH_REGISTRATION_REFUSED: 'too-many',
+  AUTH_ACCOUNT_DISABLED: 'disabled',
+};
+
+/** Those that do not ask take --yes, too: a script need not know which ones do. */
+const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
+
+/** Without mail the service does not have the page. */
+const NO_PAGE =
+  'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
+
+type Given = Pick<Parameters<Action['run']>[0], 'terminal'> & { readonly options: Members };
+
+/** The commands for what operators do: each takes what its route takes, and reports what that answers. */
+export const actActions = (opening: Opening): Readonly<Record<string, Action>> =>
+  Object.fromEntries(
+    Object.values<Act>(ACTS).flatMap((act) =>
+      act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],
+    ),
+  );
+
+export const actionOf = (opening: Opening, act: Act): Action => {
+  const isOfUser = act.at.includes('/:id');
+  const members = membersOf(act.body);
+  const args = [...membersOf(act.params), ...members].filter((name) => isArg(act, name));
+  const options = members.flatMap((name) => (args.includes(name) || !(name in OPTIONS) ? [] : [OPTIONS[name] ?? []]));
+  return action({
+    args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
+    options: { ...CHANGING, ...Object.fromEntries(options) },
+    does: act.summary,
+    run: async (given) => {
+      const account = isOfUser ? accountIn(given.args[0] ?? '') : null;
+      const stated = Object.fromEntries(args.map((name, at) => [name, given.args[isOfUser ? at + 1 : at]]));
+      const making = {
+        act,
+        stated,
+        body: bodyIn(act, stated, given.options),
+        origin: operatorIn(given.options.as as string | undefined),
+      };
+      return opening(given.env, async (accounts) => {
+        const user = account === null ? null : await findUser(accounts, account);
+        return make(accounts, { ...making, user }, given);
+      });
+    },
+  });
+};
+
+const isArg = ({ body }: Act, name: string): boolean => {
+  const { entries } = (body ?? {}) as { readonly entries?: Readonly<Record<string, v.GenericSchema>> };
+  return name in ARGS && entries?.[name]?.type !== 'optional';
+};
+
+/** @throws CommandError that names what does not fit the schema of the route */
+const bodyIn = (
+  act: Act,
+  stated: Readonly<Record<string, unknown>>,
+  options: Given['options'],
+): Members | undefined => {
+  if (act.body === undefined) return undefined;
+  const members = membersOf(act.body).map((name) => {
+    const value = stated[name] ?? options[OPTIONS[name]?.[0] ?? ''];
+    return [name, name === 'attributes' && typeof value === 'string' ? (parseObject(value) ?? value) : value] as const;
+  });
+  const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
+  if (result.success) return result.output as Members;
+  const problems = fieldProblems(result.issues, 'body').map(({ field, message }) => `${field} ${message}`);
+  throw invalidArguments(`${problems.join('; ')}.`);
+};
+
+type Making = {
+  readonly act: Act;
+  readonly user: User | null;
+  /** By position. */
+  readonly stated: Readonly<Record<string, string | undefined>>;
+  readonly body: Members | undefined;
+  readonly origin: Origin;
+};
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Asks before what cannot be undone. With --dry-run, nothing is changed. @throws CommandError */
+const make = async (accounts: Accounts, making: Making, { options, terminal }: Given): Promise<Answer> => {
+  const { act, user, stated, origin } = making;
+  const { name, isFinal, as, says } = act.command ?? { name: '' };
+  const body = making.body && 'sendLink' in making.body ? { ...making.body, sendLink: accounts.hasMail } : making.body;
+  assertPossible(accounts, act, body);
+  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, stated.identityId)) };
+  const named = [
+    ...(user === null ? [] : [nameOf(user)]),
+    ...Object.values(stated).map((text = '') => printable(text)),
+  ];
+  const intent = [act.summary, ...(named.length > 0 ? [named.join(', ')] : [])].join(': ');
+  const about = {
+    ...{ command: name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
+    ...Object.fromEntries(Object.keys(stated).map((member) => [member, { ...body, ...params }[member]])),
+  };
+  if (options['dry-run'])
+    return {
+      json: { ...about, changed: false },
+      text: `Not done, because of --dry-run: ${intent}${await held(accounts, user)}.\n`,
+    };
+  if (isFinal) await assertAgreed(`${intent}${await held(accounts, user)}?`, options.yes ? AGREED : terminal.ask);
+  const answer = await perform(act, accounts, { ...params, body }, origin).catch(refuse);
+  const data = v.parse(act.data, answer) as Members | null;
+  const changed = hasChanged(data, user);
+  const json = { ...about, changed, ...(as === undefined ? data : { [as]: data }) };
+  const done = `${changed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n`;
+  const next = [...(says !== undefined && changed ? [`${says}\n`] : []), ...withoutPage(accounts, data)];
+  return { json, text: [done, ...linesOf(data), ...next].join('') };
+};
+
+/** @throws CommandError */
+const assertPossible = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
+  const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
+  if (!accounts.hasMail && (needs === 'mail' || mails?.if(body as never))) {
+    const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
+    throw new CommandError('no-mail', `It sends a link by mail. Set MAIL_URL${advice}.`, 1);
+  }
+  if (needs === 'attempts' && accounts.attempts === null)
+    throw new CommandError(
+      'in-process',
+      'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.',
+      1,
+    );
+};
+
+/** @param text its id, or the name of its provider */
+const identityOf = async ({ identities }: Accounts, { id: userId }: User, text: string | undefined) => {
+  if (text === undefined) return {};
+  const linked = await identities.listByUser(userId);
+  const [identity, ...others] = linked.filter(({ id, provider }) => id === text || provider === text);
+  if (identity === undefined || others.length > 0)
+    throw new CommandError('not-found', 'IDENTITY names none, or several: `show --json` has their ids.');
+  return { identityId: identity.id };
+};
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** What there is to lose. */
+const held = async (accounts: Accounts, user: User | null): Promise<string> => {
+  if (user === null) return '';
+  const { sessions, factors, recoveryCodes, passkeys } = await accountData(accounts, user, accounts.clock.now());
+  return ` (${[
+    counted(sessions.length, 'session'),
+    counted(factors.filter(isConfirmed).length, 'authenticator app'),
+    counted(recoveryCodes.left, 'recovery code'),
+    counted(passkeys.length, 'passkey'),
+    `attributes ${printable(JSON.stringify(user.attributes))}`,
+  ].join(', ')})`;
+};
+
+/** What refuses requests, for programs that run commands. */
+const refuse = (error: unknown): never => {
+  if (!(error instanceof AppError)) throw error;
+  if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
+  const code = CODES[error.code];
+  throw code === undefined ? error : new CommandError(code, error.message, 1);
+};
+
+/** As the answer says; by its counts; or whether the address of the user is another one. */
+const hasChanged = (data: Members | null, user: User | null): boolean => {
+  const { changed, sent, email = user?.email, emailVerifiedAt = null, ...counts } = data ?? {};
+  const said = changed ?? sent;
+  if (typeof said === 'boolean') return said;
+  if (user !== null && email !== undefined && 'emailVerifiedAt' in (data ?? {}))
+    return email !== user.email || (emailVerifiedAt === null) !== (user.emailVerifiedAt === null);
+  const numbers = Object.values(counts).filter((each) => typeof each === 'number');
+  return numbers.length === 0 || numbers.some((count) => count > 0);
+};
+
+const linesOf = (data: Members | null): string[] =>
+  Object.entries(data ?? {}).flatMap(([name, value]) =>
+    name === 'changed' || value === null
+      ? []
+      : [`${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`],
+  );
+
+const withoutPage = ({ hasPages }: Accounts, data: Members | null): string[] =>
+  typeof data?.url === 'string' && !hasPages ? [NO_PAGE] : [];
+
+const AGREED = async (): Promise<boolean> => true;
+
+/** @param given the name of the operator. Without one, the system's user. @throws CommandError */
+const operatorIn = (given: string | undefined): Origin => {
+  const name = given?.trim();
+  if (name !== undefined && !isProgramName(name))
+    throw invalidArguments('--as needs a name of at most 64 visible characters that does not end with (page).');
+  return { ...NO_ORIGIN, actor: name ?? systemUser() };
+};
+
+/** A container may run as a user without a name. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+};

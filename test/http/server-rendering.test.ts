@@ -42,7 +42,7 @@ const refreshCookieIn = (response: Response): string =>
 const navigate = (cookie: string, to = TO, headers: Record<string, string> = NAVIGATION, at = service) =>
   at.http
     .get('/auth/continue')
-    .query({ to })
+    .query({ to, utm_source: 'mail' })
     .set({ ...headers, Cookie: cookie });
 const loginPageFor = (to: string) => `${LOGIN_PAGE}&to=${encodeURIComponent(to).replaceAll('%20', '+')}`;
 

@@ -33,7 +33,7 @@ const ask = (path: string, accept: string) => service.http.get(path).set('Accept
 const varyOf = (path: string) => (path === '/' ? 'Origin, Referer, Accept' : 'Origin, Accept');
 
 describe.each(['utm_source=mail&utm_source=x', 'fbclid=x', 'gclid=%E4'])('with ?%s, which others add', (query) => {
-  it.each([...NEGOTIATED, '/docs', '/auth/log-in', '/auth/register', '/auth/forgot', '/auth/code'])(
+  it.each([...NEGOTIATED, '/docs', '/console', '/auth/log-in', '/auth/register', '/auth/forgot', '/auth/code'])(
     '%s is the same',
     async (path) => {
       expect((await ask(`${path}?${query}`, 'text/html').expect(200)).headers['content-type']).toBe(HTML);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { repeatedClicks } from '../../../src/adapters/http/forms/repeated-clicks.ts';
+import TEXTS from '../../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
 import { MINUTE, SECOND } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -223,6 +223,29 @@ it('a page that gets a token long after its rotation ends the session, as a refr
   expect((await eventsOf(service, user.id))[0]).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
 });
 
+it.each(['/auth/account', '/auth/account/export'])('%s says that the session is over, whyever', async (path) => {
+  const [ended, deleted, stranger] = [
+    await registeredVisitor(service),
+    await registeredVisitor(service),
+    visitorOf(service),
+  ];
+  await service.http
+    .get('/auth/clear-cookie')
+    .set('Cookie', `refresh_token=${ended.jar.get('refresh_token')}`)
+    .expect(200);
+  await service.ports.users.remove(deleted.user.id);
+  stranger.jar.set('refresh_token', 'a-forged-one');
+  for (const visitor of [ended, deleted, stranger]) {
+    expect((await visitor.open(path)).headers.location).toBe(pathOfPage('log-in', '/auth/account'));
+    const { status, text } = await visitor.follow();
+    expect([status, text]).toEqual([401, expect.stringContaining(TEXTS.errors.AUTH_FAILED)]);
+    expect((await visitor.open('/auth/log-in')).status).toBe(200);
+  }
+  const nobody = visitorOf(service);
+  await nobody.open(path);
+  expect((await nobody.follow()).status).toBe(200);
+});
+
 describe('a second click', () => {
   const sessionsOf = async (username: string) => {
     const user = (await service.ports.users.findByUsername(username)) ?? expect.unreachable();
@@ -282,24 +305,5 @@ describe('a second click', () => {
     const form = { once: 'z'.repeat(43), locale: 'de' };
     for (const { post } of [ada, bob]) expect((await post('/auth/account/language', form)).status).toBe(303);
     for (const { user } of [ada, bob]) expect((await service.ports.users.findById(user.id))?.locale).toBe('de');
-  });
-
-  it('runs once in ten seconds, and the last 5,000 are remembered', async () => {
-    let now = 0;
-    let runs = 0;
-    const once = repeatedClicks<number>(
-      () => true,
-      () => now,
-    );
-    const click = (form: string | null) => once(form, async () => ++runs);
-    expect([await click('a'), await click('a'), await click('b'), await click(null), await click(null)]).toEqual([
-      1, 1, 2, 3, 4,
-    ]);
-    now = 9_999;
-    expect(await click('a')).toBe(1);
-    now = 10_000;
-    expect(await click('a')).toBe(5);
-    for (let index = 0; index <= 5_000; index += 1) await click(`${index}`);
-    expect(await click('a')).toBe(runs);
   });
 });

@@ -172,7 +172,7 @@ describe('the settings', () => {
 describe('the export', () => {
   it('is a file for the visitor alone, and is counted with that of the API', async () => {
     const member = await memberAt('/auth/account');
-    const { status, headers, body } = await member.open('/auth/account/export');
+    const { status, headers, body } = await member.open('/auth/account/export?utm_source=mail');
     expect([status, headers['content-disposition'], headers['cache-control']]).toEqual([
       200,
       'attachment; filename="account.json"',

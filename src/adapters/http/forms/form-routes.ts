@@ -9,6 +9,8 @@ import { type PageStates, shownError } from './page-state.ts';
 
 export type FormDeps = {
   readonly states: PageStates;
+  /** Whether the browser presents a refresh token, good or not. */
+  readonly hasCookie: (ctx: Context) => boolean;
   /** Remembers that the visitor has proven the key of the session: in this request (`isNew`), or in the minutes before. */
   readonly rememberProof: (ctx: Context, accessToken: string, isNew: boolean) => Promise<void>;
   /** The id of the session of an access token that was just issued. */

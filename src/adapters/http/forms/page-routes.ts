@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { RegistrationPolicy } from '../../../domain/registration.ts';
 import type { CurrentUserJson } from '../../json/public-user.ts';
 import { HTML_TYPE, textLike } from '../documents.ts';
@@ -72,7 +73,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
     return [pageRoute(deps, at, name, shown), ...forms];
   });
   const exported = byName.get('export-account');
-  return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(at, exported)];
+  return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
 const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]): Route => {
@@ -143,26 +144,32 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
   );
 };
 
+/** Why the log-in is shown. Of a session that is over, the reason is for its owner alone. */
+const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorCode): void => {
+  if (code !== 'AUTH_FAILED' || hasCookie(ctx))
+    states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
+};
+
 /** Where a visitor goes who cannot have a page. */
 const withoutPage =
-  ({ states }: PagesDeps, at: Locations, name: PageName) =>
+  (deps: PagesDeps, at: Locations, name: PageName) =>
   (ctx: Context, error: AppError): string | null => {
     const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
     // No log-in waits any more: it begins again, for what the visitor came for.
     if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
-      const { code, status } = error;
-      states.set(ctx, { page: 'log-in', form: '', error: { code, status, fields: [] } });
+      sayAtLogIn(deps, ctx, error.code);
       return at.hrefOf('log-in', at.allowed(to));
     }
     const lacking = pageLacking(error.code);
     if (lacking === null) return null;
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
     const isBack = lacking !== 'step-up' && mark === MARKS.loggedIn;
+    if (lacking === 'log-in' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
     return at.hrefOf(isBack ? 'log-in' : lacking, at.pathOf(name), isBack ? MARKS.noCookie : undefined);
   };
 
 /** Everything that is stored about the visitor, as a file. */
-const exportRoute = (at: Locations, submits: Route): Route => ({
+const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => ({
   ...submits,
   name: 'export-page',
   tag: 'pages',
@@ -170,11 +177,13 @@ const exportRoute = (at: Locations, submits: Route): Route => ({
   path: '/auth/account/export',
   visitor: true,
   countsAs: submits,
+  request: { query: v.unknown() },
   errorPages: true,
   errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
   response: { ...submits.response, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
-  failed: async (_ctx, error) => {
+  failed: async (ctx, error) => {
     const lacking = pageLacking(error.code);
+    if (lacking === 'log-in') sayAtLogIn(deps, ctx, 'AUTH_FAILED');
     return lacking === null ? null : at.hrefOf(lacking, at.pathOf('account'));
   },
   handler: async (input, ctx) => {

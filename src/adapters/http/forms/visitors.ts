@@ -23,17 +23,29 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
   const verify = authenticate(deps);
   const proofsOf = (ctx: Context) =>
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
+  const isNobody = (error: unknown): error is AppError => error instanceof AppError && NOBODY.includes(error.code);
+  /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional. */
+  const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
+    const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
+    try {
+      return await identify(cookie.read(ctx), {
+        ...{ presented: device(ctx, undefined), provenSessions, origin: originOf(ctx) },
+      });
+    } catch (error) {
+      if (auth === 'optional' && isNobody(error)) return undefined;
+      throw error;
+    }
+  };
   return {
-    /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional. */
-    tokenOf: async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
-      const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
+    tokenOf,
+    hasCookie: (ctx: Context): boolean => cookie.read(ctx).length > 0,
+    /** Whether somebody is logged in, perhaps with a key that a page has yet to prove. */
+    isThere: async (ctx: Context): Promise<boolean> => {
       try {
-        return await identify(cookie.read(ctx), {
-          ...{ presented: device(ctx, undefined), provenSessions, origin: originOf(ctx) },
-        });
+        return (await tokenOf(ctx, 'required')) !== undefined;
       } catch (error) {
-        if (auth === 'optional' && error instanceof AppError && NOBODY.includes(error.code)) return undefined;
-        throw error;
+        if (!isNobody(error)) throw error;
+        return error.code === 'AUTH_DEVICE_UNPROVEN';
       }
     },
     sessionOf: async (accessToken: string): Promise<string | undefined> => {

@@ -49,7 +49,7 @@ export const continueRoutes = (
         path: '/auth/continue',
         cookie: { reads: 'optional', writes: 'may-set' },
         auth: 'public',
-        request: { query: v.strictObject({ to: Target(settings) }) },
+        request: { query: v.looseObject({ to: Target(settings) }) },
         response: {
           data: textLike('<!doctype html>…'),
           unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
+import { sealedBy } from '../adapters/crypto/secrets.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
@@ -135,7 +137,9 @@ const build = async (
     providers: await openProviders(config),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
+  const answerOnce = repeatedRequests(limits.counts, sealedBy);
   const { routes, visitorToken } = declareRoutes(deps, config, {
+    answerOnce,
     checks,
     isStopping: () => isStopping,
     keySet,
@@ -153,6 +157,7 @@ const build = async (
     logger,
     sampling,
     counts: limits.counts,
+    answerOnce,
     clock: ports.clock,
     ids: ports.ids,
     authenticate: authenticate(ports),

@@ -60,6 +60,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       userFailure: userFailures(configOf({}), builtInPages),
       version: VERSION,
       counts: memoryCounts(),
+      answerOnce: (_ctx, _fields, work) => work(),
     }),
     routes,
   );

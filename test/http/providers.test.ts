@@ -1,7 +1,8 @@
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import TEXTS from '../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
 import { NO_PASSWORD } from '../../src/domain/password.ts';
-import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import {
   aPerson,
   cookiePair,
@@ -350,15 +351,35 @@ describe('what is no log-in', () => {
     expect(json.body.code).toBe('AUTH_IDENTITY_UNPROVEN');
   });
 
-  it('has come back before, or comes back twice at once: the provider is asked once', async () => {
+  it('comes back twice, which has one answer, or has come back before: the provider is asked once', async () => {
     provider.switches.account = aStranger();
     const back = await walk();
     provider.hits.length = 0;
-    const both = await Promise.all([comeBack(back).expect(303), comeBack(back).expect(303)]);
-    expect(both.map(errorIn).sort()).toEqual(['AUTH_IDENTITY_UNPROVEN', null]);
-    expect(errorIn(await comeBack(back).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
+    const [first, second] = await Promise.all([comeBack(back).expect(303), comeBack(back).expect(303)]);
+    expect([first, second, await comeBack(back)].map(errorIn)).toEqual([null, null, null]);
+    expect(second.get('Set-Cookie')).toEqual(first.get('Set-Cookie'));
+    expect(cookiesOf(first)).toContainEqual(expect.stringMatching(/^sign_in_[\w-]{22}=$/));
+    await userOf(second);
+    const other = { ...back, path: `${back.path}&another=answer` };
+    expect(errorIn(await comeBack(other).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
     expect(provider.hits.filter((path) => path === '/token')).toHaveLength(1);
-    expect(cookiesOf(both[0])).toContainEqual(expect.stringMatching(/^sign_in_[\w-]{22}=$/));
+    // Nobody else gets the answer.
+    await comeBack({ ...back, cookies: [] }).expect(401);
+  });
+
+  it('has logged in, and goes back: to the account, which says so', async () => {
+    provider.switches.account = aStranger();
+    const { path, cookies } = await walk();
+    const jar = cookiesOf(await comeBack({ path, cookies }).expect(303)).filter((pair) => !pair.endsWith('='));
+    const late = await comeBack({ path, cookies: jar }).expect(303);
+    expect(late.get('Location')).toBe('/auth/account');
+    const page = await service.http.get('/auth/account').set('Cookie', [...jar, ...cookiesOf(late)].join('; '));
+    expect(page.text).toContain(TEXTS.notices['sign-in-over']);
+    await service.http.get('/auth/clear-cookie').set('Cookie', jar.join('; ')).expect(200);
+    await comeBack({ path, cookies: jar }).expect(401);
+    const own = await start({ ...environment(), ACCOUNT_PAGES: 'off' });
+    const { cookie } = heldFrom(await own.http.post('/auth/register').send(aPerson()).expect(201));
+    await comeBack({ path, cookies: [cookie] }, own).expect(401);
   });
 });
 

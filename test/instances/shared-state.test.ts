@@ -1,6 +1,7 @@
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { heldFrom } from '../support/http/auth-http.ts';
+import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
 import { aPerson, currentUserOf } from '../support/http/service.ts';
 import { canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
@@ -8,7 +9,7 @@ import { tally } from '../support/tally.ts';
 const CROWD = 40;
 
 describe.runIf(canShare())('two instances over one database', () => {
-  const { at } = twoInstances();
+  const { at, whileShared } = twoInstances({ BASE_URL: ORIGIN, ACCOUNT_PAGES: 'on' });
 
   const register = (instance: number, person: object) => at(instance).http.post('/auth/register').send(person);
   const refresh = (instance: number, cookie: string) =>
@@ -55,6 +56,10 @@ describe.runIf(canShare())('two instances over one database', () => {
     const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
     await at(1).http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
     await refresh(0, cookie).expect(401);
+  });
+
+  it('give a form that is sent to both one answer', async () => {
+    expect(await whileShared(() => sentTwice([at(0).url, at(1).url], 20))).toEqual([]);
   });
 
   it(`let one of ${CROWD} refreshes with one token succeed, and its session continues`, async () => {

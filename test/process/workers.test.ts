@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
+import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -16,7 +17,8 @@ type Line = Readonly<Record<string, unknown>> & { readonly pid: number; readonly
 
 describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => {
   const directory = temporaryDirectory();
-  const env = { ...DEVELOPMENT, DATA_DIR: directory.path, WORKERS: '2', RATE_LIMITS: `public=${LIMIT}/600` };
+  const limits = { RATE_LIMITS: `public=${LIMIT}/600,strict=100/60` };
+  const env = { ...DEVELOPMENT, DATA_DIR: directory.path, WORKERS: '2', BASE_URL: ORIGIN, ...limits };
   let service: RunningService;
   let metrics: string;
   let office: string;
@@ -66,6 +68,10 @@ describe('a service with two workers', { timeout: 2 * PATIENCE.timeout }, () => 
     await vi.waitFor(async () => expect(await sample(`${requests},status="200"}`)).toMatch(` ${LIMIT}`), PATIENCE);
     expect(await sample('tandem_ready')).toBe('tandem_ready 1');
     expect(await sample('tandem_rate_limit_mode{mode="process"}')).toMatch(/ 1$/);
+  });
+
+  it('gives a form that is sent to two workers one answer', async () => {
+    expect(await sentTwice([service.url, service.url], 8)).toEqual([]);
   });
 
   it('has a back office in each worker, and accepts an assertion in one of them', async () => {

@@ -69,11 +69,23 @@ export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   return (text) => createHmac('sha256', key).update(text).digest('base64url');
 };
 
-/** Keys for different uses have nothing to do with each other. */
+/** A name for what is kept about a secret text, and its encryption: without the text, neither tells anything. */
+export const sealedBy = (secret: string) => {
+  const { encrypt, decrypt } = factorSecrets([derived(secret, 'key of an answer')]);
+  return {
+    name: derived(secret, 'name of an answer').toString('base64url'),
+    encrypt: (text: string) => encrypt(text, ''),
+    decrypt: (text: string) => decrypt(text, ''),
+  };
+};
+
 const keyFor = (privateKey: KeyObject, use: string): Buffer => {
   const { d = '' } = privateKey.export({ format: 'jwk' });
-  return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', use, 32));
+  return derived(Buffer.from(d, 'base64url'), use);
 };
+
+/** Keys for different uses have nothing to do with each other. */
+const derived = (secret: Buffer | string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, 32));
 
 /** The same for what a browser must not read. */
 const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decrypt'> => {

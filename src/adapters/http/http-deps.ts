@@ -70,6 +70,16 @@ export type HttpDeps = {
   readonly allowedOriginsSetting: string;
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, Limit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
+  /**
+   * Gives a request that a browser sends twice the answer to the first one: it throws that away, with its cookies, and a code is used by then.
+   * @param fields those of a form, with a random number among them, or none if a cookie has one; `null`: it cannot be told from another attempt.
+   * @param work returns where the browser goes.
+   */
+  readonly answerOnce: (
+    ctx: Context,
+    fields: Iterable<readonly [string, string]> | null,
+    work: () => Promise<string>,
+  ) => Promise<string>;
   /** Milliseconds. */
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */

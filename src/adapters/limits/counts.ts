@@ -9,6 +9,11 @@ export type Counts = {
   replace(key: string, former: string, text: string, ttl: number): Promise<Count | null>;
 };
 
+/** What the keys of answers to requests begin with, which are kept beside the counts of log-ins. */
+export const ANSWERS = 'tandem:answers:';
+/** Of some 2,000 characters: 10 MB. */
+const ANSWERS_CAPACITY = 5_000;
+
 /** A text, and the time of its store when it was read. */
 export type Count = { readonly text: string; readonly now: number };
 
@@ -25,6 +30,8 @@ const monotonicTime = (): number => performance.timeOrigin + performance.now();
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: MemoryOptions = {}): Counts => {
   const requests = new BoundedMap<{ count: number }>(capacity);
   const texts = new BoundedMap<string>(capacity);
+  // Of their own: anybody can cause one, and must not push out counts by it.
+  const answers = new BoundedMap<string>(ANSWERS_CAPACITY);
   return {
     async countRequest(key, window) {
       const at = now();
@@ -34,10 +41,11 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
     },
     async replace(key, former, text, ttl) {
       const at = now();
-      const present = texts.get(key, at)?.value ?? '';
+      const kept = key.startsWith(ANSWERS) ? answers : texts;
+      const present = kept.get(key, at)?.value ?? '';
       if (present !== former) return { text: present, now: at };
-      if (text === '') texts.delete(key);
-      else texts.set(key, text, at, ttl);
+      if (text === '') kept.delete(key);
+      else kept.set(key, text, at, ttl);
       return null;
     },
   };

@@ -1,6 +1,6 @@
 import { originOf } from '../../adapters/http/request/client.ts';
 import { KEPT_STATE, startCookies } from '../../adapters/http/request/start-cookies.ts';
-import { providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
+import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -33,7 +33,12 @@ export const keptIdentities = (deps: AtProviderDeps, config: Config): DeviceAcce
 };
 
 /** Their routes, if there is one. */
-export const providerRoutes = (deps: AtProviderDeps, access: DeviceAccess, config: Config): Route[] => {
+export const providerRoutes = (
+  deps: AtProviderDeps,
+  access: DeviceAccess,
+  config: Config,
+  ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isThere'>,
+): Route[] => {
   if (deps.providers.size === 0) return [];
   const { baseUrl, allowedOrigins, refreshCookie, userPages } = config;
   const settings = {
@@ -42,6 +47,7 @@ export const providerRoutes = (deps: AtProviderDeps, access: DeviceAccess, confi
     starts: startsOf(deps, config),
     states: userPages ? pageStatesOf(deps, config) : null,
     isStrict: refreshCookie.sameSite === 'strict',
+    ...ofRequests,
   };
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };

@@ -4,6 +4,7 @@ import { assertionVerifier } from '../../adapters/crypto/assertions.ts';
 import type { PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
+import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
@@ -61,6 +62,7 @@ export type UseCaseDeps = SessionsDeps & LoginByCodeDeps & FactorsDeps & Account
 
 /** What routes need besides the use cases and the configuration. */
 type Parts = {
+  readonly answerOnce: HttpDeps['answerOnce'];
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
@@ -77,7 +79,7 @@ type Parts = {
 export const declareRoutes = (
   deps: UseCaseDeps,
   config: Config,
-  { checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: Parts,
+  { answerOnce, checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: Parts,
 ) => {
   const { brand, navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };
@@ -91,7 +93,7 @@ export const declareRoutes = (
   const linkKept = keptIdentities(deps, config);
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
-  const { tokenOf, ...visits } = visitors(deps, { cookie, device, proof });
+  const { tokenOf, isThere, ...visits } = visitors(deps, { cookie, device, proof });
   const api: Route[] = [
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
@@ -105,7 +107,7 @@ export const declareRoutes = (
             adoption.endsAt,
           ),
         ]),
-    ...providerRoutes(deps, access, config),
+    ...providerRoutes(deps, access, config, { answerOnce, isThere }),
     ...refreshRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
+import { ANSWERS, type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
 import { answerCounts, primaryCounts } from '../../../src/adapters/limits/primary-counts.ts';
 import { awaitRedis, connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
@@ -120,6 +120,14 @@ describe('counts in this process', () => {
     expect(await textIn(counts, 'a')).toBe('text');
     for (let key = 0; key < 100; key += 1) await counts.replace(`key ${key}`, '', 'text', WINDOW);
     expect(await textIn(counts, 'a')).toBe('');
+  });
+
+  it('keep 5,000 answers to requests, which push out no count', async () => {
+    const { counts } = await inMemory(100);
+    await counts.replace('a', '', 'text', WINDOW);
+    for (let key = 0; key <= 5_000; key += 1) await counts.replace(`${ANSWERS}${key}`, '', 'text', WINDOW);
+    expect(await textIn(counts, 'a')).toBe('text');
+    expect(await Promise.all([0, 1].map((key) => textIn(counts, `${ANSWERS}${key}`)))).toEqual(['', 'text']);
   });
 
   it('treat a key that begins a new window as the newest', async () => {

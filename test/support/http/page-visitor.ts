@@ -1,4 +1,4 @@
-import type { Response } from 'supertest';
+import request, { type Response } from 'supertest';
 import { expect } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { aPerson, type TestService } from './service.ts';
@@ -42,7 +42,7 @@ export const pathOfPage = (page: PageName, to?: string): string =>
 export type Visitor = ReturnType<typeof visitorOf>;
 
 /** A browser without JavaScript. It keeps cookies, and follows no redirect by itself. */
-export const visitorOf = ({ http }: TestService, headers: Headers = {}) => {
+export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers = {}) => {
   const jar = new Map<string, string>();
   const answers: Response[] = [];
   const keep = (response: Response): Response => {
@@ -91,6 +91,24 @@ export const visitorOf = ({ http }: TestService, headers: Headers = {}) => {
 
 /** Where an answer leads, without what it tells a page that is the first one after a log-in or a proof. */
 export const locationIn = ({ headers }: Response): string => `${headers.location}`.replace(/\?tandem=logged-in$/, '');
+
+/**
+ * Sends forms of registrations twice at the same time, to each of these addresses, on connections of their own.
+ * @returns where the answers lead that are not the same for both.
+ */
+export const sentTwice = async (urls: readonly [string, string], pairs: number) => {
+  const different: unknown[] = [];
+  const browsers = () => urls.map((url) => visitorOf({ http: request(url) }, { Connection: 'close' }));
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const [visitor = expect.unreachable()] = browsers();
+    await visitor.open('/auth/register');
+    const fields = { ...visitor.shown('register.register')[0]?.fields, ...aPerson() };
+    const answers = await Promise.all(browsers().map(({ post }) => post('/auth/register', fields)));
+    const [first, second] = answers.map((each) => JSON.stringify([each.headers.location, each.get('Set-Cookie')]));
+    if (first !== second || !first?.startsWith('["/auth/account')) different.push([first, second]);
+  }
+  return different;
+};
 
 /** Somebody who has registered at the page. */
 export const registeredVisitor = async (service: TestService, headers: Headers = {}) => {

@@ -4,8 +4,10 @@ import request from 'supertest';
 import * as v from 'valibot';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system.ts';
+import { sealedBy } from '../../../src/adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { createApp } from '../../../src/adapters/http/app.ts';
+import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
 import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts';
 import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
@@ -66,6 +68,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
     counts: memoryCounts(),
+    answerOnce: repeatedRequests(memoryCounts(), sealedBy),
     requestTimeout: 30_000,
     slowRequest: { warn: 1_000, error: 3_000 },
     trustProxy: 0,

@@ -1,12 +1,9 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { Middleware } from 'koa';
-import { httpFailure, toAppError } from '../errors/exceptions.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
-import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { originOfPage } from '../stages/arrival.ts';
-import { repeatedClicks } from './repeated-clicks.ts';
 
 /**
  * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
@@ -26,38 +23,20 @@ export const ownOrigin = (
     return next();
   };
 
-/** The answer to a form, which a second click gets as well. */
-type Answer = { readonly headers: OutgoingHttpHeaders } & ({ readonly location: string } | { readonly error: unknown });
-
-/** Cookies that do not tell one attempt from another. */
-const UNREAD = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
-
-/** What the handler of a form's route sets, also with an error: that of a pending log-in. */
-const HANDED_ON = ['set-cookie', 'secure-session-registration'];
-
 /** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
-export const formResult = (deps: HttpDeps) => {
-  const once = repeatedClicks<Answer>((answer) => !('error' in answer) || toAppError(answer.error).status < 500);
-  return ({ succeeded }: NonNullable<Route['form']>): Middleware =>
+export const formResult =
+  (deps: HttpDeps) =>
+  ({ succeeded }: NonNullable<Route['form']>): Middleware =>
     async function formResult(ctx, next) {
       const { form = new Map<string, string>() } = ctx.state;
-      const number = form.get('once') ?? '';
-      // The session stays the same while its token is renewed, and what a page says is for one view.
-      const cookies = [...ctx.request.cookies].filter(([name]) => !UNREAD.some((each) => name.endsWith(each)));
-      const sent = JSON.stringify([ctx.path, ctx.request.caller?.sessionId, cookies, ...form]);
-      const answer = await once(number.length < 20 ? null : sent, async () => {
-        const result = await next().then(
-          async () => ({ location: await succeeded(ctx) }),
-          (error: unknown) => ({ error }),
-        );
-        const entries = HANDED_ON.map((name) => [name, ctx.response.headers[name]] as const);
-        return { ...result, headers: Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
+      // A hidden random number of each form tells a second click from a second attempt.
+      const isNumbered = (form.get('once') ?? '').length >= 20;
+      const location = await deps.answerOnce(ctx, isNumbered ? form : null, async () => {
+        await next();
+        return succeeded(ctx);
       });
-      for (const [name, value] of Object.entries(answer.headers)) ctx.set(name, value as string | string[]);
-      if ('error' in answer) throw answer.error;
-      ctx.set({ Location: answer.location, 'Cache-Control': NO_STORE });
+      ctx.set({ Location: location, 'Cache-Control': NO_STORE });
       ctx.status = 303;
       ctx.body = '';
       logRequest(ctx, deps);
     };
-};

@@ -13,6 +13,7 @@ import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
+import type { HttpDeps } from '../../http-deps.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { KEPT_STATE } from '../../request/start-cookies.ts';
@@ -21,7 +22,9 @@ import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { handOver } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
 
-type CallbackSettings = AtProviderSettings & {
+export type CallbackSettings = AtProviderSettings & {
+  readonly answerOnce: HttpDeps['answerOnce'];
+  readonly isThere: (ctx: Context) => Promise<boolean>;
   /** Whether the cookies of the service are `Strict`: browsers do not send them to a page that a redirect from a provider leads to. */
   readonly isStrict: boolean;
 };
@@ -38,7 +41,7 @@ export const providerCallbackRoutes = (
 
 const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
-  const { afterSuccess, afterError } = waysOn(settings);
+  const { afterSuccess, afterError, ofLateComer } = waysOn(settings);
   return route(
     {
       name: 'provider-callback',
@@ -68,27 +71,31 @@ const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: 
       const own = openStarts(deps, settings.starts.take(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
-      if (own === undefined) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
+      if (own === undefined) {
+        const location = (await settings.isThere(ctx)) ? ofLateComer(ctx) : null;
+        if (location === null) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
+        ctx.state.location = location;
+        return null;
+      }
       ctx.state.start = own;
-      // The browser comes from another site, but has begun here: its cookies may be read.
-      const finished = await finish(
-        own,
-        answer.toString(),
-        {
+      // One of its cookies is the sealed start.
+      ctx.state.location = await settings.answerOnce(ctx, [], async () => {
+        // The browser comes from another site, but has begun here: its cookies may be read.
+        const device = {
           locales: own.locale === undefined ? acceptedLocales(ctx) : [own.locale],
           origin: originOf(ctx),
           presented: access.device(ctx, undefined),
           refreshTokens: access.cookie.read(ctx),
           rememberedDevices: access.rememberedDevice.read(ctx),
-        },
-        signal,
-      );
-      if (finished !== null && 'kept' in finished) {
-        settings.starts.add(ctx, KEPT_STATE, finished.kept);
-        throw unlinkedIdentity();
-      }
-      if (finished !== null) await handOver(ctx, access, finished);
-      ctx.state.location = afterSuccess(own, finished !== null);
+        };
+        const finished = await finish(own, answer.toString(), device, signal);
+        if (finished !== null && 'kept' in finished) {
+          settings.starts.add(ctx, KEPT_STATE, finished.kept);
+          throw unlinkedIdentity();
+        }
+        if (finished !== null) await handOver(ctx, access, finished);
+        return afterSuccess(own, finished !== null);
+      });
       return null;
     },
   );
@@ -117,6 +124,11 @@ const waysOn = (settings: CallbackSettings) => {
   return {
     afterSuccess: ({ to }: Start, isLogIn: boolean): string =>
       ahead(at.locationOf('target', to, isLogIn ? MARKS.loggedIn : undefined)),
+    /** Of somebody who is logged in, such as after Back: to the account, if there is a page of it. The address says no longer what it was for. */
+    ofLateComer: (ctx: Context): string | null => {
+      states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
+      return states && ahead(at.pathOf('account'));
+    },
     afterError: (ctx: Context, start: Start, error: AppError): string => ahead(back(ctx, start, error)),
   };
 };

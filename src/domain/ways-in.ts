@@ -30,6 +30,8 @@ export const WAYS_IN = [
   /** That confirms a change in a session. */
   'confirmation-code',
   'pending-login',
+  /** With which an app gets a session beside that of the browser. */
+  'app-code',
   'begun-sign-in',
   'begun-link',
   /** That its next log-in links, since the address has an account with another way in. */
@@ -104,6 +106,7 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'mail-code':          ['ends',  'ends',  'mine',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'confirmation-code':  ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'pending-login':      ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'ends',  'ends'],
+  'app-code':           ['ends',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'ends',  'ends',  'ends',  'stays', 'ends'],
   'begun-sign-in':      ['stays', 'stays', 'mine',  'stays', 'stays', 'block', 'block', 'block', 'stays', 'waits', 'block', 'stays', 'ends'],
   'begun-link':         ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends'],
   'kept-identity':      ['ends',  'ends',  'ends', 'stays', 'ends',  'ends',  'ends',  'block', 'stays', 'waits', 'ends',  'stays', 'ends'],

@@ -36,6 +36,7 @@ const UNUSUAL_TEXTS: Readonly<Record<string, string>> = {
 /** The statuses of routes that would need something that is not there: a provider, a start at one, a code of the catalog. */
 const WITHOUT: Readonly<Record<string, number>> = {
   'start-at-provider-form': 404,
+  'start-at-provider-for-app': 400,
   'provider-callback': 401,
   'posted-provider-callback': 404,
   error: 404,

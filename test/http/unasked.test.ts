@@ -15,13 +15,13 @@ beforeAll(async () => {
 /** The ways to GET something that change cookies, with a query that each accepts. */
 const CHANGING = { '/auth/clear-cookie': '', '/auth/continue': `?to=${encodeURIComponent(`${APPLICATION}/notes`)}` };
 
-/** Does it to a browser that has begun a log-in: providers.test.ts. */
-const OF_A_START = '/auth/oidc/:provider/callback';
+/** Begin a log-in at a provider, without one that answers here, and end it: app-login.test.ts, providers.test.ts. */
+const OF_A_START = ['/auth/oidc/:provider', '/auth/oidc/:provider/callback'];
 
 describe('the routes of GET that change something', () => {
   it('are these', () => {
     const changing = service.routes.filter(({ method, cookie }) => method === 'GET' && cookie.writes !== undefined);
-    expect(changing.map(({ path }) => path).toSorted()).toEqual([...Object.keys(CHANGING), OF_A_START]);
+    expect(changing.map(({ path }) => path).toSorted()).toEqual([...Object.keys(CHANGING), ...OF_A_START]);
   });
 
   it('change nothing when nobody has asked for it, and work afterwards', async () => {

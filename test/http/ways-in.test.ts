@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTS, type Act, fateOf, WAYS_IN, type WayIn } from '../../src/domain/ways-in.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
+import { APP_LINK } from '../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
   const env = {
     ...{ ...WITH_OFFICE, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY },
     VERIFY_PASSWORDS_AT: `http://127.0.0.1:${port}/`,
+    APP_LINKS: APP_LINK,
     ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
     ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
   };

@@ -19,6 +19,7 @@ describe('without any variable', () => {
       baseUrl: 'http://localhost:3000',
       allowedOrigins: [],
       allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
+      appLinks: [],
       allowedHeaders: [],
       passkeysPageUrl: null,
       application: null,

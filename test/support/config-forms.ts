@@ -49,6 +49,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['ALLOWED_ORIGINS_DEV', 'capacitor://localhost,https://a.example', { application: 'https://a.example' }],
   ['ALLOWED_ORIGINS_PROD', 'https://a.example', { allowedOrigins: [] }],
   [
+    'APP_LINKS',
+    'https://app.example/signed-in, com.example.app:/signed-in,com.example.app://signed-in/here',
+    { appLinks: ['https://app.example/signed-in', 'com.example.app:/signed-in', 'com.example.app://signed-in/here'] },
+  ],
+  [
     'WEBAUTHN_ORIGINS',
     `android:apk-key-hash:${KEY_1}, https://app.example`,
     { webauthn: { origins: expect.arrayContaining([`android:apk-key-hash:${KEY_1}`, 'https://app.example']) } },
@@ -240,6 +245,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     'example.com|ftp://example.com|https://|https://u:p@example.com|https://example.com?|https://example.com/#a|https://*.example.com|https://exam\nple.com|https://example.com/a,b|https://example.com/a;Domain=example.net',
   ALLOWED_ORIGINS_DEV: NO_ORIGINS,
   ALLOWED_ORIGINS_PROD: NO_ORIGINS,
+  APP_LINKS: `http://app.example/|http://127.0.0.1/|javascript:/1|data:/1|file:///x|app:/signed-in|com.example.app|com.example.app:signed-in|com.example.app:/a?b|com.example.app:/a#b|Com.example.app:/a|com.example.app:/*|https://app.example|https://u@app.example/|https://*.app.example/|https://app.example:443/|https://app.example/a/../b|https://app.example/ä|${many((at) => `com.example.a${at}:/`)}`,
   WEBAUTHN_ORIGINS: `*|null|android:apk-key-hash:|android:apk-key-hash:${KEY_1}=|ios:bundle-id:org.example.app|https://app.example/|${many((at) => `https://a${at}.example`)}`,
   WEBAUTHN_RP_ID: 'https://example.com|Example.com|example.com:443|127.0.0.1|example..com|*.example.com|evil.test',
   PASSKEYS_PAGE_URL: 'app.example/me|/me|https://u:p@app.example/|https://app.example/#keys|javascript:1',

@@ -13,6 +13,8 @@ export type SignedPurpose =
   | 'passkey-use'
   /** Shows for minutes that a user has presented the password, and has to present the second factor. */
   | 'login-pending'
+  /** Lets an app open a session beside that of the browser. */
+  | 'app-code'
   /** Makes the code of a log-in by mail. Nobody gets it. */
   | 'login-code'
   /** Makes the hash of a code that confirms a change. Nobody gets it. */

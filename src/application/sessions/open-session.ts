@@ -33,18 +33,22 @@ type NewSession = {
   readonly now: number;
   readonly origin: Origin;
   readonly keys: DeviceKeys;
+  /** Default: a new one. */
+  readonly id?: string;
 };
 
-/** Makes a session with its first token pair, for a user who has presented something. */
+/** Makes a session with its first token pair, for a user who has presented something: here, or in another session. */
 export const prepareSession = (
   deps: PrepareSessionDeps,
-  { authentications, ...session }: NewSession & { readonly authentications: Authentications },
+  { authentications: shown, ...session }: NewSession & { readonly authentications: Authentications | Authenticated },
 ): Promise<PreparedSession> =>
-  prepare(deps, session, authenticatedBy(authentications), (opened) => deps.claims?.(session.user, opened));
+  prepare(deps, session, 'amr' in shown ? shown : authenticatedBy(shown), (opened) =>
+    deps.claims?.(session.user, opened),
+  );
 
 const prepare = async (
   deps: PrepareSessionDeps,
-  { user, now, origin, keys }: NewSession,
+  { user, now, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
   ask: (session: Session) => Stated | Promise<Stated>,
 ): Promise<PreparedSession> => {
@@ -52,7 +56,7 @@ const prepare = async (
   const untilLimit =
     sessionMaxLifetime === null ? refreshLifetime : authenticated.authenticatedAt + sessionMaxLifetime - now;
   const session = newSession({
-    id: ids.next(),
+    id,
     userId: user.id,
     tokenId: ids.next(),
     now,

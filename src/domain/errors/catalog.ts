@@ -79,7 +79,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The code was not accepted.',
     description:
-      'The code of the mail is wrong, was used or has expired after ten minutes; or that of a log-in was guessed five times, or another browser has asked for it. Ask for a new one.',
+      'The code of the mail is wrong, was used or has expired after ten minutes; or that of a log-in was guessed five times, or another browser has asked for it. That of an app was used, has expired after a minute, or is for another verifier; or its session has ended. Ask for a new one.',
   },
   AUTH_PASSKEY_INVALID: {
     status: 401,

@@ -10,16 +10,18 @@ import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
+import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
 import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
 import type { AtProviderDeps } from '../../application/identities/at-provider.ts';
+import type { AppCodeDeps } from '../../application/login/app-code.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type PagesDeps = SessionsDeps & Pick<AccountsDeps, 'mailLocales'> & Pick<AtProviderDeps, 'providers'>;
+type PagesDeps = SessionsDeps & AppCodeDeps & Pick<AccountsDeps, 'mailLocales'> & Pick<AtProviderDeps, 'providers'>;
 
 type Parts = {
   readonly api: readonly Route[];
@@ -76,6 +78,13 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
 };
 
+/** Where the pages may lead. Also to an application, or the console, at the origin of the service. */
+export const targetsOf = ({ baseUrl, allowedOrigins, appLinks }: Config) => ({
+  baseUrl,
+  targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
+  appLinks,
+});
+
 export const pageStatesOf = ({ secrets, clock }: Pick<PagesDeps, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
@@ -85,17 +94,16 @@ export const openPages = (
   config: Config,
   { api, script, ofMail, visits, files: read }: Parts,
 ): Route[] => {
-  const { baseUrl, brand, defaultLocale, allowedOrigins, application } = config;
-  const site = { baseUrl, brand, version: VERSION };
+  const { brand, defaultLocale, allowedOrigins, application } = config;
+  const targets = targetsOf(config);
+  const site = { baseUrl: config.baseUrl, brand, version: VERSION };
   const registration = config.registration.mode;
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
-    api,
+    api: [...api, ...(targets.appLinks.length === 0 ? [] : [appCodeRoute(deps, targets)])],
     has,
     registration,
-    baseUrl,
-    // Also an application, or the console, at the origin of the service.
-    targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
+    ...targets,
     states: pageStatesOf(deps, config),
     contentSecurityPolicy: policyFor(brand, allowedOrigins),
     render: async (ctx, content) => {

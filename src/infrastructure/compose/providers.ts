@@ -6,7 +6,7 @@ import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.t
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { type AtProviderDeps, linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Config } from '../config.ts';
-import { pageStatesOf } from './pages.ts';
+import { pageStatesOf, targetsOf } from './pages.ts';
 
 type Providers = AtProviderDeps['providers'];
 
@@ -40,10 +40,9 @@ export const providerRoutes = (
   ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isThere'>,
 ): Route[] => {
   if (deps.providers.size === 0) return [];
-  const { baseUrl, allowedOrigins, refreshCookie, userPages } = config;
+  const { refreshCookie, userPages } = config;
   const settings = {
-    baseUrl,
-    targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
+    ...targetsOf(config),
     starts: startsOf(deps, config),
     states: userPages ? pageStatesOf(deps, config) : null,
     isStrict: refreshCookie.sameSite === 'strict',

@@ -23,6 +23,7 @@ import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
 import { adoptRoute } from '../../adapters/http/routes/login/adopt.ts';
+import { appLoginRoute } from '../../adapters/http/routes/login/app.ts';
 import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
@@ -97,6 +98,7 @@ export const declareRoutes = (
   const api: Route[] = [
     registerRoute(deps, access),
     ...loginRoutes(deps, access),
+    ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
     ...(adoption === null
       ? []

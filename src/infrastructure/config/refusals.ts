@@ -7,6 +7,7 @@ import {
   baseUrlOf,
   cookieCoversAuth,
   cookiePathOf,
+  hasUserPages,
   isProduction,
   loginPageOf,
   pageOriginsOf,
@@ -91,6 +92,7 @@ export const REFUSALS: Rules = {
     (of) => of.LOGIN_PAGE_URL !== undefined && !pageOriginsOf(of).includes(new URL(of.LOGIN_PAGE_URL).origin),
   'ACCESS_COOKIE_DOMAIN: must be the host of BASE_URL or a domain above it, and no top-level domain': (of) =>
     isOutside(of, of.ACCESS_COOKIE_DOMAIN) || hasTopLevelCookie(of),
+  'APP_LINKS: must be unset without ACCOUNT_PAGES=on': (of) => of.APP_LINKS.length > 0 && !hasUserPages(of),
   'WEBAUTHN_RP_ID: must be the host of BASE_URL, or a domain above it': (of) => isOutside(of, of.WEBAUTHN_RP_ID),
 
   'HOOK_BEFORE_REGISTER: must be https in production': (of) =>

@@ -51,6 +51,13 @@ export const SERVICE_VARIABLES = {
     meaning:
       'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
+  APP_LINKS: {
+    form: url.appLinks,
+    default: '',
+    unset: 'none',
+    meaning:
+      'Links of your apps, separated by commas, to which the pages for users may lead with a code for a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
+  },
   WEBAUTHN_RP_ID: {
     form: form.domain,
     unset: 'the host of BASE_URL',

@@ -60,6 +60,7 @@ export const settingsOf = (of: Values) => {
     allowedOriginsSetting,
     /** The origins at which browsers open the pages of the service. */
     ownOrigins,
+    appLinks: of.APP_LINKS,
     allowedHeaders: of.ALLOWED_HEADERS,
     /** The page to which users go from those of the service: the first of a website. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,

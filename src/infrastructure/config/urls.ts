@@ -79,6 +79,14 @@ export const origins = listOf(
   (text) => isWebOrigin(text) || (PROGRAM.test(text) && !NO_PROGRAM.test(text)),
 );
 
+/** RFC 8252 §7.1 and §7.2: the name of a domain in reverse, which no scheme of the system is, or https. Compared as text, so as a parser writes it. */
+const APP_LINK = /^(?:https:\/\/[\w.:-]+|[a-z][a-z\d+-]*(?:\.[a-z\d+-]+)+:)\/[\w./~-]*$/;
+
+export const appLinks = listOf(
+  'links such as https://app.example.com/signed-in or com.example.app:/signed-in, separated by commas, without a query',
+  (text) => APP_LINK.test(text) && URL.parse(text)?.href === text,
+);
+
 export const passkeyOrigins = listOf(
   'origins such as https://app.example.com or android:apk-key-hash:… with 43 characters of base64url, separated by commas',
   (text) => isWebOrigin(text) || ANDROID_APP.test(text),

@@ -10,6 +10,7 @@ import { type AuthenticatorOptions, authenticator } from '../../support/authenti
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
+import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   locationIn,
@@ -52,7 +53,12 @@ const PROVIDERS = {
 };
 beforeAll(async () => {
   const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
-  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on', ...PROVIDERS };
+  const env = {
+    ALLOWED_ORIGINS_DEV: 'https://app.example.org',
+    LOGIN_BY_CODE: 'on',
+    APP_LINKS: APP_LINK,
+    ...PROVIDERS,
+  };
   service = await start(env, overrides);
   verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
@@ -234,6 +240,9 @@ const RESULTS: Readonly<Record<string, Results>> = {
     await member.open('/auth/step-up');
     return member;
   }),
+  'app.app': {
+    url: async () => sending(await memberAt(pathOfPage('app', anApp().to)), 'app.app'),
+  },
   'factors.link': providerResults('factors.link', () => memberAt('/auth/account/factors')),
   'factors.unlink': {
     success: async () => {
@@ -513,7 +522,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
     return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of]
       ? undefined
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
-  if (of === 'url') return /<meta http-equiv="refresh" content="0; url=http/;
+  if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
   if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
   if (of === 'code') return notices.registered;
@@ -532,7 +541,8 @@ describe('each result of a form', () => {
   it.each(EVERY_RESULT)('$key: $of leads to $step', async ({ send, step, says, status }) => {
     const visitor = await send();
     const answer = visitor.answers.at(-1) ?? expect.unreachable();
-    expect([answer.status, locationIn(answer), answer.text]).toEqual([303, PAGES[step].path, '']);
+    const location = locationIn(answer).replace(/\?to=com\.example\.app.*/, '');
+    expect([answer.status, location, answer.text]).toEqual([303, PAGES[step].path, '']);
     expect(answer.headers['cache-control']).toBe('no-store');
     const page = await visitor.follow();
     expect(page.status).toBe(status);
@@ -602,7 +612,9 @@ describe('what all forms have in common', () => {
     await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
     clock.advance(STEP);
     const asking = async (member: 'assurance' | 'recent') => {
-      const raised = OF_VISITORS.filter(({ form }) => routeOf(form.submits).stepUp?.[member] !== undefined);
+      // Its route is for the form alone: app-login.test.ts.
+      const ofRoutes = OF_VISITORS.filter(({ key }) => key !== 'app.app');
+      const raised = ofRoutes.filter(({ form }) => routeOf(form.submits).stepUp?.[member] !== undefined);
       for (const { page, name } of raised) {
         const { headers } = await former.post(pathOf(page, name), EMPTY);
         expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));

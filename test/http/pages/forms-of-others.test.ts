@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { APP_LINK } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   OF_OWN_PAGE,
@@ -16,7 +17,13 @@ const GOOGLE = { OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APP, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ...GOOGLE });
+  service = await start({
+    ALLOWED_ORIGINS_DEV: APP,
+    LOGIN_BY_CODE: 'on',
+    PASSWORDS: 'optional',
+    APP_LINKS: APP_LINK,
+    ...GOOGLE,
+  });
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

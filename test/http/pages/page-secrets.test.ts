@@ -4,6 +4,7 @@ import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/h
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
 import { sentLink } from '../../support/http/account.ts';
+import { APP_LINK } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { OF_OWN_PAGE, ORIGIN, registeredVisitor, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
 import type { TestService } from '../../support/http/service.ts';
@@ -13,7 +14,7 @@ const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
   const env = { BRAND_LOGO_URL: 'https://cdn.example.com/logo.svg', BASE_URL: ORIGIN, LOGIN_BY_CODE: 'on' };
-  service = await start({ ...env, ALLOWED_ORIGINS_DEV: APPS.join(',') });
+  service = await start({ ...env, ALLOWED_ORIGINS_DEV: APPS.join(','), APP_LINKS: APP_LINK });
 });
 const NAMES = Object.keys(PAGES) as PageName[];
 

@@ -107,6 +107,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ ...GITHUB, BASE_URL: '', MAIL_URL: '' }, GITHUB, 'BASE_URL'],
   [{ ADOPTION_PUBLIC_KEY }, { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: TOMORROW }, 'ADOPTION_ENDS'],
   [{ HOOK_BEFORE_REGISTER: 'http://localhost/' }, { HOOK_BEFORE_REGISTER: 'https://a.b/' }, 'HOOK_BEFORE_REGISTER'],
+  [{ APP_LINKS: 'com.example.app:/' }, { APP_LINKS: 'com.example.app:/', ACCOUNT_PAGES: 'on' }, 'APP_LINKS'],
   [{ SECOND_FACTOR: 'required', FACTOR_KEYS: '' }, { SECOND_FACTOR: 'required', FACTOR_KEYS: KEY }, 'SECOND_FACTOR'],
   [{ MAIL_FROM: '' }, { MAIL_FROM: '', MAIL_URL: '' }, 'MAIL_FROM'],
   [{ BASE_URL: '' }, { BASE_URL: '', MAIL_URL: '' }, 'BASE_URL'],

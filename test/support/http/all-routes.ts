@@ -12,6 +12,7 @@ export const ADOPTION_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 export const ALL_ROUTES = {
   ALLOWED_ORIGINS_DEV: 'https://app.example.org',
   JWT_REFRESH_COOKIE_SECURE: 'true',
+  APP_LINKS: 'com.example.app:/signed-in',
   PASSKEYS_PAGE_URL: 'https://app.example.org/passkeys',
   ACCESS_COOKIE: 'true',
   ADOPTION_PUBLIC_KEY: ADOPTION_KEY.publicKey.export({ type: 'spki', format: 'pem' }).toString(),

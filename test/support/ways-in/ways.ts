@@ -5,6 +5,8 @@ import { UNKNOWN_PASSWORD } from '../../../src/domain/password.ts';
 import type { WayIn } from '../../../src/domain/ways-in.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
+import { anApp, codeFor } from '../http/app-login.ts';
+import { visitorOf } from '../http/page-visitor.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
 import { joseDeviceKey } from '../jose-proofs.ts';
 import type { OwnedAccount, Person } from './world.ts';
@@ -208,6 +210,20 @@ export const WAYS: Readonly<Record<WayIn, Add>> = {
         const code = codeAt(secret, world.clock.now());
         return succeeds(world.showFactor(pending, { code }));
       },
+    };
+  },
+  'app-code': async (world) => {
+    const browser = visitorOf(world.service);
+    browser.jar.set(
+      'refresh_token',
+      cookiePair(refreshCookieOf(await world.finished(await world.logIn()))).slice('refresh_token='.length),
+    );
+    const other = (await sessionsOf(world)).find(({ current }) => !current)?.id;
+    const { to, verifier } = anApp();
+    const code = await codeFor(browser, to);
+    return {
+      works: () => succeeds(world.service.http.post('/auth/login/app').send({ code, verifier })),
+      remove: () => world.me('delete', `/auth/sessions/${other}`).expect(200),
     };
   },
   'begun-sign-in': async (world) => {

@@ -93,8 +93,15 @@ export const PAGES = {
       provider: AT_PROVIDER,
     },
   },
-  /** Leads on to a provider, with and without a script. */
+  /** Leads on to a provider or an app, with and without a script. */
   provider: { path: '/auth/provider', for: 'anybody', forms: {} },
+  /** Leads on to an app, with a code for a session of its own. A click asks for it: any website, and any app, can lead here. */
+  app: {
+    path: '/auth/app',
+    for: 'visitor',
+    shows: ['current-user'],
+    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code' } },
+  },
   /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
   code: {
     path: '/auth/code',

@@ -97,7 +97,7 @@ const whenFailed =
     const lacking = PAGES[page].for === 'visitor' && !isItemGone ? pageLacking(error.code) : null;
     if (lacking !== null) {
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
-      return at.hrefOf(lacking, at.pathOf(page));
+      return at.hrefOf(lacking, at.wayTo(page, to));
     }
     states.set(ctx, {
       page: elsewhere ?? page,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { PAGES, type PageName, type Step } from './flow.ts';
-import { TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
+import { AppLink, challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
 /** What a page is told by who leads to it. An application looks whether somebody is there; the client and the script remove it. */
 export const MARK = 'tandem';
@@ -14,7 +14,7 @@ export const MARKS = {
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
-/** @param at the URL of an application, or the path of a page of the service. */
+/** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {
   const added = (search: string) => `${search}${search === '' ? '?' : '&'}${name}=${value}`;
   if (at.startsWith('/')) return at + added('');
@@ -31,11 +31,12 @@ export const locations = (settings: TargetSettings) => {
   const pageAt = (to: string): PageName | undefined =>
     // `Object.keys` is typed to return any strings.
     (Object.keys(PAGES) as PageName[]).find((name) => to === base + PAGES[name].path);
-  /** What the visitor came for: a page of an application, or of the service. */
+  const isOfApp = (to: string | undefined) => to !== undefined && challengeIn(to, settings) !== null;
+  /** What the visitor came for: a page of an application or of the service, or an app. */
   const target = v.optional(
     v.pipe(
       v.string(),
-      textRule((text) => (pageAt(text) === undefined ? targetProblem(text, settings) : null)),
+      textRule((text) => (pageAt(text) === undefined && !isOfApp(text) ? targetProblem(text, settings) : null)),
       v.metadata({ jsonSchema: TARGET_METADATA }),
       v.examples(['https://app.example.org/notes']),
     ),
@@ -57,6 +58,7 @@ export const locations = (settings: TargetSettings) => {
   /** @param to what the visitor came for; without it, that is the account. */
   const locationOf = (step: Step, to: string | undefined, mark?: Mark): string => {
     if (step !== 'target') return hrefOf(step, to);
+    if (isOfApp(to)) return hrefOf('app', to, mark);
     const at = to ?? pathOf('account');
     if (mark !== undefined) return withParameter(at, MARK, mark);
     // In ASCII, as a header has to be.
@@ -64,7 +66,9 @@ export const locations = (settings: TargetSettings) => {
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  return { target, ownLocation, pageAt, pathOf, hrefOf, locationOf, allowed };
+  /** What leads back to a page that a visitor cannot have yet: to that of an app, the app. */
+  const wayTo = (page: PageName, to: unknown): string => (page === 'app' && allowed(to)) || pathOf(page);
+  return { target, appLink: AppLink(settings), ownLocation, pageAt, pathOf, hrefOf, locationOf, allowed, wayTo };
 };
 
 export type Locations = ReturnType<typeof locations>;

@@ -165,7 +165,7 @@ const withoutPage =
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
     const isBack = lacking !== 'step-up' && mark === MARKS.loggedIn;
     if (lacking === 'log-in' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return at.hrefOf(isBack ? 'log-in' : lacking, at.pathOf(name), isBack ? MARKS.noCookie : undefined);
+    return at.hrefOf(isBack ? 'log-in' : lacking, at.wayTo(name, to), isBack ? MARKS.noCookie : undefined);
   };
 
 /** Everything that is stored about the visitor, as a file. */

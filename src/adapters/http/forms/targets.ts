@@ -8,6 +8,8 @@ export type TargetSettings = {
   readonly baseUrl: string;
   /** The origins to which a navigation may go on. */
   readonly targetOrigins: readonly string[];
+  /** The links of apps, each with a path and without a query. Default: there are none. */
+  readonly appLinks?: readonly string[];
 };
 
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
@@ -49,10 +51,35 @@ export const targetProblem = (text: string, settings: TargetSettings): ReturnTyp
 
 export const TARGET_METADATA = { type: 'string', maxLength: TARGET_MAX_LENGTH } as const;
 
-export const Target = (settings: TargetSettings) =>
+const schemaOf = (example: string, problem: Parameters<typeof textRule>[0]) =>
   v.pipe(
     v.string(),
-    textRule((text) => targetProblem(text, settings)),
+    textRule(problem),
     v.metadata({ jsonSchema: { ...TARGET_METADATA, format: 'uri' } }),
-    v.examples(['https://app.example.org/notes']),
+    v.examples([example]),
+  );
+
+export const Target = (settings: TargetSettings) =>
+  schemaOf('https://app.example.org/notes', (text) => targetProblem(text, settings));
+
+/**
+ * The challenge (RFC 7636 §4.2, S256) in the query of a link of the operator to an app; `null`: it is no such link. Compared as text: what a parser
+ * would change is none.
+ */
+export const challengeIn = (text: string, { appLinks = [] }: TargetSettings): string | null => {
+  const url = URL.parse(text);
+  if (url?.href !== text || url.hash !== '' || text.length > TARGET_MAX_LENGTH) return null;
+  const [challenge = '', ...others] = url.searchParams.getAll('code_challenge');
+  const isLink = appLinks.includes(text.replace(/\?.*/s, '')) && !url.searchParams.has('code');
+  return isLink && others.length === 0 && /^[\w-]{43}$/.test(challenge) ? challenge : null;
+};
+
+const NO_APP_LINK = {
+  code: 'invalid_value',
+  message: 'must be one of APP_LINKS with a code_challenge of S256',
+} as const;
+
+export const AppLink = (settings: TargetSettings) =>
+  schemaOf('com.example.app:/signed-in?code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', (text) =>
+    challengeIn(text, settings) === null ? NO_APP_LINK : null,
   );

@@ -153,6 +153,8 @@ ${providersOf(shown, 'link')}
       ? html`<p><a class="button" href="${pathIn(shown.site, PAGES['log-in'].path)}">${back}</a></p>`
       : html`<p><a class="button" href="${url}" rel="noreferrer">${on}</a></p>`;
   },
+  /** Who is logged in. */
+  visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,
   'codes-left': (shown) =>
     html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** The secret of an app that is being added. */

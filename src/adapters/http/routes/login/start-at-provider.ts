@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type AtProviderDeps, startAtProvider } from '../../../../application/identities/at-provider.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { PAGES } from '../../forms/flow.ts';
-import { locations } from '../../forms/locations.ts';
+import { type Locations, locations } from '../../forms/locations.ts';
 import type { PageStates } from '../../forms/page-state.ts';
 import type { TargetSettings } from '../../forms/targets.ts';
 import type { StartCookies } from '../../request/start-cookies.ts';
@@ -65,6 +65,7 @@ export const startAtProviderRoutes = (deps: AtProviderDeps, settings: AtProvider
   return [
     logIn,
     formOf(logIn),
+    ...(settings.appLinks?.length ? [forApps(logIn, at)] : []),
     route(
       {
         name: 'start-link-at-provider',
@@ -86,6 +87,23 @@ export const startAtProviderRoutes = (deps: AtProviderDeps, settings: AtProvider
     ),
   ];
 };
+
+/** The same by a link that an app opens in the system's browser. The app gets nothing before a click on a page of the service. */
+const forApps = ({ handler, ...logIn }: Route, { appLink }: Locations): Route => ({
+  ...logIn,
+  name: `${logIn.name}-for-app`,
+  tag: 'pages',
+  summary: `For browsers that an app opens: as ${logIn.method} ${logIn.path}, and go to the provider`,
+  method: 'GET',
+  errorPages: true,
+  request: { params: ProviderParams, query: v.looseObject({ to: appLink }) },
+  response: { ...logIn.response, redirects: true },
+  handler: async (input, ctx) => {
+    const started = (await handler({ ...input, body: input.query }, ctx)) as v.InferOutput<typeof Started>;
+    ctx.state.location = started.url;
+    return started;
+  },
+});
 
 /** The same by a form, for pages without scripts: of the service, and of applications. */
 const formOf = (submits: Route): Route => ({

@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { codeAt } from '../support/authenticator-app.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
+import { opened, refreshWith, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import {
+  locationIn,
+  ORIGIN,
+  pathOfPage,
+  registeredVisitor,
+  type Visitor,
+  visitorOf,
+} from '../support/http/page-visitor.ts';
+import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { joseDeviceKey } from '../support/jose-proofs.ts';
+
+const CLAIMED = 'https://app.example.org/signed-in';
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+beforeAll(async () => {
+  const env = {
+    ...{ BASE_URL: ORIGIN, ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: `${APP_LINK},${CLAIMED}` },
+    ...{ OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC_GOOGLE_CLIENT_SECRET: 'a-secret' },
+    JWT_AUTHENTICATION_CLAIMS: 'true',
+  };
+  service = await start(env, () => ({ clock }));
+});
+
+const use = (body: object) => service.http.post('/auth/login/app').send(body);
+const refused = async (body: object) => expect((await use(body).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
+const refresh = ({ jar }: Pick<Visitor, 'jar'>) => refreshWith(service, `refresh_token=${jar.get('refresh_token')}`);
+const bearer = ({ body }: { readonly body: { readonly data: { readonly accessToken: string } } }) => ({
+  Authorization: `Bearer ${body.data.accessToken}`,
+});
+
+describe('the log-in of an app', () => {
+  it.each([APP_LINK, CLAIMED])(
+    'leads over the log-in page and a click to %s, with a session of its own',
+    async (link) => {
+      const { person } = await registeredVisitor(service);
+      const [browser, { to, verifier }] = [visitorOf(service), anApp(link)];
+      await browser.open(pathOfPage('log-in', to));
+      clock.advance(1_000);
+      const loggedIn = await browser.submit('log-in.log-in', { account: person.username, password: person.password });
+      expect(loggedIn.headers.location).toBe(`${pathOfPage('app', to)}&tandem=logged-in`);
+      const since = clock.now();
+      clock.advance(10_000);
+      expect((await browser.follow()).text).toContain(person.username);
+      const code = await codeOnPage(browser);
+      expect(ahead(browser)).toBe(`${to}&code=${code}`);
+      const app = await use({ code, verifier }).expect(200);
+      expect(opened(app.body.data.accessToken).claims).toMatchObject({ amr: ['pwd'], auth_time: since / 1_000 });
+      const sessions = (await service.http.get('/auth/sessions').set(bearer(app)).expect(200)).body.data;
+      expect(sessions).toHaveLength(3);
+      await refresh(browser).expect(200);
+      await service.http
+        .post('/auth/refresh-token')
+        .set('Cookie', cookiePair(refreshCookieOf(app)))
+        .expect(200);
+    },
+  );
+
+  it('asks nobody who is logged in again, and makes nothing without a click', async () => {
+    const [browser, { to }] = [await registeredVisitor(service), anApp()];
+    expect(locationIn(await browser.open(pathOfPage('log-in', to)))).toBe(`${pathOfPage('app', to)}&tandem=logged-in`);
+    expect((await browser.follow()).text).not.toContain('code=');
+    const path = `/auth/oidc/google?${new URLSearchParams({ to })}`;
+    expect((await browser.open(path, { 'Sec-Purpose': 'prefetch' })).status).toBe(400);
+  });
+
+  it('binds the session to the key of the app', async () => {
+    const { to, verifier } = anApp();
+    const code = await codeFor(await registeredVisitor(service), to);
+    const proof = await (await joseDeviceKey()).proof({ htu: `${ORIGIN}/auth/login/app`, now: clock.now() });
+    const app = await use({ code, verifier, proof }).expect(200);
+    const sessions = (await service.http.get('/auth/sessions').set(bearer(app)).expect(200)).body.data;
+    expect(sessions).toContainEqual(expect.objectContaining({ binding: 'device', current: true }));
+  });
+
+  it('asks for the second factor that this browser does without', async () => {
+    const browser = await registeredVisitor(service);
+    const session = await refresh(browser);
+    const { body } = await service.http.post('/users/me/factors/totp').set(bearer(session)).expect(201);
+    const confirmation = { id: body.data.id, code: codeAt(body.data.secret, clock.now()) };
+    await service.http.post('/users/me/factors/totp/confirm').set(bearer(session)).send(confirmation).expect(200);
+    clock.advance(30_000);
+    const { to, verifier } = anApp();
+    const other = visitorOf(service);
+    const logIn = async () => {
+      await other.open(pathOfPage('log-in', to));
+      await other.submit('log-in.log-in', { account: browser.person.username, password: browser.person.password });
+      return other.follow();
+    };
+    await logIn();
+    await other.submit('second-factor.second-factor', { code: codeAt(body.data.secret, clock.now()), remember: 'on' });
+    other.jar.delete('refresh_token');
+    await logIn();
+    expect((await other.submit('app.app')).headers.location).toBe(pathOfPage('step-up', to));
+    await other.follow();
+    clock.advance(30_000);
+    await other.submit('step-up.code', { code: codeAt(body.data.secret, clock.now()) });
+    await other.follow();
+    await use({ code: await codeOnPage(other), verifier }).expect(200);
+  });
+});
+
+describe('the code of an app', () => {
+  const made = async () => {
+    const [browser, { to, verifier }] = [await registeredVisitor(service), anApp()];
+    return { browser, code: await codeFor(browser, to), verifier };
+  };
+
+  it('is worth nothing to another app that catches it, which does not use it up either', async () => {
+    const { code, verifier } = await made();
+    await refused({ code, verifier: anApp().verifier });
+    await use({ code, verifier }).expect(200);
+  });
+
+  it('works once, and a second use ends what the first one has opened', async () => {
+    const { browser, ...shown } = await made();
+    const first = await use(shown).expect(200);
+    await refused(shown);
+    await service.http
+      .post('/auth/refresh-token')
+      .set('Cookie', cookiePair(refreshCookieOf(first)))
+      .expect(401);
+    await refresh(browser).expect(200);
+  });
+
+  it('opens one session for many who use it at once', async () => {
+    const { browser: _, ...shown } = await made();
+    const answers = await Promise.all([1, 2, 3].map(() => use(shown)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
+  });
+
+  it('works for a minute', async () => {
+    const { browser: _, ...shown } = await made();
+    clock.advance(60_000);
+    await refused(shown);
+  });
+
+  it('ends with the session of the browser', async () => {
+    const { browser, ...shown } = await made();
+    await browser.open('/auth/log-out');
+    await browser.submit('log-out.log-out');
+    await refused(shown);
+  });
+
+  it('is made by a form of the service alone: neither with an access token nor by a form of an application', async () => {
+    const browser = await registeredVisitor(service);
+    const [{ to }, app] = [anApp(), await refresh(browser)];
+    await service.http.post('/auth/app').set(bearer(app)).send({ to }).expect(403);
+    await service.http
+      .post('/auth/app')
+      .set({ ...bearer(app), Origin: ORIGIN })
+      .type('form')
+      .send({ to })
+      .expect(303, '');
+    expect((await browser.post('/auth/app', { to }, { Origin: 'https://app.example.org' })).status).toBe(403);
+  });
+});
+
+describe('a link to an app', () => {
+  const { challenge } = anApp();
+  it.each([
+    `com.example.other:/signed-in?code_challenge=${challenge}`,
+    `${APP_LINK}/more?code_challenge=${challenge}`,
+    `${CLAIMED}/../other?code_challenge=${challenge}`,
+    `http://app.example.org/signed-in?code_challenge=${challenge}`,
+    `https://evil.test/signed-in?code_challenge=${challenge}`,
+    `javascript:alert(1)?code_challenge=${challenge}`,
+    APP_LINK,
+    `${APP_LINK}?code_challenge=plain`,
+    `${APP_LINK}?code_challenge=${challenge}&code_challenge=${challenge}`,
+    `${APP_LINK}?code_challenge=${challenge}&code=mine`,
+    `${APP_LINK}?code_challenge=${challenge}#fragment`,
+    `${APP_LINK}?code_challenge=${challenge}\n`,
+    `${APP_LINK}?code_challenge=${challenge}&state=${'a'.repeat(2_000)}`,
+  ])('is refused: %j', async (to) => {
+    const browser = await registeredVisitor(service);
+    expect((await browser.open(`/auth/oidc/google?${new URLSearchParams({ to })}`)).status).toBe(400);
+    expect((await browser.post('/auth/app', { to })).headers.location).toMatch(/^\/auth\/app\b/);
+    expect(ahead(browser)).toBe('');
+  });
+
+  it('keeps what the app has added', async () => {
+    const { to } = anApp();
+    const browser = await registeredVisitor(service);
+    const code = await codeFor(browser, `${to}&state=a%20b`);
+    expect(ahead(browser)).toBe(`${to}&state=a%20b&code=${code}`);
+  });
+});

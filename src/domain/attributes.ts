@@ -47,6 +47,7 @@ const isObject = (value: unknown): value is Attributes =>
 
 /** @param depth how many objects and lists may still be within each other. */
 const assertPlain = (value: unknown, depth: number): void => {
+  if (typeof value === 'string') assertText(value);
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     throw new Error('A number of the attributes is too large to be read exactly: write it as a text.');
   if (typeof value !== 'object' || value === null) return;
@@ -54,5 +55,14 @@ const assertPlain = (value: unknown, depth: number): void => {
     throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_DEPTH} objects and lists within each other.`);
   const dangerous = Object.keys(value).find((name) => DANGEROUS.includes(name));
   if (dangerous !== undefined) throw new Error(`The name ${dangerous} is reserved: it has a meaning in JavaScript.`);
-  for (const member of Object.values(value)) assertPlain(member, depth - 1);
+  for (const [name, member] of Object.entries(value)) {
+    assertText(name);
+    assertPlain(member, depth - 1);
+  }
+};
+
+/** A database that reads the stored JSON, as PostgreSQL by `::jsonb`, fails at the first text that has these. */
+const assertText = (text: string): void => {
+  if (text.includes('\0') || !text.isWellFormed())
+    throw new Error('A text of the attributes has NUL or a lone surrogate.');
 };

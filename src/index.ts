@@ -5,8 +5,7 @@
  * @example
  * import { parseConfig, serve } from 'tandem';
  *
- * const stop = await serve(parseConfig(process.env));
- * process.once('SIGTERM', () => stop('SIGTERM'));
+ * await serve(parseConfig(process.env));
  */
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
-import type { ForeignHash, HashProblem } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
+import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
+import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
 import { respelled } from '../../../src/adapters/crypto/foreign/spelling.ts';
 import { keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
@@ -52,6 +53,13 @@ describe('a hash of another library', () => {
     },
   );
 
+  it('of crypt(3) is not compared with a password that takes longer the longer it is', async () => {
+    const started = performance.now();
+    const hash = `$6$rounds=131072$a.salt/8$${'.'.repeat(86)}`;
+    expect(matchesHash('x'.repeat(16_384), readHash(hash) as SlowHash)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   it('keeps nothing of the signer key of Firebase', async () => {
     const [user = expect.unreachable()] = facts.firebase.users;
     const text = await stored(firebaseHash(user, config));
@@ -89,6 +97,8 @@ describe('readHash', () => {
     ['scrypt', `$scrypt$ln=17,r=8,p=1$${SALT}$${KEY}`],
     ['pbkdf2', `pbkdf2_sha256$2500000$a salt of text$${KEY}=`],
     ['pbkdf2', `$pbkdf2-sha512$i=2500000,l=32$${SALT}$${KEY}`],
+    ['sha-crypt', `$6$rounds=131072$a.salt/8$${'.'.repeat(86)}`],
+    ['sha-crypt', `{SHA256-CRYPT}$5$rounds=1000$a.salt/8$${'.'.repeat(43)}`],
   ])('accepts %s at the limits: %s', (scheme, text) => {
     expect(problemOf(readHash(respelled(text)))).toBe(scheme);
   });
@@ -138,6 +148,11 @@ describe('readHash', () => {
     ['none of the known forms', `AQAAAAMAAAAnAAAAABA${'A'.repeat(61)}`],
     ['none of the known', `AQAAAAEAACcQAAAAAA${'A'.repeat(62)}`],
     ['more than a second', 'phpass$F12345678$00112233445566778899aabbccddeeff'],
+    ['more than a second', `$6$rounds=131073$a.salt/8$${'.'.repeat(86)}`],
+    ['out of range', `$5$rounds=999$a.salt/8$${'.'.repeat(43)}`],
+    ['salt of fewer than 8', `$5$short$${'.'.repeat(43)}`],
+    ['wrong length', `$6$a.salt/8$${'.'.repeat(43)}`],
+    ['none of the known forms; its scheme is $6$', `$6$rounds=1e9$a.salt/8$${'.'.repeat(86)}`],
     ['none of the known forms; its scheme is pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
     ['longer than 512', `$2b$${'1'.repeat(512)}`],
   ])('refuses, as it %s: %s', (reason, text) => {

@@ -29,9 +29,14 @@ export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): A
   const reserved = Object.keys(value).find((name) => CLAIMS.includes(name));
   if (reserved !== undefined) throw new Error(`The name ${reserved} is reserved: it is that of a claim.`);
   assertPlain(value, ATTRIBUTES_MAX_DEPTH);
-  if (utf8Length(JSON.stringify(value)) > maxBytes)
+  return assertFit(value, maxBytes);
+};
+
+/** What is stored was read once, maybe under rules that have become stricter: merged with more, its size alone is looked at. @throws Error */
+export const assertFit = (attributes: Attributes, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
+  if (utf8Length(JSON.stringify(attributes)) > maxBytes)
     throw new Error(`The attributes may have at most ${maxBytes} bytes of UTF-8 as JSON.`);
-  return value;
+  return attributes;
 };
 
 const parsed = (text: string): unknown => {

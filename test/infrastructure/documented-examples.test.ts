@@ -75,7 +75,10 @@ describe('the TypeScript of the documentation', () => {
         .filter(([, , code = '']) => !code.includes(COMPILED_ELSEWHERE))
         .map(([, prelude = '', code = ''], at) => ({ name: `${page.replaceAll(/\W/g, '-')}-${at}`, prelude, code })),
     );
-    blocks.push({ name: 'wrong', prelude: '', code: 'const wrong: string = 1;' });
+    blocks.push(
+      { name: 'exported', prelude: '', code: "export type { ChangeableFields, ComparableFields } from 'tandem';" },
+      { name: 'wrong', prelude: '', code: 'const wrong: string = 1;' },
+    );
     for (const { name, prelude, code } of blocks) {
       const [before, after = ''] = prelude.split(/^CODE$/m);
       writeFileSync(join(path, `${name}.ts`), `${before}\n${code}\n${after}\nexport {};\n`);

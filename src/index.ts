@@ -5,8 +5,7 @@
  * @example
  * import { parseConfig, serve } from 'tandem';
  *
- * const stop = await serve(parseConfig(process.env));
- * process.once('SIGTERM', () => stop('SIGTERM'));
+ * await serve(parseConfig(process.env));
  */
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
@@ -126,7 +125,7 @@ export {
   type SessionKey,
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
-export type { ChangeableFields, User, UserInTokens } from './domain/user.ts';
+export type { ChangeableFields, ComparableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/run.ts';
 export type { Overrides, PortOverrides, Ports, ServiceWith } from './infrastructure/compose/ports.ts';

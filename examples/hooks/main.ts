@@ -6,7 +6,6 @@ const { TURNSTILE_SECRET: secret, CRM_URL, CRM_TOKEN = '' } = process.env;
 if (!secret) throw new Error('set TURNSTILE_SECRET');
 // The files that this process creates are for its user only.
 process.umask(0o077);
-const stop = await serve(parseConfig(process.env), {
+await serve(parseConfig(process.env), {
   hooks: { beforeRegister: captcha(secret), ...(CRM_URL && { afterCommit: crm(CRM_URL, CRM_TOKEN) }) },
 });
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);

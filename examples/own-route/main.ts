@@ -5,7 +5,7 @@ const Order = v.object({ id: v.string(), title: v.string(), placedAt: v.number()
 
 // The files that this process creates are for its user only.
 process.umask(0o077);
-const stop = await serve(parseConfig(process.env), {
+await serve(parseConfig(process.env), {
   tables: {
     orders: {
       columns: { id: 'text', userId: 'text', title: 'text', placedAt: 'integer' },
@@ -54,4 +54,3 @@ const stop = await serve(parseConfig(process.env), {
     ),
   ],
 });
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);

@@ -13,9 +13,8 @@ const options = '-c default_transaction_isolation=read\\ committed';
 const pool = new Pool({ connectionString: process.env.SHOP_DATABASE_URL, options, ...limits });
 const { records, send } = pgRecords(pool);
 await createTables(pool);
-const stop = await serve(config, {
+await serve(config, {
   storage: storageOver(records),
   checks: [{ name: 'postgresql', ping: () => send('select 1 from auth.users limit 1'), required: true }],
   close: () => pool.end(),
 });
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);

@@ -29,9 +29,14 @@ export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): A
   const reserved = Object.keys(value).find((name) => CLAIMS.includes(name));
   if (reserved !== undefined) throw new Error(`The name ${reserved} is reserved: it is that of a claim.`);
   assertPlain(value, ATTRIBUTES_MAX_DEPTH);
-  if (utf8Length(JSON.stringify(value)) > maxBytes)
+  return assertFit(value, maxBytes);
+};
+
+/** What is stored was read once, maybe under rules that have become stricter: merged with more, its size alone is looked at. @throws Error */
+export const assertFit = (attributes: Attributes, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
+  if (utf8Length(JSON.stringify(attributes)) > maxBytes)
     throw new Error(`The attributes may have at most ${maxBytes} bytes of UTF-8 as JSON.`);
-  return value;
+  return attributes;
 };
 
 const parsed = (text: string): unknown => {
@@ -47,6 +52,7 @@ const isObject = (value: unknown): value is Attributes =>
 
 /** @param depth how many objects and lists may still be within each other. */
 const assertPlain = (value: unknown, depth: number): void => {
+  if (typeof value === 'string') assertText(value);
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
     throw new Error('A number of the attributes is too large to be read exactly: write it as a text.');
   if (typeof value !== 'object' || value === null) return;
@@ -54,5 +60,14 @@ const assertPlain = (value: unknown, depth: number): void => {
     throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_DEPTH} objects and lists within each other.`);
   const dangerous = Object.keys(value).find((name) => DANGEROUS.includes(name));
   if (dangerous !== undefined) throw new Error(`The name ${dangerous} is reserved: it has a meaning in JavaScript.`);
-  for (const member of Object.values(value)) assertPlain(member, depth - 1);
+  for (const [name, member] of Object.entries(value)) {
+    assertText(name);
+    assertPlain(member, depth - 1);
+  }
+};
+
+/** A database that reads the stored JSON, as PostgreSQL by `::jsonb`, fails at the first text that has these. */
+const assertText = (text: string): void => {
+  if (text.includes('\0') || !text.isWellFormed())
+    throw new Error('A text of the attributes has NUL or a lone surrogate.');
 };

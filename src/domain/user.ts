@@ -75,9 +75,12 @@ export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIde
 
 /** An address that was proven stays so until another proven one takes its place: what a first proof ends is ended once in the life of an account. */
 export type ChangeableFields = Omit<ComparableFields, 'emailVerifiedAt'> &
-  Pick<User, 'attributes' | 'locale' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
+  Pick<User, 'attributes' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
 
-export type ComparableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
+export type ComparableFields = Pick<
+  User,
+  'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt' | 'locale'
+>;
 
 /** Whether a user has come from another system. A storage of one's own may know nothing of it. */
 export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>): boolean =>

@@ -55,8 +55,8 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** `serve` closes the caller's own storage. */
-type ServiceOverrides = Omit<Overrides, 'close'>;
+/** `serve` closes the caller's own storage, and listens to signals. */
+type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'>;
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
 export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}): Promise<Service> => {

@@ -8,11 +8,13 @@ import { listenForMetrics } from './http-server/metrics-server.ts';
 import { addressText, listen, listenForOperators, probePort, SETTINGS } from './http-server/server.ts';
 import { type Log, openLog } from './logging/log.ts';
 import { purge } from './purge.ts';
+import { SIGNALS_OF_NPM, stopAtSignals } from './signals.ts';
 import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage. With WORKERS above 1, this process only
  * starts others, which run the same program: there, this function serves requests.
+ * SIGTERM and SIGINT stop it, unless `stopsAtSignals` is false.
  * @param overrides replacements for parts of the service
  * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
  *   connections. `why` is logged. Further calls wait for the first one.
@@ -28,7 +30,12 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
   const opened = closing();
   if (overrides.close !== undefined) opened.add(overrides.close);
   try {
-    return await start(config, overrides, opened);
+    const stop = await start(config, overrides, opened);
+    if (overrides.stopsAtSignals === false) return stop;
+    // Whether npm has started the program is not known here.
+    return stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : SIGNALS_OF_NPM, (error) => {
+      throw error;
+    });
   } catch (error) {
     // The reason why it did not start matters more.
     await opened.closeAll().catch(() => undefined);

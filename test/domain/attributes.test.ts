@@ -66,6 +66,13 @@ describe('readAttributes', () => {
     },
   );
 
+  it.each(['{"a":"x\\u0000"}', '{"a":["\\ud800"]}', '{"a":{"\\u0000":1}}', '{"\\udc00":1}'])(
+    'refuses NUL and lone surrogates, at any depth: %s',
+    (text) => {
+      expect(() => readAttributes(text)).toThrow('NUL or a lone surrogate');
+    },
+  );
+
   it('counts bytes of UTF-8, without blanks', () => {
     const longest = ofBytes(ATTRIBUTES_MAX_BYTES);
     expect(Buffer.byteLength(longest)).toBe(1_024);

@@ -1,12 +1,13 @@
+import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
 import { probe, stageDeps } from '../support/http/stage-app.ts';
 import { assertDocumented } from '../support/openapi/documented-http.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory, runService } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -158,3 +159,25 @@ describe('a service that stops', () => {
     agent.destroy();
   });
 });
+
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'a program that calls `serve` and no more responds, and ends with 0 at %s',
+  async (signal) => {
+    const { url, child, outcome, stdout } = await runInMemory({ REQUEST_TIMEOUT_MS: '600000' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const body = JSON.stringify({ username: 'ada', email: 'ada@example.org', password: 'correct horse 77' });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length, Expect: '100-continue' };
+    const asked = request(`${url}/auth/register`, { method: 'POST', headers });
+    const answered = once(asked, 'response');
+    asked.flushHeaders();
+    await once(asked, 'continue');
+    asked.write(body.slice(0, 9));
+    child.kill(signal);
+    await isStopping(stdout);
+    asked.end(body.slice(9));
+    const [response] = await answered;
+    response.resume();
+    expect(response.statusCode).toBe(201);
+    expect(await outcome).toEqual({ code: 0, signal: null });
+  },
+);

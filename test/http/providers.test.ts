@@ -95,6 +95,13 @@ describe('a log-in at a provider', () => {
     expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id, email: user.email });
   });
 
+  it('finds an address with an international domain, however the provider writes it', async () => {
+    const { username } = aPerson();
+    provider.switches.account = { ...aStranger(), email: `${username}@Bücher.example` };
+    const user = await userOf(await comeBack(await walk()).expect(303));
+    expect(user.email).toBe(`${username}@xn--bcher-kva.example`.toLowerCase());
+  });
+
   it.each<[string, object, string]>([
     ['fails', { faults: { '/me': 'error' } }, 'SYS_PROVIDER_UNAVAILABLE'],
     ['is of another subject', { userInfo: () => ({ sub: 'another' }) }, 'AUTH_IDENTITY_UNPROVEN'],

@@ -51,6 +51,23 @@ describe('the name of an account', () => {
     expect(links).toContain(`new.${person.email}`);
   });
 
+  it('has its international domain in ASCII, whoever writes it how', async () => {
+    const person = aPerson();
+    const emailAt = (domain: string) => `${person.username}@${domain}`;
+    const { user: registered } = await signUp(service, { ...person, email: emailAt('Bücher.example') });
+    expect(registered.email).toBe(emailAt('xn--bcher-kva.example').toLowerCase());
+    for (const domain of ['bücher.example', 'BU\u0308CHER.example', 'xn--bcher-kva.example']) {
+      await service.http
+        .post('/auth/login')
+        .send({ account: emailAt(domain), password: person.password })
+        .expect(200);
+      const again = { ...aPerson(), email: emailAt(domain) };
+      expect((await service.http.post('/auth/register').send(again)).body.code).toBe('AUTH_USER_DUPLICATE');
+    }
+    const foreign = { ...aPerson(), email: 'jö@bücher.example' };
+    await service.http.post('/auth/register').send(foreign).expect(400);
+  });
+
   it('is missing when there is nothing but blanks', async () => {
     const { body } = await service.http.post('/auth/login').send({ account: ' \u200b', password: 'x' }).expect(400);
     expect(body.details).toMatchObject([{ field: 'account', code: 'required' }]);

@@ -1,10 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
-import { readText } from '../support/checkout/repository.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
 import { openEmbedded } from '../support/storage/databases.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The complete example of docs/configuration.md, as Node parses an environment file, with keys in place of the dots. */
 const exampleForProduction = (): Record<string, string> => {
@@ -38,4 +42,52 @@ it('the statement of docs/operate.md for an incident ends the sessions of all us
   const [, statement = ''] = statements[0] ?? [];
   await em.execute(statement);
   expect(await sessions.listByUser(user.id, NOW)).toEqual([]);
+});
+
+/** In front of a block, what it does not say itself. The block takes the place of the line `CODE`, or comes last. */
+const TYPESCRIPT = /(?:^<!-- compiled with\n([\s\S]*?)\n-->\n\n)?^```ts\n([\s\S]*?)^```$/gm;
+const PAGES = [...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`), 'README.md', 'client/README.md'];
+/** Needs what is generated and installed: test/process/generated-clients.test.ts compiles it. */
+const COMPILED_ELSEWHERE = 'openapi-fetch';
+
+describe('the TypeScript of the documentation', () => {
+  const { path, remove } = temporaryDirectory();
+  afterAll(remove);
+  it('compiles, strictly, block by block', () => {
+    const entries = ['index', 'account', 'passkeys', 'server', 'testing'];
+    const ofClient = entries.map((name) => [
+      `tandem-client/${name}`.replace('/index', ''),
+      [join(ROOT, `client/src/${name}.ts`)],
+    ]);
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] },
+      ...{ exactOptionalPropertyTypes: true, skipLibCheck: true, allowImportingTsExtensions: true },
+      paths: Object.fromEntries(ofClient),
+    };
+    mkdirSync(join(path, 'node_modules'));
+    for (const name of ['@types', 'jose', 'standardwebhooks', 'valibot'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(path, 'node_modules', name));
+    symlinkSync(ROOT, join(path, 'node_modules/tandem'));
+    writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const blocks = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) =>
+      [...readText(page).matchAll(TYPESCRIPT)]
+        .filter(([, , code = '']) => !code.includes(COMPILED_ELSEWHERE))
+        .map(([, prelude = '', code = ''], at) => ({ name: `${page.replaceAll(/\W/g, '-')}-${at}`, prelude, code })),
+    );
+    blocks.push(
+      { name: 'exported', prelude: '', code: "export type { ChangeableFields, ComparableFields } from 'tandem';" },
+      { name: 'wrong', prelude: '', code: 'const wrong: string = 1;' },
+    );
+    for (const { name, prelude, code } of blocks) {
+      const [before, after = ''] = prelude.split(/^CODE$/m);
+      writeFileSync(join(path, `${name}.ts`), `${before}\n${code}\n${after}\nexport {};\n`);
+    }
+    expect(blocks.length).toBeGreaterThan(18);
+    const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--checkers', '1'], {
+      cwd: path,
+      encoding: 'utf8',
+    });
+    expect(stdout.match(/^.+\.ts\(.+$/gm)).toEqual([expect.stringMatching(/^wrong\.ts\b/)]);
+  });
 });

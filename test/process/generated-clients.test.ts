@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeBelow } from '../support/checkout/documented-code.ts';
 import { install, npmProject } from '../support/processes/npm-project.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -77,6 +78,8 @@ describe('a client that is generated from /openapi.json', () => {
     await project.runInstalled('orval', '--config', 'orval.config.mjs');
     project.write('with-openapi-fetch.ts', WITH_OPENAPI_FETCH);
     project.write('with-orval.ts', WITH_ORVAL);
+    const [documented = expect.unreachable()] = codeBelow('docs/api.md', 'GET /openapi.json', 'ts');
+    project.write('documented.ts', documented);
     await project.runInstalled('tsc');
   });
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { BeforeRegister, Hooks, ObserveHook, RegistrationAnswer } from '../../application/ports/hooks.ts';
-import { readAttributes } from '../../domain/attributes.ts';
+import { assertFit, readAttributes } from '../../domain/attributes.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { bounded } from './bounded.ts';
 
@@ -24,7 +24,7 @@ const read = (given: unknown, [, ofInvitation]: Parameters<BeforeRegister>): Reg
   const { decision, attributes, message } = output;
   if (decision === 'refuse') return { decision, message };
   const ofHook = readAttributes(JSON.stringify(attributes));
-  return { decision, attributes: readAttributes(JSON.stringify({ ...ofHook, ...ofInvitation })) };
+  return { decision, attributes: assertFit({ ...ofHook, ...ofInvitation }) };
 };
 
 /** The hook of a registration. */

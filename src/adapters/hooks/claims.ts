@@ -1,5 +1,5 @@
 import type { AskClaims, ClaimsSession, ClaimsUser, Hooks, ObserveHook } from '../../application/ports/hooks.ts';
-import { readAttributes } from '../../domain/attributes.ts';
+import { assertFit, readAttributes } from '../../domain/attributes.ts';
 import { bounded } from './bounded.ts';
 
 /** Milliseconds: every refresh waits for it. */
@@ -14,7 +14,7 @@ export const boundedClaims = (hook: NonNullable<Hooks['claims']>, observe: Obser
   const ask = ([user, session]: Asked) => hook(user, session);
   const read = (given: unknown, [user]: Asked) => {
     const answer = readAttributes(JSON.stringify(given), MAX_BYTES);
-    return readAttributes(JSON.stringify({ ...user.attributes, ...answer }), MAX_BYTES);
+    return assertFit({ ...user.attributes, ...answer }, MAX_BYTES);
   };
   const asked = bounded({ name: 'claims', timeout: ANSWER_TIMEOUT, hook: ask, read }, observe);
   return (user, { id, amr, authenticatedAt, knownAt, heldAt }) => {

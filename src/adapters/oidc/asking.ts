@@ -1,6 +1,7 @@
 import { type ClientMetadata, type CustomFetchOptions, clockTolerance, customFetch } from 'openid-client';
 import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { typedAccount } from '../json/typed-account.ts';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { tracedFetch } from '../tracing/traced-fetch.ts';
@@ -68,7 +69,9 @@ const asAppError = (error: unknown): AppError => {
 export const addressFrom = (
   ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>,
 ): Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified' | 'addressError'>> =>
-  ask().catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));
+  ask()
+    .then(({ email, isEmailVerified }) => ({ email: email && typedAccount(email), isEmailVerified }))
+    .catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));
 
 /** Bounds how many sign-ins wait at once, and says in our errors what has failed. */
 export const asking = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {

@@ -12,7 +12,7 @@ import {
   type Device,
   EVENTS_KEPT,
 } from '../../domain/event.ts';
-import { canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
+import { type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
 import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow, withoutVersion } from './change.ts';
 import { type Equal, type Records, type Stored, violates } from './records.ts';
 import type { Tables } from './tables.ts';
@@ -98,6 +98,15 @@ const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> =
   }
 };
 
+const COMPARABLE: readonly string[] = [
+  'username',
+  'email',
+  'emailVerifiedAt',
+  'disabledAt',
+  'secondFactorAt',
+  'locale',
+] satisfies (keyof ComparableFields)[];
+
 export const userRepositoryOver = (records: Records): UserRepository => {
   const found = (row: UserRow | null): User | null => row && toUser(row);
   const findBy = async (equal: Equal<'users'>) => found(await findRow(records, 'users', equal));
@@ -115,6 +124,9 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     },
     async update(id, { now, ...change }, { email, ...others } = {}) {
       const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
+      // Programs in JavaScript: what is meant as a change would change nothing.
+      const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
+      if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
       const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);
       const changed = changeRow(records, 'users', { id }, (row) =>
         isExpected(row) ? toUserRow({ ...row, ...change, updatedAt: now }) : null,

@@ -8,6 +8,7 @@ import { parseConfig } from '../config.ts';
 import { decodeText } from '../decode-text.ts';
 import { releaseMemoryOfStart, turnOffPretenuring } from '../garbage-collection.ts';
 import { makeFilesPrivate } from '../private-data.ts';
+import { SIGNALS_OF_NPM, stopAtSignals } from '../signals.ts';
 import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
 import type { StorageOverrides } from './users/open-accounts.ts';
@@ -28,24 +29,6 @@ const envText = (): string => {
   }
 };
 
-/**
- * Calls `stop` at the first signal, and then ends the process: a server that hangs may keep a connection open. The second signal ends it at once.
- * Under npm it is the third, since a Ctrl-C sends one signal from the terminal and one from npm. A worker gets one from the terminal and one from
- * its primary process, with which it ends at once.
- */
-const onSignal = (isWorker: boolean, env: Env, stop: (signal: NodeJS.Signals) => Promise<void>): void => {
-  const ofNpm = env.npm_lifecycle_event === undefined ? 1 : 2;
-  const signalsToStop = isWorker ? Number.POSITIVE_INFINITY : ofNpm;
-  let count = 0;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      count += 1;
-      if (count === 1) stop(signal).then(() => process.exit(), fail);
-      if (count > signalsToStop) process.exit(1);
-    });
-  }
-};
-
 const fail = (error: unknown): never => {
   const { message, status } = failureOf(error);
   processTerminal().warn(`${message}\n`);
@@ -62,9 +45,10 @@ const SERVE: Command = {
         // Other commands need no server.
         const { serve } = await import('../serve.ts');
         const { isWorker } = await import('../workers.ts');
-        const stop = await serve(config);
+        const stop = await serve(config, { stopsAtSignals: false });
         releaseMemoryOfStart();
-        onSignal(isWorker(config), env, stop);
+        const ofTerminal = env.npm_lifecycle_event === undefined ? 1 : SIGNALS_OF_NPM;
+        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, fail);
         return { text: '' };
       },
     }),

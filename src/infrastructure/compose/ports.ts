@@ -89,6 +89,11 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   readonly checks?: readonly Check[];
   /** Closes the storage. Called once: after the last response, or when the start fails. */
   readonly close?: () => Promise<void> | void;
+  /**
+   * Whether SIGTERM and SIGINT stop the service, and then end the process, unless the program listens to them as well. By default they do; with
+   * `false` the program calls the function that `serve` returns.
+   */
+  readonly stopsAtSignals?: boolean;
 };
 
 /** The part of the request time-out for which a password may wait to be hashed. */

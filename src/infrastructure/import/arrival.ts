@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { Username } from '../../adapters/http/routing/fields.ts';
+import { typedAccount } from '../../adapters/json/typed-account.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Identity } from '../../domain/identity.ts';
@@ -31,7 +32,7 @@ export const readArrival = (user: unknown, from: string): Waiting | Refused => {
   const [legal, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
   return {
     oldId: line.id ?? null,
-    givenUsername: username && canonicalEmail(username) !== email ? username : null,
+    givenUsername: username && canonicalEmail(typedAccount(username)) !== email ? username : null,
     passwordHash: line.passwordHash ?? null,
     arrival: {
       id: idOf(line, JSON.stringify(line.id ? [from, line.id] : [from, user])),

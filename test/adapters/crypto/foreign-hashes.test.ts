@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
 import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
-import type { ForeignHash, HashProblem } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
+import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
+import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
 import { respelled } from '../../../src/adapters/crypto/foreign/spelling.ts';
 import { keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
+import { readText } from '../../support/checkout/repository.ts';
 import { watchedThreads } from '../../support/watched-threads.ts';
 import facts from './foreign-hashes.json' with { type: 'json' };
 
@@ -41,7 +43,7 @@ describe('a hash of another library', () => {
     expect(await Promise.all(wrong.map((other) => hasher.verify(other, passwordHash)))).toEqual(wrong.map(() => false));
   });
 
-  it.each(ALL.filter(({ hash }) => /^(?:md5|sha1|sha256|\$[PH]\$|\{S?SHA)/.test(hash)))(
+  it.each(ALL.filter(({ hash }) => /^(?:md5|sha1|sha256|\$[PH]\$|\{S?SHA(?!.*CRYPT))/.test(hash)))(
     'does not rest as a digest: $hash',
     async ({ hash, password }) => {
       const read = readHash(respelled(hash));
@@ -51,6 +53,13 @@ describe('a hash of another library', () => {
       expect(await hasher.verify(password, hash)).toBe(false);
     },
   );
+
+  it('of crypt(3) is not compared with a password that takes longer the longer it is', async () => {
+    const started = performance.now();
+    const hash = `$6$rounds=131072$a.salt/8$${'.'.repeat(86)}`;
+    expect(matchesHash('x'.repeat(16_384), readHash(hash) as SlowHash)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
 
   it('keeps nothing of the signer key of Firebase', async () => {
     const [user = expect.unreachable()] = facts.firebase.users;
@@ -77,6 +86,14 @@ describe('a hash of another library', () => {
   });
 });
 
+it('every form that docs/arrive.md names for another system is among these hashes', () => {
+  const [, table = ''] = /### Another system\n([\s\S]*?)\nDigests/.exec(readText('docs/arrive.md')) ?? [];
+  const forms = [...table.matchAll(/^\| .* \|$/gm)].flatMap(([row]) => row.match(/(?<=`)[^`\s|,]+(?=`)/g) ?? []);
+  expect(forms.length).toBeGreaterThan(25);
+  const beginning = (form: string) => form.split(/…|SALT/)[0] ?? '';
+  expect(forms.filter((form) => !ALL.some(({ hash }) => hash.startsWith(beginning(form))))).toEqual([]);
+});
+
 const SALT = 'c2l4dGVlbiBieXRlcyEhIQ';
 const KEY = 'DFiVwPGn+gr8pV81VQK1pDxNz4VbwusoWNMehYnzFxM';
 const REST = '8yqySi/YuJy69OLjKVHV0.2Ct.IGTlMniJKiGzRsM.aDrx4GphhPC';
@@ -89,6 +106,8 @@ describe('readHash', () => {
     ['scrypt', `$scrypt$ln=17,r=8,p=1$${SALT}$${KEY}`],
     ['pbkdf2', `pbkdf2_sha256$2500000$a salt of text$${KEY}=`],
     ['pbkdf2', `$pbkdf2-sha512$i=2500000,l=32$${SALT}$${KEY}`],
+    ['sha-crypt', `$6$rounds=131072$a.salt/8$${'.'.repeat(86)}`],
+    ['sha-crypt', `{SHA256-CRYPT}$5$rounds=1000$a.salt/8$${'.'.repeat(43)}`],
   ])('accepts %s at the limits: %s', (scheme, text) => {
     expect(problemOf(readHash(respelled(text)))).toBe(scheme);
   });
@@ -138,6 +157,11 @@ describe('readHash', () => {
     ['none of the known forms', `AQAAAAMAAAAnAAAAABA${'A'.repeat(61)}`],
     ['none of the known', `AQAAAAEAACcQAAAAAA${'A'.repeat(62)}`],
     ['more than a second', 'phpass$F12345678$00112233445566778899aabbccddeeff'],
+    ['more than a second', `$6$rounds=131073$a.salt/8$${'.'.repeat(86)}`],
+    ['out of range', `$5$rounds=999$a.salt/8$${'.'.repeat(43)}`],
+    ['salt of fewer than 8', `$5$short$${'.'.repeat(43)}`],
+    ['wrong length', `$6$a.salt/8$${'.'.repeat(43)}`],
+    ['none of the known forms; its scheme is $6$', `$6$rounds=1e9$a.salt/8$${'.'.repeat(86)}`],
     ['none of the known forms; its scheme is pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
     ['longer than 512', `$2b$${'1'.repeat(512)}`],
   ])('refuses, as it %s: %s', (reason, text) => {

@@ -48,6 +48,15 @@ describe('an answer of beforeRegister', () => {
   });
 });
 
+it('attributes that were stored before some texts and names were refused do not fail a hook', async () => {
+  const attributes = { note: 'x\0', sub: '\ud800' };
+  const merged = { ...attributes, plan: 'trial' };
+  const claims = boundedClaims(() => ({ plan: 'trial' }), vi.fn());
+  expect(await claims({ ...aUser(), attributes }, aSession())).toEqual(merged);
+  const register = boundedBeforeRegister(() => ({ decision: 'allow', attributes: { plan: 'trial' } }), vi.fn());
+  expect(await register(REGISTRATION, attributes)).toEqual({ decision: 'allow', attributes: merged });
+});
+
 /** An object with a member of this name, as a database or a request may have it. */
 const withMember = (name: string): object => JSON.parse(`{ "${name}": "admin" }`);
 

@@ -163,3 +163,15 @@ describe('a message that is added', () => {
     expect(await wakingsBy()).toBe(0);
   });
 });
+
+it('a field of a user that cannot be compared is refused, and nothing is changed: it was meant as a change', async () => {
+  const { users } = memoryStorage();
+  await users.add(user);
+  const attributes = { plan: 'paid' };
+  const misplaced = users.update(user.id, { now: NOW + 1 }, { attributes } as object);
+  await expect(misplaced).rejects.toThrow('The field attributes of a user cannot be compared.');
+  expect(await users.findById(user.id)).toEqual(user);
+  expect(await users.update(user.id, { now: NOW + 1, attributes }, { email: user.email })).toMatchObject({
+    attributes,
+  });
+});

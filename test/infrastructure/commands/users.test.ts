@@ -147,13 +147,14 @@ describe('npm run users', () => {
     });
     expect(await create()).toMatchObject({ status: 1 });
     expect(await report('set-email', 'jo.x', 'jo')).toMatchObject({ status: 2 });
-    expect(await report('set-email', 'jo.x', 'jo@new.example')).toMatchObject({
+    expect(await report('set-email', 'jo.x', 'jo@bücher.example')).toMatchObject({
       changed: false,
-      email: 'jo@new.example',
+      email: 'jo@xn--bcher-kva.example',
     });
     expect(await report('resend-verification', 'jo.x')).toMatchObject({ changed: true });
     expect(await report('prove-email', 'jo@example.org')).toMatchObject({ changed: true });
-    expect(await report('set-email', 'jo.x', 'jo@new.example', '--proven')).toMatchObject({ changed: true });
+    expect(await report('set-email', 'jo.x', 'jo@bücher.example', '--proven')).toMatchObject({ changed: true });
+    expect(await report('find', 'jo@BÜCHER.example')).toMatchObject({ user: { email: 'jo@xn--bcher-kva.example' } });
     await stores.identities.add(anIdentity({ userId: user.id, provider: 'acme' }));
     expect(await report('unlink', 'jo.x', 'other')).toMatchObject({ status: 3 });
     expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^Done: Remove an identity .*: Jo\.X .*, acme\.$/m);

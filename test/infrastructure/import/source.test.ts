@@ -41,6 +41,7 @@ describe('a line of a user', () => {
       ...{ email: 'ada@example.org', createdAt: Date.UTC(2026, 10, 21, 22, 3, 48, 228), locale: 'de-AT' },
       factors: [{ type: 'totp', secret: 'JBSWY3DPEHPK3PXP' }],
     });
+    expect(readLine({ email: 'jo@bücher.example' })).toMatchObject({ email: 'jo@xn--bcher-kva.example' });
     expect(readLine({ email: 'ada@example.org', username: null })).not.toHaveProperty('problem');
   });
 

@@ -3,5 +3,4 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
 
 // The program of `runInMemory`: the service over a storage in memory.
-const stop = await serve(parseConfig(process.env), { storage: memoryStorage() });
-for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => void stop(signal));
+await serve(parseConfig(process.env), { storage: memoryStorage() });

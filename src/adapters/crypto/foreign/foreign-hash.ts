@@ -38,13 +38,23 @@ export type SlowHash =
       readonly scheme: 'pbkdf2';
       readonly digest: 'sha1' | 'sha256' | 'sha512';
       readonly iterations: number;
-    } & Salted);
+    } & Salted)
+  | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & Salted);
 
 /** A digest is too fast to be stored: it is wrapped in bcrypt first. */
 export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
 
 /** The alphabet of crypt(3), in its order. */
-export const CRYPT64 = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CRYPT64 = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Base64 of the family of crypt(3): the low bits come first. */
+export const crypt64 = (text: string): Buffer =>
+  Buffer.from(
+    (text.match(/.{1,4}/g) ?? []).flatMap((part) => {
+      const value = [...part].reduceRight((sum, char) => sum * 64 + CRYPT64.indexOf(char), 0);
+      return [value & 255, (value >> 8) & 255, value >> 16].slice(0, part.length - 1);
+    }),
+  );
 
 /** The end of a sentence about the hash. */
 export type HashProblem = { readonly problem: string };
@@ -64,6 +74,7 @@ const MAX_SCRYPT_WORK = 2 ** 20;
 const MAX_SCRYPT_BLOCKS = 2 ** 16;
 const MAX_PHPASS_ROUNDS = 2 ** 16;
 const MAX_PBKDF2_ROUNDS = 2_500_000;
+const MAX_SHA_CRYPT_ROUNDS = 2 ** 17;
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
 
 const TOO_DEAR = 'takes more than a second or 128 MiB to compare';
@@ -102,6 +113,9 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       const blocks = Math.ceil(key.length / BLOCK_BYTES[digest]);
       return dear(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
     }
+    case 'sha-crypt':
+      if (!within([hash.rounds, 1_000, 2 ** 40])) return OUT_OF_RANGE;
+      return dear(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltProblem(hash);
   }
 };
 

@@ -2,6 +2,7 @@ import crypto from 'node:crypto';
 import bcrypt from 'bcrypt';
 import { PASSWORD_MAX_BYTES, passwordProblem } from '../../../domain/password.ts';
 import { phpassRounds, type SaltedDigest, type SlowHash } from './foreign-hash.ts';
+import { shaCrypt } from './sha-crypt.ts';
 
 /** More than scrypt takes within the limits of ./foreign-hash.ts. */
 const SCRYPT_MAX_MEMORY = 2 ** 28;
@@ -14,9 +15,12 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
   const matches =
     hash.scheme === 'bcrypt'
       ? bcrypt.compareSync(bcryptInput(password, hash.digest), hash.hash)
-      : crypto.timingSafeEqual(derivedKey(password, hash), hash.key);
+      : isKey(derivedKey(password, hash), hash.key);
   return matches && passwordProblem(password) !== 'invalid_characters';
 };
+
+const isKey = (derived: Buffer | null, key: Buffer): boolean =>
+  derived !== null && crypto.timingSafeEqual(derived, key);
 
 const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
   digest === null ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES) : Buffer.from(digestText(password, digest));
@@ -38,7 +42,7 @@ const phpassDigest = (password: Buffer, salt: Buffer): Buffer => {
   return digest;
 };
 
-const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt' }>): Buffer => {
+const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt' }>): Buffer | null => {
   switch (hash.scheme) {
     case 'argon2':
       return crypto.argon2Sync(hash.variant, {
@@ -53,6 +57,8 @@ const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt'
       return scryptKey(password, hash);
     case 'pbkdf2':
       return crypto.pbkdf2Sync(password, hash.salt, hash.iterations, hash.key.length, hash.digest);
+    case 'sha-crypt':
+      return shaCrypt(Buffer.from(password), hash);
   }
 };
 

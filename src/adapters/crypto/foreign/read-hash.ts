@@ -1,11 +1,11 @@
-import { type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
+import { crypt64, type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
 
 /** Far more than any of the forms needs. */
 const MAX_LENGTH = 512;
 
 /**
  * Reads a password hash of another system, which describes itself. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2,
- * passlib's too), Django and better-auth, `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1, sha256 and sha512; the salt stands before
+ * passlib's too), Django and better-auth, `$5$` and `$6$` of crypt(3), `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1, sha256 and sha512; the salt stands before
  * or after the password, and is in base64 after `suffix64`), and what ./spelling.ts and ./storable-hash.ts make.
  * @returns the parameters, or why the hash is refused, as the end of a sentence about it. Never throws.
  */
@@ -131,5 +131,15 @@ const FORMS: readonly Form[] = [
       ...{ scheme: 'pbkdf2', digest: digest as 'sha1', iterations: Number(iterations) },
       ...{ salt: Buffer.from(salt), key: bytes(key) },
     }),
+  },
+  {
+    pattern:
+      /^\$(?:5|(?<is512>6))\$(?:rounds=(?<rounds>\d{1,10})\$)?(?<salt>[./0-9A-Za-z]{1,16})\$(?<key>[./0-9A-Za-z]{43}(?:[./0-9A-Za-z]{43})?)$/,
+    read: ({ is512, rounds = '5000', salt = '', key = '' }) => {
+      const digest = is512 === undefined ? 'sha256' : 'sha512';
+      const bytes = crypt64(key);
+      if (bytes.length !== DIGEST_BYTES[digest]) return { problem: 'has a digest of the wrong length' };
+      return { scheme: 'sha-crypt', digest, rounds: Number(rounds), salt: Buffer.from(salt), key: bytes };
+    },
   },
 ];

@@ -1,5 +1,5 @@
 import { type FirebaseConfig, firebaseHash } from './firebase.ts';
-import { CRYPT64 } from './foreign-hash.ts';
+import { crypt64 } from './foreign-hash.ts';
 
 /** Far more than any of the forms needs: passport-local-mongoose has keys of 512 bytes in hexadecimal. */
 export const MAX_SPELLING = 2048;
@@ -43,15 +43,6 @@ const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>>
   SSHA512: ['sha512', 64],
 };
 
-/** Base64 of the family of crypt(3): the low bits come first. */
-const crypt64 = (text: string): Buffer =>
-  Buffer.from(
-    (text.match(/.{1,4}/g) ?? []).flatMap((part) => {
-      const value = [...part].reduceRight((sum, char) => sum * 64 + CRYPT64.indexOf(char), 0);
-      return [value & 255, (value >> 8) & 255, value >> 16].slice(0, part.length - 1);
-    }),
-  );
-
 /** `salt separator` and `signer key` are those of the project in Firebase. */
 const supabaseFirebase: Rewrite = (ln, r, separator = '', signerKey = '', salt = '', hash = '') => {
   const config: FirebaseConfig = { signerKey, saltSeparator: separator, rounds: Number(r), memCost: Number(ln) };
@@ -86,6 +77,8 @@ const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
     /^\$[PH]\$([./0-9A-Za-z]{9})([./0-9A-Za-z]{22})$/,
     (salt, key = '') => `phpass$${salt}$${crypt64(key).toString('hex')}`,
   ],
+  // LDAP and Dovecot.
+  [/^\{(?:crypt|sha256-crypt|sha512-crypt)\}(\$[256].?\$.+)$/i, (hash = '') => hash],
   [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
 ];
 

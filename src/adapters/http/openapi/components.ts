@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
 import { typedCode, typedName } from '../../../domain/text.ts';
+import { typedAccount } from '../../json/typed-account.ts';
 
 type Direction = 'input' | 'output';
 
 /** A check or a transformation in code has no JSON Schema. */
 const IN_CODE = new Set(['raw_check', 'transform']);
 /** What is left out: the document describes a text as it is meant. */
-const NORMALIZING = new Set<unknown>([typedCode, typedName]);
+const NORMALIZING = new Set<unknown>([typedAccount, typedCode, typedName]);
 const UNDESCRIBED = 'undescribed';
 
 /**

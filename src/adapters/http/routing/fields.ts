@@ -18,6 +18,7 @@ import {
   USERNAME_PATTERN,
 } from '../../../domain/user.ts';
 import { textRule } from '../../json/text-rule.ts';
+import { typedAccount } from '../../json/typed-account.ts';
 
 /** The fields of requests that several routes share, with the limits of the domain. */
 
@@ -34,7 +35,7 @@ export const Username = v.pipe(
 
 export const Email = v.pipe(
   v.string(),
-  v.transform(typedName),
+  v.transform(typedAccount),
   v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
 );

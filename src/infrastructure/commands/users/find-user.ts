@@ -1,4 +1,4 @@
-import { typedName } from '../../../domain/text.ts';
+import { typedAccount } from '../../../adapters/json/typed-account.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
@@ -9,7 +9,7 @@ export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' 
 
 /** What USER names. @throws CommandError before anything is opened, if it names nobody */
 export const accountIn = (given: string): string => {
-  const account = typedName(given);
+  const account = typedAccount(given);
   if (account === '') throw invalidArguments('USER is empty.');
   return account;
 };

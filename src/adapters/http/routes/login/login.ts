@@ -4,9 +4,9 @@ import { type LoginDeps, login } from '../../../../application/login/login.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
-import { typedName } from '../../../../domain/text.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
+import { typedAccount } from '../../../json/typed-account.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -18,7 +18,7 @@ export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUser
 /** Without the format rules of usernames and emails: an account name of another form is not found. */
 export const LoginBody = v.pipe(
   v.object({
-    account: v.pipe(v.string(), v.transform(typedName), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
+    account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
     password: CurrentPassword,
     proof: v.optional(Proof),
   }),

@@ -49,6 +49,8 @@ export const withIds = (shown: Shown, form: string): Readonly<Record<string, str
   const { username = '', email = '', locale } = shown.payloads['current-user'] ?? {};
   if (form === 'username') return { username };
   if (form === 'email') return { email };
+  // The name with which somebody has logged in whose address is not verified.
+  if (form === 'verify' && shown.state?.typed?.account?.includes('@')) return { email: shown.state.typed.account };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
   // To whom a code is mailed.

@@ -27,12 +27,26 @@ export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, ret
 const alertOf = (shown: Shown): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
-  if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
+  if (notice !== undefined)
+    return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
   if (error === undefined) return NOTHING;
   // What a page says itself is not why a hook has refused.
   const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;
   const text = ofPage ?? texts.errors[error.code] ?? texts.errors.other ?? '';
-  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}</p>`;
+  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}${addressOf(shown)}</p>`;
+};
+
+/** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
+const addressOf = (shown: Shown): Html => {
+  const { name, state, texts, pages, mayRegister } = shown;
+  const { email, username } = name === 'check-mail' ? (state?.typed ?? {}) : {};
+  const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
+  const { mistyped = '', 'register-again': again = '' } = texts.common;
+  return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
+    waits && mayRegister && pages.has('register')
+      ? html` ${mistyped} <a href="${linkOf(shown, 'register')}">${again}</a>`
+      : NOTHING
+  }`;
 };
 
 const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {

@@ -49,13 +49,15 @@ const addressOf = (shown: Shown): Html => {
   }`;
 };
 
-const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {
+const linkOf = ({ name: page, site, to, target, pages, application }: Shown, name: string): string => {
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // Without the pages for log-ins, those of links lead back to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  return pathIn(site, PAGES[name as PageName].path) + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
+  // A link in a mail does not say what its user came for.
+  const next = to ?? (page === 'done' ? application : null);
+  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };
 
 /** The way to the page of registration, unless it is closed. */

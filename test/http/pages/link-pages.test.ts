@@ -122,6 +122,22 @@ describe('the pages for links in mail', () => {
     expect((await visitor.open(next)).headers.location).toBe(home);
   });
 
+  it.each(PAGE_PURPOSES)('have no button for a link that is not valid any more: %s', async (purpose) => {
+    const visitor = visitorOf(await start({ ALLOWED_ORIGINS_DEV: 'https://app.example.org' }));
+    const form = `${purpose}.${purpose}`;
+    await visitor.open(`/auth/link/${purpose}`);
+    await visitor.submit(form, { token: 'x'.repeat(43), newPassword: 'another horse battery' });
+    const { status, text } = await visitor.follow();
+    expect([status, visitor.shown(form)]).toEqual([400, []]);
+    // Most links that are opened twice have confirmed the address.
+    const goesOn = unescaped(text).includes(pathOfPage('log-in', 'https://app.example.org'));
+    expect([goesOn, text.includes('confirmed your address before')]).toEqual(
+      Array(2).fill(purpose === 'email-verification'),
+    );
+    await visitor.open(`/auth/link/${purpose}`);
+    expect(visitor.shown(form)).toHaveLength(1);
+  });
+
   it.each(PAGE_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {
     const { http } = await start({ BASE_URL: 'https://example.org/tandem' });
     const { headers } = await http.get(`/account/${purpose}?utm_source=mail`).expect(303);

@@ -42,7 +42,9 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
 const method = ({ payloads }: Shown, name: string): boolean =>
   payloads['pending-login']?.methods.some((each) => each === name) === true;
 
-export const isOffered = (shown: Shown, form: string): boolean => OFFERED[`${shown.name}.${form}`]?.(shown) ?? true;
+export const isOffered = (shown: Shown, form: string): boolean =>
+  // A link that is not valid does not become so.
+  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (OFFERED[`${shown.name}.${form}`]?.(shown) ?? true);
 
 /** What a form begins with. */
 export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {

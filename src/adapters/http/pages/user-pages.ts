@@ -56,7 +56,7 @@ const linkOf = ({ name: page, site, to, target, pages, application }: Shown, nam
   // Without the pages for log-ins, those of links lead back to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
   // A link in a mail does not say what its user came for.
-  const next = to ?? (page === 'done' ? application : null);
+  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
   return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };
 

@@ -121,7 +121,7 @@ export const removeUndos = async (
 type Undone = Pick<Stores, 'links' | 'passkeys' | 'factors' | 'identities'>;
 
 /** The ids of the ways into an account that an undo may have to leave. @param added not these */
-const waysNow = async ({ passkeys, factors, identities }: Undone, userId: string, added: readonly string[]) => {
+export const waysNow = async ({ passkeys, factors, identities }: Undone, userId: string, added: readonly string[]) => {
   const stored = [passkeys.listByUser(userId), factors.listByUser(userId), identities.listByUser(userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
   const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);

@@ -120,7 +120,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
       await open('/auth/forgot');
       await submit('forgot.forgot', { email });
       await isAt('/auth/check-mail', 'reset');
-      return page.locator('main').innerHTML();
+      return (await page.locator('main').innerHTML()).replace(email, 'the address that was typed');
     });
     const [known, unknown] = await Promise.all(shown);
     expect(known).toBe(unknown);

@@ -55,10 +55,14 @@ export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons()
 
 /** A hasher that notes the passwords that it hashes. */
 export const notingPasswordHasher = (hasher: PasswordHasher) => {
-  const hashed: string[] = [];
-  const hash = (password: string) => {
+  const [hashed, compared]: [string[], string[]] = [[], []];
+  const hash: PasswordHasher['hash'] = (password) => {
     hashed.push(password);
     return hasher.hash(password);
   };
-  return { hashed, hasher: { ...hasher, hash } };
+  const verify: PasswordHasher['verify'] = (password, stored) => {
+    compared.push(password);
+    return hasher.verify(password, stored);
+  };
+  return { hashed, compared, hasher: { ...hasher, hash, verify } };
 };

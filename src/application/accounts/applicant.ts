@@ -38,6 +38,8 @@ export type RegisterInput = {
   readonly extra?: Readonly<Record<string, string>> | undefined;
   readonly origin?: Origin;
   readonly presented?: Presented;
+  /** Of the client, the widest first. */
+  readonly networks?: readonly string[];
 };
 
 /**

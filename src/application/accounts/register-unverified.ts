@@ -1,29 +1,36 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHash, NO_PASSWORD } from '../../domain/password.ts';
-import { isImported, type User } from '../../domain/user.ts';
-import { assertNotReserved, isReserved } from '../links.ts';
+import { isClaimable, isImported, type User } from '../../domain/user.ts';
+import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
+import { type ComparePasswordDeps, comparePassword, loginAttempts } from '../login/compare-password.ts';
 import type { Stores } from '../ports/transactions.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
+import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
 import type { RegisterDeps } from './register.ts';
 
-export type RegisterUnverifiedDeps = RegisterDeps & { readonly pause: Pause };
+export type RegisterUnverifiedDeps = RegisterDeps &
+  ComparePasswordDeps &
+  SettleEmailChangeDeps & { readonly pause: Pause };
 
 /** Several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {
   readonly user: User;
+  /** The account with the username whose password was shown; `null`: there is none. */
+  readonly own: User | null;
   readonly origin: Origin;
 };
 
 /**
  * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
  * owner gets a mail (ADR 0010). A derived username has its longest random number, so that a taken one does not show it either. Every
- * registration with a password computes one hash. The database work differs, so its time is padded.
+ * registration with a password computes one hash. The database work differs, so its time is padded. Who registers again with the username and the
+ * password of an account that was never verified gives it the new address: the first one was mistyped.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
- *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
+ *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, SYS_HOOK_UNAVAILABLE
  */
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const applicant = applicantOf(deps);
@@ -31,10 +38,37 @@ export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
     const { origin = NO_ORIGIN } = input;
     await assertAllowed(deps, input);
     const { user } = await applicant(input);
+    const own = await ownAccount(deps, input);
     cancellation.throwIfAborted();
-    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, origin }));
+    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, own, origin }));
   };
 };
+
+/**
+ * Finds the account whose address may have been mistyped, if the password is its own. Of every account with the username, one password is compared,
+ * and counted as at a log-in: neither time nor limit shows which accounts are verified.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+const ownAccount = async (
+  deps: RegisterUnverifiedDeps,
+  { username, password, networks = ['unknown'] }: RegisterInput,
+): Promise<User | null> => {
+  const found = username === undefined ? null : await deps.users.findByUsername(username);
+  if (found === null || password === undefined) return null;
+  const candidates = loginAttempts(found.username, found, { networks, verified: [] });
+  const compared = isCorrectable(found) ? found : null;
+  return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
+};
+
+/** Whether nobody has proven the address, and the password is the one of the registration: a later one may be of somebody else. */
+const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
+
+/** Whether the password is the only way into the account, in a transaction that has locked the user. */
+const isOnlyRegistered = async ({ clock }: RegisterDeps, stores: Stores, user: User | null): Promise<boolean> =>
+  user !== null &&
+  isCorrectable(user) &&
+  (await waysNow(stores, user.id, [])).length === 0 &&
+  (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 /** Tries again after a concurrent registration of the same username or address. */
 const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Registration): Promise<void> => {
@@ -48,23 +82,49 @@ const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Regist
 
 class ConcurrentRegistration extends Error {}
 
-const store = (deps: RegisterUnverifiedDeps, { user, origin }: Registration): Promise<void> =>
+const store = (deps: RegisterUnverifiedDeps, { user, own, origin }: Registration): Promise<void> =>
   deps.transactions.run(async (stores) => {
-    if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
+    const holder = await stores.users.findByUsername(user.username);
+    const isOwn = holder !== null && holder.id === own?.id;
+    const before = isOwn ? await stores.users.lock(holder.id) : null;
+    if (holder !== null && !(await isOnlyRegistered(deps, stores, before))) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
-    if (owner !== null) await notifyOwner(deps, stores, owner, origin);
-    else if (!(await isReserved(deps, stores, user))) await add(deps, stores, user, origin);
+    if (owner === null) await add(deps, stores, { user, own: before, origin });
+    else if (owner.id !== before?.id) await notifyOwner(deps, stores, owner, origin);
+    else await enqueue(deps, stores, origin, [{ kind: 'email-verification-request', userId: null, to: user.email }]);
   });
 
-const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+/** Stores a user with a free address, or gives the address to the own account, unless it is reserved. */
+const add = async (
+  deps: RegisterUnverifiedDeps,
+  stores: Stores,
+  { user, own, origin }: Registration,
+): Promise<void> => {
+  const { email, attributes, locale } = user;
+  const { id: userId } = own ?? user;
+  if (await isReserved(deps, stores, { id: userId, email })) return;
   try {
-    await stores.users.add(user);
-    await assertNotReserved(deps, stores, user);
+    if (own === null) await stores.users.add(user);
+    else await stores.users.update(userId, { email, attributes, locale, now: deps.clock.now() });
+    await assertNotReserved(deps, stores, { id: userId, email });
   } catch (error) {
     throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
   }
-  await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
-  await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+  if (own === null) await record(deps, stores, origin, [{ userId, kind: 'registered' }]);
+  else await forgetMistyped(deps, stores, own, user, origin);
+  await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
+};
+
+/** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
+const forgetMistyped = async (
+  deps: RegisterUnverifiedDeps,
+  stores: Stores,
+  before: User,
+  { email }: User,
+  origin: Origin,
+): Promise<void> => {
+  await settleEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
+  await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
 
 const MAILS_PER_PERIOD = 5;

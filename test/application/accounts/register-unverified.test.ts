@@ -1,16 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { type Pause, registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
-import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
+import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
+import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
-import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
+import { DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
+import { aPasskey, aSession } from '../../support/builders.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
+const WAIT = { code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', retryAfter: 1 };
 
 /** Ada has an account. Eve registers where an address has to be verified before the first log-in. */
 /** A pause that lasts until other work had a turn. */
@@ -20,13 +23,25 @@ const setUp = async ({ pause = briefly }: { readonly pause?: Pause } = {}) => {
   const ada = await registeredAda();
   const { app } = ada;
   app.clock.advance(MINUTE);
-  const { hashed, hasher } = notingPasswordHasher(app.hasher);
-  const deps = { ...app, hasher, pause, emailVerification: 'required' as const };
+  const { hashed, compared, hasher } = notingPasswordHasher(app.hasher);
+  const counted: string[] = [];
+  const attempts: typeof app.attempts = {
+    ...app.attempts,
+    begin: (attempt) => {
+      counted.push(`${attempt.key} of ${attempt.client.names}`);
+      return app.attempts.begin(attempt);
+    },
+    succeed: (attempt) => {
+      counted.push('right');
+      return app.attempts.succeed(attempt);
+    },
+  };
+  const deps = { ...app, hasher, attempts, pause, emailVerification: 'required' as const };
   const find = () => app.users.findByUsername(EVE.username);
   return {
     ...ada,
     deps,
-    hashed,
+    ...{ hashed, compared, counted },
     register: registerUnverified(deps),
     logInAs: ({ username: account, password }: typeof ADA) => login(deps)({ account, password }),
     verify: () => app.users.update(ada.user.id, { emailVerifiedAt: 1, now: app.clock.now() }),
@@ -129,6 +144,161 @@ describe('registerUnverified, with the username of an account', () => {
     await expect(register({ ...EVE, username: 'aDA', email })).rejects.toMatchObject(DUPLICATE);
     expect(await ofAda()).toEqual(before);
     expect(await app.sendAll()).toEqual([]);
+  });
+});
+
+describe('registerUnverified, with the username and the password of an account that was never verified', () => {
+  const MISTYPED = { ...EVE, email: 'eve@exmaple.org' };
+  const AGAIN = { ...EVE, username: 'eVE' };
+  /** Eve has registered with an address that is not hers, and its owner has got the links. */
+  const mistyped = async () => {
+    const given = await setUp();
+    await given.register(MISTYPED);
+    const [mail = { text: 'nothing' }] = await given.app.sendAll();
+    const tokens = (['email-verification', 'not-me'] as const).map((purpose) => tokenIn(mail, purpose));
+    const eve = (await given.findEve()) ?? expect.unreachable();
+    const change = (fields: object) => given.app.users.update(eve.id, { ...fields, now: given.app.clock.now() });
+    return {
+      ...given,
+      eve,
+      tokens,
+      change,
+      refused: () => expect(given.register(AGAIN)).rejects.toMatchObject(DUPLICATE),
+    };
+  };
+
+  it('gives the account the new address, and ends what was sent to the first one', async () => {
+    const { app, eve, tokens, register, ofEve, logInAs } = await mistyped();
+    await reserveUndo(app, app, eve, []);
+    expect(await register(AGAIN)).toBeUndefined();
+    const { user, events, links, messages } = await ofEve();
+    expect(user).toMatchObject({ id: eve.id, username: 'Eve', email: EVE.email, emailVerifiedAt: null });
+    expect(events.map(({ kind }) => kind)).toEqual(['email-changed', 'registered']);
+    expect(links).toEqual([]);
+    expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email }]);
+    for (const token of tokens) {
+      await expect(confirmEmail(app)({ token })).rejects.toMatchObject(INVALID_LINK);
+      await expect(removeUnverifiedAccount(app)(token)).rejects.toMatchObject(INVALID_LINK);
+    }
+    const [mail] = await app.sendAll();
+    await confirmEmail(app)({ token: tokenIn(mail ?? { text: 'nothing' }, 'email-verification') });
+    expect(await logInAs(EVE)).toHaveProperty('accessToken');
+  });
+
+  it('leaves the first address to its owner at once, also before its mail was sent', async () => {
+    const { app, register, findEve } = await setUp();
+    await register(MISTYPED);
+    await register(AGAIN);
+    expect((await app.sendAll()).map(({ to }) => to)).toEqual([EVE.email]);
+    await register({ ...MISTYPED, username: 'Mallory', password: 'the horse of another' });
+    expect(await app.users.findByEmail(MISTYPED.email)).toMatchObject({ username: 'Mallory' });
+    expect(await findEve()).toMatchObject({ email: EVE.email });
+  });
+
+  it('has what the hook says of the new address', async () => {
+    const { deps, register, findEve } = await mistyped();
+    await registerUnverified({
+      ...deps,
+      beforeRegister: async () => ({ decision: 'allow', attributes: { plan: 'gold' } }),
+    })(AGAIN);
+    expect(await findEve()).toMatchObject({ email: EVE.email, attributes: { plan: 'gold' } });
+    await register(AGAIN);
+    expect(await findEve()).toMatchObject({ attributes: { plan: 'gold' } });
+  });
+
+  it('sends the link again when the address is the same', async () => {
+    const { app, eve, register, ofEve } = await mistyped();
+    await register(MISTYPED);
+    expect((await ofEve()).user).toEqual(eve);
+    app.clock.advance(10 * MINUTE);
+    expect((await app.sendAll()).map(({ to }) => to)).toEqual([MISTYPED.email]);
+  });
+
+  it.each([
+    ['of another account: its owner is notified', false],
+    ['that is reserved', true],
+  ])('responds the same, and keeps the address, when the new one is %s', async (_what, isReserved) => {
+    const { app, eve, linkIn, register, ofEve, pending, verify } = await mistyped();
+    await verify();
+    if (isReserved) {
+      const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
+      await confirmEmailChange(app)({ token, password: ADA.password });
+    }
+    const before = await ofEve();
+    const waiting = await pending();
+    expect(await register({ ...AGAIN, email: EMAIL })).toBeUndefined();
+    expect(await ofEve()).toEqual({ ...before, user: eve });
+    expect(await pending()).toEqual(isReserved ? waiting : [`address-taken to ${EMAIL}`]);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofEve, register } = await mistyped();
+    await expectAllOrNothing(app, ofEve, () => register(AGAIN));
+  });
+
+  it('begins anew when somebody gets the address meanwhile', async () => {
+    const { app, eve, findEve, register } = await mistyped();
+    beforeNextTransaction(app, () => app.register({ ...EVE, username: 'Mallory' }));
+    expect(await register(AGAIN)).toBeUndefined();
+    expect(await findEve()).toEqual(eve);
+  });
+
+  it.each<[string, (given: Awaited<ReturnType<typeof mistyped>>) => Promise<unknown>]>([
+    ['is verified', ({ change }) => change({ emailVerifiedAt: 1 })],
+    ['is disabled', ({ change }) => change({ disabledAt: 1 })],
+    [
+      'was imported',
+      async ({ app, eve }) => {
+        await app.users.remove(eve.id);
+        await app.users.add({ ...eve, importedFactors: [] });
+      },
+    ],
+    [
+      'got a password by a link',
+      async ({ app, eve: { id, passwordHash } }) =>
+        app.users.setPasswordHash(id, { passwordHash, isOfNewPassword: true, now: app.clock.now() }),
+    ],
+    [
+      'has a session',
+      ({ app, eve }) => app.sessions.add(aSession({ userId: eve.id, expiresAt: app.clock.now() + DAY })),
+    ],
+    ['has a passkey', ({ app, eve }) => app.passkeys.add(aPasskey({ userId: eve.id }))],
+  ])('is refused when the account %s, also if that happens meanwhile', async (_what, happens) => {
+    const earlier = await mistyped();
+    await happens(earlier);
+    const before = await earlier.ofEve();
+    await earlier.refused();
+    expect(await earlier.ofEve()).toEqual(before);
+    const meanwhile = await mistyped();
+    beforeNextTransaction(meanwhile.app, () => happens(meanwhile));
+    await meanwhile.refused();
+    expect((await meanwhile.findEve())?.email).toBe(MISTYPED.email);
+  });
+
+  it('is refused with another password, whose guesses count as those of a log-in', async () => {
+    const { eve, register, findEve, logInAs } = await mistyped();
+    const guess = { ...AGAIN, password: 'a wrong guess' };
+    for (let count = 0; count < 25; count += 1) {
+      await expect(register(guess)).rejects.toMatchObject(DUPLICATE);
+      await expect(logInAs(guess)).rejects.toMatchObject(WRONG_PASSWORD);
+    }
+    await expect(register(guess)).rejects.toMatchObject(WAIT);
+    await expect(register(AGAIN)).rejects.toMatchObject(WAIT);
+    await expect(logInAs(EVE)).rejects.toMatchObject(WAIT);
+    expect(await findEve()).toEqual(eve);
+  });
+
+  it('compares one password, and counts it, whether or not the account of the name is verified', async () => {
+    const { compared, counted, verify, register } = await setUp();
+    const ofAda = { ...EVE, username: 'ada', password: ADA.password, networks: ['a network'] };
+    await expect(register(ofAda)).rejects.toMatchObject(DUPLICATE);
+    await verify();
+    await expect(register(ofAda)).rejects.toMatchObject(DUPLICATE);
+    expect(compared).toEqual([ADA.password, ADA.password]);
+    // The right password of a verified account is none here: it is counted as a wrong one.
+    expect(counted).toEqual(['account ada 0 of a network', 'right', 'account ada 0 of a network']);
+    await register(EVE);
+    expect(compared).toHaveLength(2);
   });
 });
 
@@ -249,7 +419,9 @@ describe('registerUnverified', () => {
 
   it('makes one account when many register with a username at once', async () => {
     const { register } = await setUp();
-    const all = Array.from({ length: 20 }, (_, number) => register({ ...EVE, email: `eve@${number}.example.org` }));
+    const all = Array.from({ length: 20 }, (_, number) =>
+      register({ ...EVE, email: `eve@${number}.example.org`, password: `${EVE.password} ${number}` }),
+    );
     expect(await rejections(all)).toEqual(Array(19).fill(expect.objectContaining(DUPLICATE)));
   });
 });

@@ -564,6 +564,48 @@ describe('each result of a form', () => {
   });
 });
 
+describe('somebody whose address has to be verified', () => {
+  const APP = 'https://app.example.org/notes';
+  const registered = async () => {
+    const [visitor, person] = [await at(pathOfPage('register', APP), verifying), aPerson()];
+    await visitor.submit('register.register', person);
+    return { ...visitor, person, text: unescaped((await visitor.follow()).text) };
+  };
+  const named = (email: string) => `<strong>${email}</strong>`;
+
+  it('reads once where the mail went, and corrects the address at the page of registration', async () => {
+    const { person, text, ...visitor } = await registered();
+    expect(text).toContain(named(person.email));
+    const [, link = ''] = /<a href="([^"]*)">Create your account again/.exec(text) ?? expect.unreachable();
+    expect(link).toBe(pathOfPage('register', APP));
+    await visitor.open(link);
+    const { username, email, password } = person;
+    expect(visitor.shown('register.register')[0]?.fields).toMatchObject({ username, email, password: '', to: APP });
+    const right = aPerson().email;
+    await visitor.submit('register.register', { email: right, password });
+    expect(unescaped((await visitor.follow()).text)).toContain(named(right));
+    expect(await verifying.ports.users.findByUsername(username)).toMatchObject({ email: right });
+    expect(await verifying.ports.users.findByEmail(email)).toBeNull();
+    for (const path of [PAGES['check-mail'].path, pathOfPage('register')])
+      expect((await visitorOf(verifying).open(path)).text).not.toContain(right);
+    expect((await visitor.open(PAGES['check-mail'].path)).text).not.toMatch(/strong|again/);
+  });
+
+  it.each(['email', 'username'] as const)('is offered another link after a log-in with the %s', async (name) => {
+    const { person, ...visitor } = await registered();
+    await visitor.open(pathOfPage('log-in', APP));
+    await visitor.submit('log-in.log-in', { account: person[name], password: person.password });
+    const { headers } = visitor.answers.at(-1) ?? expect.unreachable();
+    expect(headers.location).toBe(pathOfPage('verify', APP));
+    expect((await visitor.follow()).text).toContain('Create your account again');
+    expect(visitor.shown('verify.verify')[0]?.fields.email).toBe(name === 'email' ? person.email : '');
+    await visitor.submit('verify.verify', { email: person.email });
+    const { text } = await visitor.follow();
+    expect(text).toContain(named(unescaped(person.email)));
+    expect(text).not.toContain('Create your account again');
+  });
+});
+
 const OF_VISITORS = EVERY_FORM.filter(({ page }) => PAGES[page].for === 'visitor');
 const FOR_VISITORS = (Object.keys(PAGES) as PageName[]).filter((page) => PAGES[page].for === 'visitor');
 const EMPTY = { once: 'x'.repeat(43) };

@@ -2,9 +2,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
-import { linksOf } from '../../support/http/account.ts';
+import { linksOf, sentLink } from '../../support/http/account.ts';
 import { signUp } from '../../support/http/auth-http.ts';
-import { type Own, startService, type TestService } from '../../support/http/service.ts';
+import { pathOfPage, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
+import { aPerson, type Own, startService, type TestService } from '../../support/http/service.ts';
 
 const PAGES = PAGE_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
 
@@ -99,6 +100,42 @@ describe('the pages for links in mail', () => {
     const application = 'https://app.example.org';
     const { http } = await start({ ACCOUNT_PAGES: 'off', ALLOWED_ORIGINS_DEV: application });
     expect((await http.get('/auth/link/done').expect(200)).text).toContain(`href="${application}"`);
+  });
+
+  it('lead over the log-in to the first website of the allow-list, and nowhere that their address names', async () => {
+    const origins = 'capacitor://localhost,https://app.example.org,https://other.example.org';
+    const service = await start({ ALLOWED_ORIGINS_DEV: origins, EMAIL_VERIFICATION: 'required' });
+    const [visitor, person] = [visitorOf(service), aPerson()];
+    await service.http.post('/auth/register').send(person).expect(202);
+    const { id: userId, email } = (await service.ports.users.findByEmail(person.email)) ?? expect.unreachable();
+    const token = await sentLink(service, { userId, purpose: 'email-verification', email });
+    await visitor.open('/auth/link/email-verification?to=https://evil.example/');
+    await visitor.submit('email-verification.email-verification', { token });
+    const { text } = await visitor.follow();
+    const [, next = ''] = /class="button" href="([^"]*)"/.exec(text) ?? [];
+    expect(unescaped(next)).toBe(pathOfPage('log-in', 'https://app.example.org'));
+    await visitor.open(next);
+    await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+    const home = 'https://app.example.org/?tandem=logged-in';
+    expect(visitor.answers.at(-1)?.headers.location).toBe(home);
+    // Who is logged in already goes on at once.
+    expect((await visitor.open(next)).headers.location).toBe(home);
+  });
+
+  it.each(PAGE_PURPOSES)('have no button for a link that is not valid any more: %s', async (purpose) => {
+    const visitor = visitorOf(await start({ ALLOWED_ORIGINS_DEV: 'https://app.example.org' }));
+    const form = `${purpose}.${purpose}`;
+    await visitor.open(`/auth/link/${purpose}`);
+    await visitor.submit(form, { token: 'x'.repeat(43), newPassword: 'another horse battery' });
+    const { status, text } = await visitor.follow();
+    expect([status, visitor.shown(form)]).toEqual([400, []]);
+    // Most links that are opened twice have confirmed the address.
+    const goesOn = unescaped(text).includes(pathOfPage('log-in', 'https://app.example.org'));
+    expect([goesOn, text.includes('confirmed your address before')]).toEqual(
+      Array(2).fill(purpose === 'email-verification'),
+    );
+    await visitor.open(`/auth/link/${purpose}`);
+    expect(visitor.shown(form)).toHaveLength(1);
   });
 
   it.each(PAGE_PURPOSES)('are where links of version 1.0 lead: %s', async (purpose) => {

@@ -29,8 +29,8 @@ export type Form<Name extends string = PageName> = {
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
-  /** What was typed into this field is filled in there, too. */
-  readonly keeps?: string;
+  /** What was typed into these fields is handed on to the page to which it leads. */
+  readonly keeps?: readonly string[];
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
 };
@@ -60,6 +60,9 @@ const AT_PROVIDER = {
   shows: { member: 'url', on: 'provider' },
 } as const;
 
+/** A form that sends a mail to an address. */
+const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
+
 /** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
 const linkPage = <Name extends LinkPurpose>(
   name: Name,
@@ -86,9 +89,9 @@ export const PAGES = {
         submits: 'login',
         fields: ['account', 'password'],
         leadsTo: 'target',
-        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
+        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor', AUTH_EMAIL_UNVERIFIED: 'verify' },
       },
-      code: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: 'account' },
+      code: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: ['account'] },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
       provider: AT_PROVIDER,
     },
@@ -113,7 +116,13 @@ export const PAGES = {
         leadsTo: 'target',
         on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
       },
-      again: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: 'account' },
+      again: {
+        submits: 'request-login-code',
+        fields: ['account'],
+        leadsTo: 'code',
+        notice: 'code',
+        keeps: ['account'],
+      },
     },
   },
   register: {
@@ -125,7 +134,8 @@ export const PAGES = {
         fields: ['username', 'email', 'password'],
         leadsTo: 'target',
         accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
-        notice: 'verify',
+        notice: 'mailed',
+        keeps: ['username', 'email'],
       },
       provider: AT_PROVIDER,
     },
@@ -135,7 +145,7 @@ export const PAGES = {
     for: 'anybody',
     ofMail: true,
     forms: {
-      forgot: { submits: 'request-password-reset', fields: ['email'], leadsTo: 'check-mail', notice: 'reset' },
+      forgot: { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS },
     },
   },
   verify: {
@@ -143,7 +153,7 @@ export const PAGES = {
     for: 'anybody',
     ofMail: true,
     forms: {
-      verify: { submits: 'request-email-verification', fields: ['email'], leadsTo: 'check-mail', notice: 'verify' },
+      verify: { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS },
     },
   },
   'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, forms: {} },
@@ -201,7 +211,7 @@ export const PAGES = {
       passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
       /** Users without a password log in again. */
       provider: AT_PROVIDER,
-      'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: 'account' },
+      'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: ['account'] },
     },
   },
   /** For sessions whose device has a key: only a script can prove it. */

@@ -74,7 +74,7 @@ const whenDone =
           payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
         }),
         ...(notice !== undefined && { notice }),
-        ...(form.keeps !== undefined && { typed: { [form.keeps]: ctx.state.form?.get(form.keeps) ?? '' } }),
+        typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
     const mark = isLoggedIn ? MARKS.loggedIn : undefined;
     return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark);

@@ -126,6 +126,9 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         next === undefined
           ? (deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice }))
           : { page: name, form: '', payload: { url: next } };
+      // Who sees there that the address is mistyped registers again.
+      if (name === 'check-mail' && state?.typed?.username !== undefined)
+        deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });
       const payloads: Record<string, unknown> = {};
       for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
       if (state?.error !== undefined) {

@@ -42,13 +42,17 @@ const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
 const method = ({ payloads }: Shown, name: string): boolean =>
   payloads['pending-login']?.methods.some((each) => each === name) === true;
 
-export const isOffered = (shown: Shown, form: string): boolean => OFFERED[`${shown.name}.${form}`]?.(shown) ?? true;
+export const isOffered = (shown: Shown, form: string): boolean =>
+  // A link that is not valid does not become so.
+  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (OFFERED[`${shown.name}.${form}`]?.(shown) ?? true);
 
 /** What a form begins with. */
 export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {
   const { username = '', email = '', locale } = shown.payloads['current-user'] ?? {};
   if (form === 'username') return { username };
   if (form === 'email') return { email };
+  // The name with which somebody has logged in whose address is not verified.
+  if (form === 'verify' && shown.state?.typed?.account?.includes('@')) return { email: shown.state.typed.account };
   if (form === 'language') return { locale: locale ?? '' };
   if (form === 'sessions') return { except: 'current' };
   // To whom a code is mailed.

@@ -27,21 +27,37 @@ export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, ret
 const alertOf = (shown: Shown): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
-  if (notice !== undefined) return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}</p>`;
+  if (notice !== undefined)
+    return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
   if (error === undefined) return NOTHING;
   // What a page says itself is not why a hook has refused.
   const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;
   const text = ofPage ?? texts.errors[error.code] ?? texts.errors.other ?? '';
-  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}</p>`;
+  return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}${addressOf(shown)}</p>`;
 };
 
-const linkOf = ({ site, to, target, pages, application }: Shown, name: string): string => {
+/** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
+const addressOf = (shown: Shown): Html => {
+  const { name, state, texts, pages, mayRegister } = shown;
+  const { email, username } = name === 'check-mail' ? (state?.typed ?? {}) : {};
+  const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
+  const { mistyped = '', 'register-again': again = '' } = texts.common;
+  return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
+    waits && mayRegister && pages.has('register')
+      ? html` ${mistyped} <a href="${linkOf(shown, 'register')}">${again}</a>`
+      : NOTHING
+  }`;
+};
+
+const linkOf = ({ name: page, site, to, target, pages, application }: Shown, name: string): string => {
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // Without the pages for log-ins, those of links lead back to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  return pathIn(site, PAGES[name as PageName].path) + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);
+  // A link in a mail does not say what its user came for.
+  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
+  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };
 
 /** The way to the page of registration, unless it is closed. */

@@ -71,13 +71,16 @@ type Lead = { readonly page: PageName; readonly title: string; readonly state: O
 
 /** What the pages show to which a form leads. */
 const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
-  const { leadsTo, otherwise, accepted, notice, shows, fields } = form;
+  const { leadsTo, otherwise, accepted, notice, shows, fields, keeps = [] } = form;
   const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
   const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
+  const typed = Object.fromEntries(keeps.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
   const steps = [leadsTo, otherwise, accepted?.mail].filter((step) => step !== undefined && step !== 'target');
   return [
     ...(failed.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
-    ...(notice === undefined ? [] : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice } }))),
+    ...(notice === undefined
+      ? []
+      : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice, typed } }))),
     ...(shows === undefined
       ? []
       : [{ page: shows.on, title: shows.member, state: { form: name, payload: SHOWN_ONCE[shows.member] } }]),

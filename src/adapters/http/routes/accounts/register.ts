@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { registration } from '../../../../application/accounts/registration.ts';
 import type { AccountsDeps, PasswordsPolicy } from '../../../../application/deps.ts';
-import { originOf } from '../../request/client.ts';
+import { clientNetworks, originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
@@ -58,7 +58,7 @@ export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route =
   } as const;
   const inputOf = ({ proof, ...body }: v.InferOutput<typeof ShortRegisterBody>, ctx: Context) => ({
     ...{ ...body, locales: localesOf(ctx, body), origin: originOf(ctx) },
-    presented: access.device(ctx, proof),
+    ...{ presented: access.device(ctx, proof), networks: clientNetworks(ctx) },
   });
   const verifies = deps.emailVerification === 'required';
   const enrols = deps.secondFactor === 'required';

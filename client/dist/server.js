@@ -16,10 +16,17 @@ const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
 const ignore = () => void 0;
 
 // src/there-and-back.ts
-const MARK$1 = /[?&](?:tandem=(logged-(?:in|out))|error=[A-Z_]+)(?=#|$)/;
+const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
 const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
-const userPage = (base, page, options, here) => {
+const wayBackIn = (options, here) => {
 	const back = wayBack(options, here);
+	if (!back || !browser()?.navigator.vendor?.startsWith("Apple")) return back;
+	const url = new URL(back);
+	url.search += `${url.search ? "&" : "?"}tandem_code=`;
+	return url.href;
+};
+const userPage = (base, page, options, here) => {
+	const back = (/^(log-in|reg)/.test(page) ? wayBackIn : wayBack)(options, here);
 	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
 };
 

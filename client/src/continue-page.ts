@@ -20,4 +20,6 @@ const renew = (attempts: number): Promise<void> =>
       return renew(attempts - 1);
     },
   );
-void renew(ATTEMPTS);
+// Where the browser gives this page another storage than the application, there is no key here.
+if (navigator.vendor.startsWith('Apple')) location.replace(login);
+else void renew(ATTEMPTS);

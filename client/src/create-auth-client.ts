@@ -3,7 +3,7 @@ import { browser, ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
-import { userPage, wayBack } from './there-and-back.ts';
+import { userPage, wayBack, wayBackIn } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
 import type {
   AuthClient,
@@ -102,8 +102,8 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
       // If the service gives no answer, the token of the log-in is used.
       const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
-      if (renewed === undefined) throw http.cookieLost();
-      return renewed;
+      if (signedIn && !renewed) throw http.cookieLost();
+      return renewed ?? null;
     });
 
   return {
@@ -127,7 +127,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       const { url } = await ask<{ readonly url: string }>('POST', path, {
         errorTo: wayBack(),
         ...more,
-        to: wayBack({ to }),
+        to: (link ? wayBack : wayBackIn)({ to }),
       });
       browser()?.location.assign(url);
     },

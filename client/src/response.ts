@@ -10,7 +10,7 @@ type Envelope = {
   readonly code: AuthErrorCode;
   readonly message: string;
   readonly details: readonly Detail[] | null;
-  readonly context: { readonly requestId: string; readonly binding?: 'browser' };
+  readonly context: { readonly requestId: string; readonly binding?: 'browser'; readonly deviceKey?: true };
 };
 
 /** The envelope of a response; nothing of it if it is not the service's. */

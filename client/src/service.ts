@@ -2,7 +2,7 @@ import { AuthError } from './auth-error.ts';
 import { baseOf } from './base-url.ts';
 import { device } from './device.ts';
 import { diagnosis } from './diagnosis.ts';
-import { sleep } from './host.ts';
+import { browser, sleep } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 
@@ -56,12 +56,14 @@ export const service = (options: AuthClientOptions) => {
    * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced: by another one by
    * the clock of the service, then by one of a later second, since many tabs may have sent theirs at once. Without a proof that the service
    * accepts, a session is opened unbound.
+   * @param bindingCode of the log-in at the service that has led here, which knows no key of this page
    */
-  const proven = async <Data extends RefreshResult | null>(path: string, body?: object) => {
+  const proven = async <Data extends RefreshResult | null>(path: string, body?: object, bindingCode?: string) => {
     let mayProve = true;
     for (let expired = 0; ; ) {
-      const proof = mayProve && (await proofFor({ path, create: !!body, again: expired > 0 }));
-      const sent = send(request('POST', path, proof ? { ...body, proof } : body));
+      const asked = { path, create: !!(body || bindingCode), again: !!(bindingCode || expired) };
+      const proof = mayProve && (await proofFor(asked));
+      const sent = send(request('POST', path, proof ? { ...body, proof, bindingCode } : body));
       const { response, code, context } = await inTime(
         path,
         sent.then(async (response) => ({ response, ...(await bodyOf(response.clone())) })),
@@ -76,19 +78,32 @@ export const service = (options: AuthClientOptions) => {
       } else if (proof && body && (isExpired || code === 'AUTH_DEVICE_UNPROVEN')) mayProve = false;
       else {
         const data = await dataOf<Data>(response);
-        return data && { ...data, binding: context?.binding ?? (proof ? ('device' as const) : ('none' as const)) };
+        return (
+          data && {
+            ...data,
+            binding: context?.binding ?? (context?.deviceKey ? ('device' as const) : ('none' as const)),
+          }
+        );
       }
     }
   };
 
   return {
     ...{ ...known, base, isOurs, send, request, call, proven, closeFrame },
-    /** Another pair of tokens; nothing if it is refused. */
-    exchange: () =>
-      proven<RefreshResult>('/auth/refresh-token').catch((error: AuthError) => {
-        if (!/^AUTH_(FAILED|DEVICE)/.test(error.code)) throw error;
+    /** Another pair of tokens; `null`: without the key; `undefined`: it is refused otherwise, maybe since there was no cookie. */
+    exchange: (bindingCode?: string) =>
+      proven<RefreshResult>('/auth/refresh-token', undefined, bindingCode).catch((error: AuthError) => {
+        // There was a cookie.
+        if (error.code === 'AUTH_DEVICE_UNPROVEN') return null;
+        if (error.code !== 'AUTH_FAILED') throw error;
         if (known.keepsNoCookie) throw known.cookieLost();
+        return undefined;
       }),
+    /** Leads to the page that asks for a proof, with one. @param to where it leads on, encoded. */
+    proveAt: async (to: string) => {
+      const proof = await proofFor({ path: '/auth/prove', create: false, again: true });
+      browser()?.location.assign(`${base}/auth/prove?to=${to}#proof=${proof || ''}`);
+    },
     endSession: () => call('GET', '/auth/clear-cookie'),
   };
 };

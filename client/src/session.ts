@@ -102,30 +102,32 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
 
   /**
    * Until there is another token than the stale one. A refusal may mean that another tab was faster; its cookie works the next time.
-   * @param back what the address of the page says. Anybody can make it up, so it only says what to look for.
+   * @param back what the address of the page says: it only says what to look for.
    */
-  const renewal = async (stale?: string, back?: Back): Promise<void> => {
+  const renewal = async (stale?: string, { code, state }: Back = {}): Promise<void> => {
     if (token && token.value !== stale && token.untilDue() > 0) return;
     const begun = epoch;
     const since = others.generation();
-    for (let misses = 0; misses < (back === 'logged-out' ? 1 : MISSES); ) {
+    let answer: Awaited<ReturnType<typeof http.exchange>>;
+    for (let misses = 0; misses < (state === 'logged-out' ? 1 : MISSES); ) {
       const start = performance.now();
       const before = others.generation();
-      const answer = await http.exchange();
+      answer = await http.exchange(code);
       if (!answer) await sleep((PAUSE + performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
       if (-others.hint() > since) return set(null, 'logout');
       if (epoch !== begun) return;
-      if (answer) return void adopt(answer, back === 'logged-in' ? 'login' : 'refresh');
+      if (answer) return void adopt(answer, state === 'logged-in' ? 'login' : 'refresh');
       misses += others.generation() === before ? 1 : 1 / 4;
     }
     // Nobody has lost a session that no page knew of.
     if (token === undefined && others.hint() <= 0) token = null;
     // The other tabs have heard nothing of it.
-    else if (back) change(null, 'logout');
+    else if (state) change(null, 'logout');
     else {
       others.hint(-others.generation());
       set(null, 'ended');
     }
+    if (state === 'logged-in' && answer === undefined && http.mayLoseCookie) throw http.cookieLost();
   };
 
   const renew = (stale?: string, back?: Back): Promise<User | null> => {
@@ -163,10 +165,12 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
 
   // The first attempt, unless there seems to be no session.
   const back = cameBack();
-  if (!ignoreHint && back !== 'logged-in' && others.hint() <= 0) token = null;
+  if (!ignoreHint && back.state !== 'logged-in' && others.hint() <= 0) token = null;
   const ready = token === null ? Promise.resolve(token) : renew(undefined, back);
   // Its failure is for those who wait for it.
-  ready.catch(ignore);
+  const settled = ready.catch(ignore);
+  // The page of the service has no key, and this one may have.
+  if (back.state?.startsWith('%')) void settled.then(() => http.proveAt(back.state as string));
 
   return {
     token: () => token,

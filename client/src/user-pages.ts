@@ -26,14 +26,30 @@ const pathOf = (form: HTMLFormElement): string => `/${new URL(form.action).href.
 const CLOCK_TOLERANCE = 20_000;
 const loadedAt = Date.now();
 
+/**
+ * Where the browser gives these pages another storage than the application, they have no key. The application proves its own, in the fragment. It
+ * is asked once in a tab, and none is taken that was not asked for: a link of anybody could have one.
+ */
+const handedOver = ({ dataset: { elsewhere } }: HTMLFormElement): { proof?: string; elsewhere?: string } => {
+  if (!elsewhere || !navigator.vendor.startsWith('Apple')) return {};
+  const places: string[] = JSON.parse(elsewhere);
+  const [, proof] = /^#proof=([\w.-]*)$/.exec(location.hash) ?? [];
+  const isAsked = !!sessionStorage.asked;
+  sessionStorage.asked = isAsked || !places[1] ? '' : 'yes';
+  if (!isAsked) return { elsewhere: places[0] as string };
+  return proof === undefined ? { elsewhere: places.at(-1) as string } : { proof };
+};
+
 /** Sends a form with what only a script has. A second press does nothing. */
 const send = async (form: HTMLFormElement): Promise<void> => {
   if (form.ariaBusy === 'true') return;
   form.ariaBusy = 'true';
   if (form.hasAttribute('data-proves')) {
+    const { proof: shown, elsewhere } = handedOver(form);
+    if (elsewhere) return location.replace(elsewhere);
     const { prove } = await import(`${base.href}device-key.js`);
     const again = Math.abs(Number(form.dataset.proves) - loadedAt) > CLOCK_TOLERANCE;
-    const proof = await prove({ path: pathOf(form), create: true, again }).catch(ignore);
+    const proof = shown ?? (await prove({ path: pathOf(form), create: true, again }).catch(ignore));
     if (proof) hiddenField(form, 'proof', proof);
   }
   form.submit();

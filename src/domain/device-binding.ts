@@ -43,7 +43,7 @@ export const noEvidence = (binding: DeviceBinding): Evidence =>
 /** How a session is bound. `browser`: a browser holds its key, and maybe a page holds another. */
 export type Binding = 'none' | 'device' | 'browser';
 
-export const bindingOf = ({ deviceKey, browserKey }: DeviceKeys): Binding => {
+export const bindingOf = ({ deviceKey, browserKey }: Pick<DeviceKeys, 'deviceKey' | 'browserKey'>): Binding => {
   if (browserKey !== null) return 'browser';
   return deviceKey === null ? 'none' : 'device';
 };

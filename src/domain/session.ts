@@ -104,7 +104,7 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
-export type PartWithUser = Pick<Session, 'expiresAt'> & Authenticated;
+export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
 /** A session that was rotated, as the claims of its new tokens need it. */
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
@@ -115,13 +115,10 @@ export type RotationOutcome =
   /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
   | 'stale';
 
-export const partWithUser = ({ expiresAt, authenticatedAt, amr, knownAt, heldAt }: Session): PartWithUser => ({
-  expiresAt,
-  authenticatedAt,
-  amr,
-  knownAt,
-  heldAt,
-});
+export const partWithUser = (session: Session): PartWithUser => {
+  const { expiresAt, deviceKey, browserKey, authenticatedAt, amr, knownAt, heldAt } = session;
+  return { expiresAt, deviceKey, browserKey, authenticatedAt, amr, knownAt, heldAt };
+};
 
 /** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);

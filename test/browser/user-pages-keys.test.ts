@@ -7,7 +7,7 @@ import { aPerson } from '../support/http/service.ts';
 const MINUTE = 60_000;
 
 describe.runIf(canBrowse())('the pages for users', () => {
-  const { service, pass, visitor } = openUserPages();
+  const { service, application, address, pass, visitor } = openUserPages();
   const now = () => service().ports.clock.now();
   /** Somebody who has registered, at the account. */
   const registered = async () => {
@@ -70,6 +70,43 @@ describe.runIf(canBrowse())('the pages for users', () => {
     await submit('account.language', { locale: 'de' });
     expect(await form('account.language').locator('[name=locale]').inputValue()).toBe('de');
     expect(faults).toEqual([]);
+  });
+
+  describe('in a browser that keeps the key elsewhere', () => {
+    /** Somebody whose session has a key that these pages do not have. */
+    const apart = async () => {
+      const own = await registered();
+      await own.page.addInitScript("Object.defineProperty(navigator, 'vendor', { value: 'Apple Computer, Inc.' })");
+      await own.context.clearCookies({ name: 'page_visitor' });
+      const alarms = async () => {
+        const user = await service().ports.users.findByUsername(own.username);
+        const events = await service().ports.events.list({ userId: user?.id ?? '', before: null, limit: 20 });
+        return [await own.page.getByRole('alert').count(), ...events.map(({ kind }) => kind)];
+      };
+      return { ...own, alarms };
+    };
+    const LOG_IN = '**/auth/log-in?to=%2Fauth%2Faccount';
+
+    it.each([
+      ['/auth/account', 'without an application'],
+      ['/auth/prove?to=%2Fauth%2Faccount#proof=a.b.c', 'with a proof that nobody has asked for'],
+    ])('ask for a log-in, without an alarm: %s, %s', async (path) => {
+      const { open, page, alarms } = await apart();
+      await open(path);
+      await page.waitForURL(LOG_IN);
+      expect(await alarms()).toEqual([0, 'registered']);
+    });
+
+    it('ask the application once, which does not answer, and then for a log-in', async () => {
+      const { open, page, alarms } = await apart();
+      const to = application().publish('an application without the client');
+      const settings = address(`/auth/account?to=${encodeURIComponent(to)}`);
+      await open(settings);
+      await page.waitForURL(`${to}?tandem=%2Fauth%2Faccount`);
+      await open(settings);
+      await page.waitForURL(LOG_IN);
+      expect(await alarms()).toEqual([0, 'registered']);
+    });
   });
 
   it('cannot be used with the cookies of another device alone', async () => {

@@ -26,8 +26,13 @@ afterEach(() => {
 });
 
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
-const renewed = () => success({ accessToken: anAccessToken() });
-const loggedIn = () => success({ accessToken: anAccessToken(), user: {} });
+/** As the service, which says that the session has the key that was proven. */
+const answering = (data: object) => async (request: Request) => {
+  const { proof } = JSON.parse((await request.clone().text()) || '{}');
+  return success({ accessToken: anAccessToken(), ...data }, {}, proof && { deviceKey: true });
+};
+const renewed = answering({});
+const loggedIn = answering({ user: {} });
 const unproven = () => refusal('AUTH_DEVICE_UNPROVEN', 401);
 /** The clock of the service is an hour ahead. */
 const expired = () => refusal('AUTH_PROOF_EXPIRED', 401, { timestamp: new Date(Date.now() + HOUR).toISOString() });
@@ -220,6 +225,14 @@ describe('a page without a key', () => {
 });
 
 describe('how a session is bound', () => {
+  it('is what the service says, also if it has got a proof', async () => {
+    const unbound = () => success({ accessToken: anAccessToken() });
+    const { auth, bodies } = opened({ [REFRESH]: [unbound] }, { hint: '1' });
+    await auth.ready;
+    expect(await bodies()).toEqual([{ proof: 'proof 1' }]);
+    expect(auth.binding).toBe('none');
+  });
+
   it('is told to other tabs with its token', async () => {
     const { auth, page } = opened({});
     await auth.login(ADA);

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { aClient, anAccessToken, BASE_URL, fakePage, fakeTransport, refusal, success } from '../support/client.ts';
+import {
+  aClient,
+  anAccessToken,
+  BASE_URL,
+  fakeFrame,
+  fakePage,
+  fakeTransport,
+  refusal,
+  success,
+} from '../support/client.ts';
 
 const REFRESH = '/auth/refresh-token';
 const HINT = `tandem:${BASE_URL}`;
@@ -31,6 +40,10 @@ describe('a page that a visitor comes back to', () => {
     ['/?tandem=logged-in', '/'],
     ['/notes?tab=a%20b+c&tandem=logged-in#top', '/notes?tab=a%20b+c#top'],
     ['/?tandem=logged-in#', '/#'],
+    ['/notes?tab=1&tandem_code=a.b-c&tandem=logged-in#top', '/notes?tab=1#top'],
+    ['/?tandem_code=&tandem=logged-in', '/'],
+    ['/?tandem=%2Fauth%2Faccount#top', '/#top'],
+    ['/?tandem=//evil.example', '/?tandem=//evil.example'],
     ['/?tandem=other', '/?tandem=other'],
     ['/?a=tandem&tandem=logged-in-or-not', '/?a=tandem&tandem=logged-in-or-not'],
   ])('at %s has the address %s', async (at, expected) => {
@@ -57,12 +70,28 @@ describe('a page that a visitor comes back to', () => {
   });
 
   it.each([
-    ['a log-in that was none', 'logged-in', undefined, refused, null, []],
     ['a log-out of nobody', 'logged-out', undefined, refused, null, []],
     ['a log-out that was none', 'logged-out', '1', renewed, 'ada', [['ada', 'refresh']]],
   ] as const)('believes nothing that anybody can write: %s', async (_what, state, hint, answer, username, changes) => {
     const page = await opened({ at: `/?tandem=${state}`, ...(hint && { hint }) }, answer);
     expect([page.user?.username ?? null, page.changes]).toEqual([username, changes]);
+  });
+
+  it('after a log-in whose cookie is not there, says why', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const { fetch } = fakeTransport({ [REFRESH]: [refused] });
+    fakePage({ at: '/?tandem=logged-in' });
+    const auth = aClient({ fetch });
+    const ready = auth.ready.catch((error: Error) => error);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await ready).toMatchObject({ code: 'CLIENT_COOKIE_BLOCKED', message: expect.stringContaining('one site') });
+    expect(auth.user).toBeNull();
+    expect(said).toHaveBeenCalledOnce();
+  });
+
+  it('after a log-in that was none has nobody, where the browser would have kept the cookie', async () => {
+    const { user, changes } = await opened({ at: '/?tandem=logged-in', origin: BASE_URL }, refused);
+    expect([user, changes]).toEqual([null, []]);
   });
 
   it('from the back/forward cache asks whether the user is still there', async () => {
@@ -74,6 +103,53 @@ describe('a page that a visitor comes back to', () => {
     happens('pageshow', { persisted: true });
     await vi.advanceTimersByTimeAsync(0);
     expect(await auth.accessToken()).not.toBe(before);
+  });
+});
+
+describe('in a browser that gives the pages of the service another storage', () => {
+  const vendor = 'Apple Computer, Inc.';
+
+  it('asks a log-in for a code, and nothing else', () => {
+    const { visited } = fakePage({ at: '/notes?tab=1#top', vendor });
+    const auth = aClient({ fetch: fakeTransport({}).fetch });
+    auth.logInAt();
+    const to = (text: string) => `?to=${encodeURIComponent(`${APP}/${text}`)}`;
+    expect(visited).toEqual([`${BASE_URL}/auth/log-in${to('notes?tab=1&tandem_code=#top')}`]);
+    expect(auth.linkTo('register', { to: '/' })).toBe(`${BASE_URL}/auth/register${to('?tandem_code=')}`);
+    expect(auth.linkTo('account')).toBe(`${BASE_URL}/auth/account${to('notes?tab=1#top')}`);
+  });
+
+  const cameBack = async (at: string, answer: () => Response = renewed, proof = 'a.proof') => {
+    const page = fakePage({ at, vendor, hint: '1' });
+    const { asked } = fakeFrame(page, () => proof || undefined);
+    const { fetch, requests } = fakeTransport({ [REFRESH]: [answer] });
+    const auth = aClient({ fetch });
+    await vi.advanceTimersByTimeAsync(10_000);
+    return { asked, visited: page.visited, user: await auth.ready, body: await requests[0]?.json().catch(() => null) };
+  };
+
+  it('sends the code with a proof of a key that is made for it, by the clock of the service', async () => {
+    const { asked, body } = await cameBack('/?tandem_code=a.b-c&tandem=logged-in');
+    expect(asked).toMatchObject([{ path: REFRESH, create: true, again: true }]);
+    expect(body).toEqual({ proof: 'a.proof', bindingCode: 'a.b-c' });
+  });
+
+  it.each([
+    ['/?tandem_code=&tandem=logged-in', 'a.proof', { proof: 'a.proof' }],
+    ['/?tandem_code=a.b-c&tandem=logged-in', '', null],
+  ])('sends no code that is not there, or without a proof: %s', async (at, proof, expected) => {
+    expect((await cameBack(at, renewed, proof)).body).toEqual(expected);
+  });
+
+  it('does not blame the cookie where the key is missing', async () => {
+    const other = () => refusal('AUTH_DEVICE_UNPROVEN', 401);
+    expect((await cameBack('/?tandem_code=&tandem=logged-in', other)).user).toBeNull();
+  });
+
+  it('proves its key to a page of the service that asks for it, once the session is renewed', async () => {
+    const { asked, visited } = await cameBack('/notes?tandem=%2Fauth%2Faccount#top');
+    expect(asked).toMatchObject([{ path: REFRESH }, { path: '/auth/prove', create: false, again: true }]);
+    expect(visited).toEqual([`${BASE_URL}/auth/prove?to=%2Fauth%2Faccount#proof=a.proof`]);
   });
 });
 

@@ -11,6 +11,7 @@ import {
   startService,
   type TestService,
 } from '../support/http/service.ts';
+import { joseDeviceKey } from '../support/jose-proofs.ts';
 import {
   BASIC_CLIENT,
   CLIENT,
@@ -100,6 +101,16 @@ describe('a log-in at a provider', () => {
     provider.switches.account = { ...aStranger(), email: `${username}@Bücher.example` };
     const user = await userOf(await comeBack(await walk()).expect(303));
     expect(user.email).toBe(`${username}@xn--bcher-kva.example`.toLowerCase());
+  });
+
+  it('hands a code to an application that asks for one, which binds the session to its key', async () => {
+    provider.switches.account = aStranger();
+    const back = await comeBack(await walk(service, { ...GOAL, to: `${APP}/?tandem_code=` })).expect(303);
+    const [, bindingCode] = /\?tandem_code=(.+)&tandem=logged-in$/.exec(back.get('Location') ?? '') ?? [];
+    const proof = await (await joseDeviceKey()).proof({ htu: `${BASE_URL}/auth/refresh-token`, now: Date.now() });
+    const cookie = cookiePair(refreshCookieOf(back));
+    const bound = await service.http.post('/auth/refresh-token').set('Cookie', cookie).send({ proof, bindingCode });
+    expect([bound.status, bound.body.context.deviceKey]).toEqual([200, true]);
   });
 
   it.each<[string, object, string]>([

@@ -19,8 +19,8 @@ export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000 } = {}): s
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 };
 
-export const success = (data: unknown, init: ResponseInit = {}): Response =>
-  Response.json({ success: true, data, context: { requestId: 'request-1' } }, init);
+export const success = (data: unknown, init: ResponseInit = {}, context: object = {}): Response =>
+  Response.json({ success: true, data, context: { requestId: 'request-1', ...context } }, init);
 
 export const refusal = (code: AuthErrorCode | string, status: number, more: object = {}, headers = {}): Response =>
   Response.json(
@@ -57,17 +57,24 @@ type FakePage = {
   readonly hint?: string;
   readonly origin?: string /** The rest of its address. */;
   readonly at?: string;
+  /** Who has made the browser. */
+  readonly vendor?: string;
 };
 
 /** What a page has and Node has not, with a visible document and an empty storage. */
-export const fakePage = ({ hint, origin = 'https://app.example.com', at = '' }: FakePage = {}) => {
+export const fakePage = ({
+  hint,
+  origin = 'https://app.example.com',
+  at = '',
+  vendor = 'Google Inc.',
+}: FakePage = {}) => {
   const { href, hostname } = new URL(at, origin);
   /** Where the page has led the browser. */
   const visited: string[] = [];
   const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
   const page = new EventTarget();
   const document = Object.assign(new EventTarget(), { hidden: false });
-  const navigator = { onLine: true };
+  const navigator = { onLine: true, vendor };
   const channels = new Set<{ onmessage: Hear | null }>();
   const posted: unknown[] = [];
   /** A message of another page. */

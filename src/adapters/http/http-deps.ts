@@ -6,6 +6,7 @@ import type { AdmitOperator } from '../../application/ports/proofs.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { StepUp } from '../../domain/assurance.ts';
+import type { Binding } from '../../domain/device-binding.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import type { Operator } from '../../domain/operator.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
@@ -135,8 +136,8 @@ declare module 'koa' {
     location?: string;
     /** The sign-in that a browser ends which comes back from a provider. */
     start?: Start;
-    /** Set by a refresh that the key of the browser has proven. */
-    binding?: 'browser';
+    /** Of the session that the request has opened or renewed. */
+    binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
     /** Set when an error is logged. */

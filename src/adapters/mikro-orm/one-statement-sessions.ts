@@ -26,10 +26,12 @@ const namesWith = (prefix: string) =>
 type Names = ReturnType<typeof namesWith>;
 
 /** The members of a session that are read with its user, and the names that they get beside the columns of the user. */
-const PART = (['expiresAt', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map((member) => {
-  const column = SESSIONS.column(member);
-  return { member, column, alias: `session_${column.name}` };
-});
+const PART = (['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map(
+  (member) => {
+    const column = SESSIONS.column(member);
+    return { member, column, alias: `session_${column.name}` };
+  },
+);
 
 const USER_COLUMNS = USERS.columns.map(({ name }) => `auth_user.${name}`);
 

@@ -22,7 +22,9 @@ export type SignedPurpose =
   /** Names a device on which a user need not present the second factor. */
   | 'remembered-device'
   /** Shows for minutes that the browser has proven the key of its session to a page of the service. */
-  | 'page-visitor';
+  | 'page-visitor'
+  /** Lets the application that a log-in leads back to bind the session to its key. */
+  | 'binding-code';
 
 export type SignedValue = {
   readonly purpose: SignedPurpose;

@@ -5,7 +5,7 @@ import {
   lacksSecondFactor,
   type SecondFactorPolicy,
 } from '../../domain/assurance.ts';
-import type { DeviceKeys } from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
@@ -24,7 +24,11 @@ export type PrepareSessionDeps = IssueTokensDeps &
     readonly sessionMaxLifetime: number | null;
   };
 
-export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
+export type OpenedSession = TokenPair & {
+  readonly user: PublicUser;
+  readonly sessionId: string;
+  readonly binding: Binding;
+};
 
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
 
@@ -66,7 +70,7 @@ const prepare = async (
     authenticated,
   });
   const pair = await issueTokenPair(deps, user, session, now, await ask(session));
-  return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
+  return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id, binding: bindingOf(keys) } };
 };
 
 type Opening = {

@@ -1,4 +1,4 @@
-import { type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
@@ -10,6 +10,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type Cancellation, NEVER_CANCELLED, type Report, record } from '../use-case.ts';
+import { bindByCode } from './binding-code.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
 import type { PrepareSessionDeps } from './open-session.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Proven } from './prove-device.ts';
@@ -41,12 +42,16 @@ export type RefreshOptions = {
   readonly client?: Cancellation;
   readonly origin?: Origin;
   readonly presented?: Presented;
+  /** Of the log-in that has led back to the application. */
+  readonly bindingCode?: string | undefined;
 };
 
-type Request = Required<Omit<RefreshOptions, 'presented'>> &
+type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
   Proven & {
     readonly verified: readonly RefreshToken[];
   };
+
+export type Renewed = TokenPair & { readonly binding: Binding };
 
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
@@ -62,7 +67,7 @@ export class LostRace extends AppError {
  * new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
  * (ADR 0003).
  * @param presented the refresh tokens of the request: a browser may send several.
- * @returns the tokens, and whether the browser itself has proven its key.
+ * @returns the tokens, and what holds the key of the session.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
 export const refresh =
@@ -74,18 +79,19 @@ export const refresh =
       client = NEVER_CANCELLED,
       origin = NO_ORIGIN,
       presented: device = NOTHING_PRESENTED,
+      bindingCode,
     }: RefreshOptions = {},
-  ): Promise<TokenPair & { readonly provenByBrowser: boolean }> => {
+  ): Promise<Renewed> => {
     const verified = await verifiedTokens(deps, presented);
     const [token, ...others] = verified;
     if (token === undefined) throw refused(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
     const proven = await evidenceOf(deps, device, verified);
     const request = { cancellation, client, origin, verified, ...proven };
+    if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
     // Nearly always the only token is current, and its rotation shows that without a look-up.
     const isLookedUp = deps.claims !== undefined || others.length > 0 || mayBeReplayable(deps, token);
     const atOnce = isLookedUp ? 'stale' : await rotate(deps, request, { token, session: null, status: 'current' });
-    const pair = atOnce === 'stale' ? await refreshAsStored(deps, request) : atOnce;
-    return { ...pair, provenByBrowser: proven.evidence.browserKey !== null };
+    return atOnce === 'stale' ? refreshAsStored(deps, request) : atOnce;
   };
 
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
@@ -95,7 +101,7 @@ const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps,
 /** How often the sessions of a request are read: after each time, another request may have been first. */
 const ATTEMPTS = 3;
 
-const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<TokenPair> => {
+const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<Renewed> => {
   let { evidence } = request;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const assessed = await assessTokens(deps, request.verified, evidence);
@@ -123,7 +129,7 @@ const rotate = async (
   deps: RefreshDeps,
   request: Request,
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
-): Promise<TokenPair | 'stale'> => {
+): Promise<Renewed | 'stale'> => {
   const { cancellation, origin } = request;
   // Before the rotation: without an answer, the token stays current.
   const stated = deps.claims && token.session && (await statedFor(deps, token.session));
@@ -146,7 +152,7 @@ const rotate = async (
     // Within a replay window, another request may have been given the pair, so the rotation stays.
     if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
     deps.report?.('refresh', isRecovered ? 'recovered' : 'rotated');
-    return pair;
+    return { ...pair, binding: bindingOf(session) };
   } catch (error) {
     await deps.sessions.revert(rotation);
     throw error;
@@ -205,12 +211,12 @@ const usesProof = async ({ sessions }: RefreshDeps, session: Session, evidence: 
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): Promise<TokenPair> => {
+const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): Promise<Renewed> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
-  return mayHaveTokens(user)
-    ? issueTokenPair(deps, user, session, deps.clock.now(), await statedFor(deps, session))
-    : endOfRefusedUser(deps, session, origin);
+  if (!mayHaveTokens(user)) return endOfRefusedUser(deps, session, origin);
+  const pair = await issueTokenPair(deps, user, session, deps.clock.now(), await statedFor(deps, session));
+  return { ...pair, binding: bindingOf(session) };
 };
 
 /** The session lives on: its device can refresh it. */

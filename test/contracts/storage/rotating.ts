@@ -42,7 +42,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       ]);
       const session = await stored({ userId: user.id, ...authenticated });
       const rotation = aRotation(session);
-      const expected = { user: inTokens(user), expiresAt: rotation.expiresAt, ...authenticated };
+      const keys = { deviceKey: null, browserKey: null };
+      const expected = { user: inTokens(user), expiresAt: rotation.expiresAt, ...keys, ...authenticated };
       expect(outcomeInTokens(await sessions.rotate(rotation))).toStrictEqual(expected);
     }
   });

@@ -300,6 +300,9 @@ const PROVING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
 
+/** Whether its visitor presents something: who has the cookie alone gets no code that binds the session. */
+export const authenticates = (form: Pick<Form, 'submits'>): boolean => takesProof(form) && form.submits !== 'refresh';
+
 /** The path to which a form is posted. */
 export const pathOf = (page: PageName, form: string): `/${string}` =>
   form === page ? PAGES[page].path : `${PAGES[page].path}/${form}`;

@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
-import { type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
+import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
@@ -15,6 +15,8 @@ export type FormDeps = {
   readonly rememberProof: (ctx: Context, accessToken: string, isNew: boolean) => Promise<void>;
   /** The id of the session of an access token that was just issued. */
   readonly sessionOf: (accessToken: string) => Promise<string | undefined>;
+  /** A code by which an application binds that session. */
+  readonly bindingCodeOf: (accessToken: string) => Promise<string | undefined>;
 };
 
 /** A form of a page, and the route that it submits to. */
@@ -50,7 +52,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const whenDone =
-  ({ states, rememberProof, sessionOf }: FormDeps, at: Locations, submitted: Submitted) =>
+  ({ states, rememberProof, sessionOf, bindingCodeOf }: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
     const { page, formName, form } = submitted;
     const payload = membersOf(ctx.state.payload);
@@ -77,7 +79,8 @@ const whenDone =
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
     const mark = isLoggedIn ? MARKS.loggedIn : undefined;
-    return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark);
+    const code = isLoggedIn && authenticates(form) ? await bindingCodeOf(accessToken) : undefined;
+    return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark, code);
   };
 
 const whenFailed =
@@ -97,7 +100,7 @@ const whenFailed =
     const lacking = PAGES[page].for === 'visitor' && !isItemGone ? pageLacking(error.code) : null;
     if (lacking !== null) {
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
-      return at.hrefOf(lacking, at.wayTo(page, to));
+      return at.lackingAt(lacking, page, to);
     }
     states.set(ctx, {
       page: elsewhere ?? page,

@@ -14,6 +14,9 @@ export const MARKS = {
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
+/** Where the address that a log-in leads back to gets a code that binds the session, if the application asks for one. */
+const CODE_PLACE = new RegExp(`(?<=[?&]tandem_code=)(?=&${MARK}=${MARKS.loggedIn}(?:#|$))`);
+
 /** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {
   const added = (search: string) => `${search}${search === '' ? '?' : '&'}${name}=${value}`;
@@ -51,16 +54,17 @@ export const locations = (settings: TargetSettings) => {
     ),
   );
   const pathOf = (page: PageName): string => base + PAGES[page].path;
-  const hrefOf = (page: PageName, to: string | undefined, mark?: Mark): string => {
-    const query = new URLSearchParams({ ...(to !== undefined && { to }), ...(mark !== undefined && { [MARK]: mark }) });
+  const hrefOf = (page: PageName, to: string | undefined, mark?: Mark, next?: string): string => {
+    const given = Object.entries({ to, [MARK]: mark, next }).filter(([, text]) => text !== undefined);
+    const query = new URLSearchParams(given as [string, string][]);
     return `${pathOf(page)}${query.size === 0 ? '' : `?${query}`}`;
   };
-  /** @param to what the visitor came for; without it, that is the account. */
-  const locationOf = (step: Step, to: string | undefined, mark?: Mark): string => {
+  /** @param to what the visitor came for; without it, that is the account. @param bindingCode of the session that was opened. */
+  const locationOf = (step: Step, to: string | undefined, mark?: Mark, bindingCode = ''): string => {
     if (step !== 'target') return hrefOf(step, to);
     if (isOfApp(to)) return hrefOf('app', to, mark);
     const at = to ?? pathOf('account');
-    if (mark !== undefined) return withParameter(at, MARK, mark);
+    if (mark !== undefined) return withParameter(at, MARK, mark).replace(CODE_PLACE, bindingCode);
     // In ASCII, as a header has to be.
     return at.startsWith('/') ? at : new URL(at).href;
   };
@@ -68,7 +72,24 @@ export const locations = (settings: TargetSettings) => {
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
   /** What leads back to a page that a visitor cannot have yet: to that of an app, the app. */
   const wayTo = (page: PageName, to: unknown): string => (page === 'app' && allowed(to)) || pathOf(page);
-  return { target, appLink: AppLink(settings), ownLocation, pageAt, pathOf, hrefOf, locationOf, allowed, wayTo };
+  /** Where a visitor goes who lacks something that a page needs. @param to the application that they come from, which may have the key to prove. */
+  const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string => {
+    const from = lacking === 'prove' ? allowed(to) : undefined;
+    const isWeb = from !== undefined && pageAt(from) === undefined && !isOfApp(from);
+    return hrefOf(lacking, wayTo(page, to), undefined, isWeb ? from : undefined);
+  };
+  return {
+    target,
+    appLink: AppLink(settings),
+    ownLocation,
+    pageAt,
+    pathOf,
+    hrefOf,
+    lackingAt,
+    locationOf,
+    allowed,
+    wayTo,
+  };
 };
 
 export type Locations = ReturnType<typeof locations>;

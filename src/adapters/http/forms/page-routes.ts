@@ -17,7 +17,7 @@ import { Id } from '../routing/fields.ts';
 import { readQuery } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
-import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
+import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS, withParameter } from './locations.ts';
 import type { PageState } from './page-state.ts';
 import type { TargetSettings } from './targets.ts';
 
@@ -40,6 +40,8 @@ export type PageContent = {
   readonly isVisitor: boolean;
   /** What the visitor came for, as it is in the address of the page. */
   readonly to: string | undefined;
+  /** Where those go on who are to prove a key, in a browser whose pages have none: to the application that may have it; to log in. */
+  readonly elsewhere?: readonly string[];
   /** Where that is. */
   readonly target: string;
 };
@@ -84,8 +86,11 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
-    /** Where the page leads on that browsers see between a provider and another page. */
-    next: name === 'provider' ? v.optional(at.ownLocation) : v.optional(v.never()),
+    /**
+     * Where the page leads on that browsers see between a provider and another page. The application that the visitor comes from, which may have the
+     * key that is to be proven.
+     */
+    next: v.optional(name === 'provider' ? at.ownLocation : name === 'prove' ? at.target : v.never()),
   });
   return route(
     {
@@ -123,9 +128,9 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
       const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
       const state =
-        next === undefined
-          ? (deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice }))
-          : { page: name, form: '', payload: { url: next } };
+        next !== undefined && name === 'provider'
+          ? { page: name, form: '', payload: { url: next } }
+          : (deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice }));
       // Who sees there that the address is mistyped registers again.
       if (name === 'check-mail' && state?.typed?.username !== undefined)
         deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });
@@ -141,6 +146,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         payloads,
         isVisitor,
         to,
+        ...(name === 'prove' && { elsewhere: elsewhereFor(at, to, next) }),
         target: at.locationOf('target', to, MARKS.loggedIn),
       });
     },
@@ -152,6 +158,11 @@ const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorC
   if (code !== 'AUTH_FAILED' || hasCookie(ctx))
     states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
 };
+
+const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
+  ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to))]),
+  at.hrefOf('log-in', to),
+];
 
 /** Where a visitor goes who cannot have a page. */
 const withoutPage =
@@ -168,7 +179,7 @@ const withoutPage =
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
     const isBack = lacking !== 'step-up' && mark === MARKS.loggedIn;
     if (lacking === 'log-in' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return at.hrefOf(isBack ? 'log-in' : lacking, at.wayTo(name, to), isBack ? MARKS.noCookie : undefined);
+    return isBack ? at.hrefOf('log-in', at.wayTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
   };
 
 /** Everything that is stored about the visitor, as a file. */

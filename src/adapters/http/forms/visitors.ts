@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { SessionsDeps } from '../../../application/deps.ts';
+import { makeBindingCode } from '../../../application/sessions/binding-code.ts';
 import { authenticate } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
@@ -51,6 +52,12 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
     sessionOf: async (accessToken: string): Promise<string | undefined> => {
       const verified = await verify(accessToken);
       return verified.ok ? verified.token.sessionId : undefined;
+    },
+    bindingCodeOf: async (accessToken: string): Promise<string | undefined> => {
+      const verified = await verify(accessToken);
+      if (!verified.ok) return undefined;
+      const { claims, sessionId: id } = verified.token;
+      return makeBindingCode(deps, { id, userId: claims.sub });
     },
     /** @param isNew whether this request proves the key; else the session may replace one whose proof still counts, for as long. */
     rememberProof: async (ctx: Context, accessToken: string, isNew: boolean): Promise<void> => {

@@ -112,9 +112,10 @@ const CONTEXT = objectOf(
     requestId: { ...TEXT, description: 'The value of the header svc-request-id.' },
     version: { ...TEXT, description: 'The version of the service.' },
     user: { ...objectOf({ id: TEXT, username: TEXT }), description: 'Present for an authenticated request.' },
-    binding: { const: 'browser', description: 'Present after a refresh that the key of the browser has proven.' },
+    binding: { const: 'browser', description: 'Present if the browser holds the key of the session of the response.' },
+    deviceKey: { const: true, description: 'Present if a page or an app holds that key.' },
   },
-  ['user', 'binding'],
+  ['user', 'binding', 'deviceKey'],
 );
 
 const contextSchema = (components: Components): Json => components.refer('schemas', 'Context', CONTEXT);

@@ -179,7 +179,7 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: string, form: Form): Html => {
+const scriptOf = ({ name: page, payloads, state, now, site, elsewhere }: Shown, name: string, form: Form): Html => {
   const { fields, preview } = form;
   const options =
     page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', payloads['pending-login']?.passkey];
@@ -188,7 +188,7 @@ const scriptOf = ({ name: page, payloads, state, now, site }: Shown, name: strin
     fields.includes('credential') ? html` hidden data-passkey` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
-  }${page === 'prove' && state?.error === undefined ? html` data-at-once` : NOTHING}${
+  }${page === 'prove' && state?.error === undefined ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere)}"` : NOTHING}${
     preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`
   }`;
 };

@@ -101,6 +101,9 @@ export const Proof = v.pipe(
   v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
 );
 
+/** What the log-in at a page of the service has put into the address that it has led back to. */
+export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
+
 export const Id = v.pipe(
   v.string(),
   v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'),

@@ -14,8 +14,9 @@ type EnvelopeContext = {
   readonly version: string;
   /** Present for an authenticated request. */
   readonly user?: { readonly id: string; readonly username: string };
-  /** Present after a refresh that the key of the browser has proven (ADR 0006). */
+  /** What holds the key of the session that the request has opened or renewed (ADR 0006): the browser, or a page. */
   readonly binding?: 'browser';
+  readonly deviceKey?: true;
 };
 
 /** The URI of a code in the catalog: the `type` of an error envelope, and the URL of `GET /errors/:code`. */
@@ -42,7 +43,8 @@ const contextOf = ({ request: { id, version, jwtClaim }, state: { binding } }: C
   requestId: id,
   version,
   ...(jwtClaim && { user: { id: jwtClaim.user.id, username: jwtClaim.user.username } }),
-  ...(binding && { binding }),
+  ...(binding === 'browser' && { binding }),
+  ...(binding === 'device' && { deviceKey: true }),
 });
 
 /** Stage 11: removes what the response schema does not name. */

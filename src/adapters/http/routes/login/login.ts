@@ -51,7 +51,8 @@ export const handOver = async (
     pendingLogin.set(ctx, outcome.pendingLogin);
     throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   }
-  const { refreshToken, ...result } = outcome;
+  const { refreshToken, binding, ...result } = outcome;
+  ctx.state.binding = binding;
   cookie.set(ctx, outcome);
   await linkKept?.(ctx, outcome);
   browser?.invite(ctx, result);

@@ -9,6 +9,7 @@ import {
   type Start,
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
+import { makeBindingCode } from '../../../../application/sessions/binding-code.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';
@@ -93,8 +94,9 @@ const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: 
           settings.starts.add(ctx, KEPT_STATE, finished.kept);
           throw unlinkedIdentity();
         }
-        if (finished !== null) await handOver(ctx, access, finished);
-        return afterSuccess(own, finished !== null);
+        const opened = finished && (await handOver(ctx, access, finished));
+        const code = opened && makeBindingCode(deps, { id: opened.sessionId, userId: opened.user.id });
+        return afterSuccess(own, code);
       });
       return null;
     },
@@ -122,8 +124,9 @@ const waysOn = (settings: CallbackSettings) => {
     return at.hrefOf(page, to === place ? undefined : to);
   };
   return {
-    afterSuccess: ({ to }: Start, isLogIn: boolean): string =>
-      ahead(at.locationOf('target', to, isLogIn ? MARKS.loggedIn : undefined)),
+    /** @param code binds the session that was opened; `null`: none was. */
+    afterSuccess: ({ to }: Start, code: string | null): string =>
+      ahead(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
     /** Of somebody who is logged in, such as after Back: to the account, if there is a page of it. The address says no longer what it was for. */
     ofLateComer: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });

@@ -8,7 +8,7 @@ import { PublicUserJson } from '../../../json/public-user.ts';
 import { clientCancellation, originOf, type PresentedDevice } from '../../request/client.ts';
 import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Proof } from '../../routing/fields.ts';
+import { BindingCode, Proof } from '../../routing/fields.ts';
 import type { BrowserSession } from './browser.ts';
 
 /** How the routes see the device of a request, and what they send it. */
@@ -29,7 +29,9 @@ export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIsâ
 export const RefreshResult = v.object({ accessToken: AccessToken });
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
-const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof) }), v.examples([{}])));
+const RefreshBody = v.optional(
+  v.pipe(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }), v.examples([{}])),
+);
 
 /** Of a request whose proof of its device is missing, not valid, or of another time. */
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
@@ -54,9 +56,11 @@ export const refreshRoutes = (deps: SessionsDeps, { cookie, device, browser }: D
       async ({ body, signal }, ctx) => {
         const tokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
         const client = await clientCancellation(ctx);
-        const asked = { cancellation: signal, client, origin: originOf(ctx), presented: device(ctx, body?.proof) };
-        const { refreshToken, accessToken, provenByBrowser } = await useCases.refresh(tokens, asked);
-        if (provenByBrowser) ctx.state.binding = 'browser';
+        const { proof, bindingCode } = body ?? {};
+        const presented = device(ctx, proof);
+        const asked = { cancellation: signal, client, origin: originOf(ctx), presented, bindingCode };
+        const { refreshToken, accessToken, binding } = await useCases.refresh(tokens, asked);
+        ctx.state.binding = binding;
         cookie.set(ctx, { refreshToken, accessToken });
         return { accessToken };
       },

@@ -1,0 +1,28 @@
+import { bindingOf, PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import type { SessionKey } from '../../domain/session.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { ProveDeviceDeps, Proven } from './prove-device.ts';
+
+/**
+ * A code by which an application binds a session that was opened at the pages of the service, whose storage is apart in some browsers. It is handed
+ * over in the address that the log-in leads back to: who has copied the cookie has no code, and who has made a link has none for the session of
+ * somebody else. ADR 0006.
+ */
+export const makeBindingCode = ({ secrets, clock }: Pick<ProveDeviceDeps, 'secrets' | 'clock'>, session: SessionKey) =>
+  secrets.sign({
+    ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },
+    ...{ value: '', expiresAt: clock.now() + PROOF_TOLERANCE },
+  });
+
+/** Binds the session of the code to the key that the request proves. One that has a key keeps it. */
+export const bindByCode = async (
+  { secrets, clock, sessions }: Pick<ProveDeviceDeps, 'secrets' | 'clock'> & { readonly sessions: SessionRepository },
+  code: string,
+  { verified, evidence: { proof } }: Pick<Proven, 'evidence'> & { readonly verified: readonly RefreshToken[] },
+): Promise<void> => {
+  const { sessionId: id = '', userId = '' } = secrets.unsign(code, 'binding-code', clock.now()) ?? {};
+  if (proof === null || !verified.some(({ sessionId }) => sessionId === id)) return;
+  const session = await sessions.find({ id, userId });
+  if (session !== null && bindingOf(session) === 'none') await sessions.bindPage(session, proof.key);
+};

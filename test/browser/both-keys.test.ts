@@ -92,7 +92,7 @@ describe.runIf(canBrowse())('a session with a key of the page and one of the bro
     await dropBoundCookie();
     const end = outage(world, 'proof', 'request');
     expect(await refreshIn(tab)).toBe(person.username);
-    expect(await bindingIn(tab)).toBe('device');
+    expect(await bindingIn(tab)).toBe('browser');
     expect(site.take()).toEqual(['refresh 200']);
     end();
     expect(await refreshIn(tab)).toBe(person.username);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MARK, MARKS } from '../../src/adapters/http/forms/locations.ts';
+import { MARK } from '../../src/adapters/http/forms/locations.ts';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
@@ -81,14 +81,6 @@ describe('the code that a log-in at the pages hands to an application', () => {
     expect(await keysOf(member)).toEqual([null]);
   });
 
-  it('is for a session without a key alone', async () => {
-    const key = joseDeviceKey();
-    const member = await registered(TO, await proofOf('/auth/register', key));
-    const answer = await refresh(member, { proof: await proofOf(), bindingCode: member.code });
-    expect(answer.body.code).toBe('AUTH_DEVICE_UNPROVEN');
-    expect(await keysOf(member)).toEqual([(await key).thumbprint]);
-  });
-
   it('is not for those who have the cookie alone: neither the log-in page nor the form of a proof gives it', async () => {
     const { jar, person } = await registered();
     const thief = visitorOf(service);
@@ -139,11 +131,4 @@ describe('the page that proves a key', () => {
       expect(text).not.toMatch(/data-elsewhere="[^"]*(?:evil|javascript)/);
     },
   );
-
-  it(`marks are the last thing in an address, as ${MARKS.loggedIn} is`, async () => {
-    const member = await registered(TO, await proofOf('/auth/register'));
-    member.jar.delete('page_visitor');
-    await member.open(pathOfPage('account', `${APP}/notes#top`));
-    expect(elsewhere((await member.follow()).text)[0]).toBe(`${APP}/notes?${MARK}=%2Fauth%2Faccount#top`);
-  });
 });

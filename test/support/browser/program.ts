@@ -13,6 +13,9 @@ export type BrowserProgram = { readonly command: string; readonly unpacked: Debi
  */
 export type ChromiumPrograms = { readonly full: BrowserProgram; readonly shell: BrowserProgram };
 
+/** The driver of a WebKit, and what it draws on. */
+export type WebkitPrograms = { readonly driver: string; readonly display: string };
+
 const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
 
 /**
@@ -37,6 +40,16 @@ export const provideFirefox = async (): Promise<BrowserProgram> => {
       : { command, unpacked: null };
   await runs(program);
   return program;
+};
+
+/**
+ * The driver of a WebKit on the PATH, with Xvfb: WebKitGTK finds its own programs nowhere but where its package is installed.
+ * @throws Error when one of them is missing.
+ */
+export const provideWebkit = async (): Promise<WebkitPrograms> => {
+  const [driver, display] = ['WebKitWebDriver', 'Xvfb'].map(onThePath);
+  if (driver === undefined || display === undefined) throw new Error('not installed');
+  return { driver, display };
 };
 
 const ofPackages = async (path: string, ...names: string[]): Promise<BrowserProgram> => {

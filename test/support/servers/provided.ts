@@ -1,4 +1,4 @@
-import type { BrowserProgram, ChromiumPrograms } from '../browser/program.ts';
+import type { BrowserProgram, ChromiumPrograms, WebkitPrograms } from '../browser/program.ts';
 import type { MariadbProgram } from './mariadb.ts';
 import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
@@ -22,5 +22,6 @@ declare module 'vitest' {
     /** Present in the browser project, if available. */
     readonly chromium: ChromiumPrograms | null | undefined;
     readonly firefox: BrowserProgram | null | undefined;
+    readonly webkit: WebkitPrograms | null | undefined;
   }
 }

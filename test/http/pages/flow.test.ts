@@ -595,8 +595,7 @@ describe('somebody whose address has to be verified', () => {
     const { person, ...visitor } = await registered();
     await visitor.open(pathOfPage('log-in', APP));
     await visitor.submit('log-in.log-in', { account: person[name], password: person.password });
-    const { headers } = visitor.answers.at(-1) ?? expect.unreachable();
-    expect(headers.location).toBe(pathOfPage('verify', APP));
+    expect(locationIn(visitor.answers.at(-1) ?? expect.unreachable())).toBe(pathOfPage('verify', APP));
     expect((await visitor.follow()).text).toContain('Create your account again');
     expect(visitor.shown('verify.verify')[0]?.fields.email).toBe(name === 'email' ? person.email : '');
     await visitor.submit('verify.verify', { email: person.email });
@@ -677,8 +676,8 @@ describe('what all forms have in common', () => {
 
   it.each(WITH_FIELDS)('$key leads back with each field marked that is empty', async ({ key, page, form }) => {
     const visitor = await (SHOWN_TO[key]?.() ?? (PAGES[page].for === 'visitor' ? memberAt : at)(PAGES[page].path));
-    const { headers } = await visitor.submit(key, Object.fromEntries(form.fields.map((field) => [field, ''])));
-    expect(headers.location).toBe(PAGES[page].path);
+    const answer = await visitor.submit(key, Object.fromEntries(form.fields.map((field) => [field, ''])));
+    expect(locationIn(answer)).toBe(PAGES[page].path);
     const { status, text } = await visitor.follow();
     expect(status).toBe(400);
     expect(unescaped(text)).toContain(errors.CLIENT_PARAMS_VALIDATION_FAILED);

@@ -94,10 +94,10 @@ describe('what a form hands to the next page', () => {
     const visitor = visitorOf(service);
     const long = '€'.repeat(400);
     await visitor.post('/auth/register', { username: long, email: long, password: long });
-    const { headers } = visitor.answers.at(-1) ?? expect.unreachable();
-    expect(headers.location).toBe('/auth/register');
+    const answer = visitor.answers.at(-1) ?? expect.unreachable();
+    expect(locationIn(answer)).toBe('/auth/register');
     // RFC 6265 §6.1.
-    for (const line of [headers['set-cookie'] ?? []].flat()) expect(line.length).toBeLessThan(4_096);
+    for (const line of [answer.headers['set-cookie'] ?? []].flat()) expect(line.length).toBeLessThan(4_096);
     expect((await visitor.follow()).text).toContain(WRONG);
   });
 });

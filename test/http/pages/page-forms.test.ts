@@ -1,11 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { anEvent } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { ORIGIN, pathOfPage, registeredVisitor, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
+import {
+  locationIn,
+  ORIGIN,
+  pathOfPage,
+  registeredVisitor,
+  unescaped,
+  visitorOf,
+} from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
@@ -15,7 +23,7 @@ let service: TestService;
 beforeAll(async () => {
   service = await start({}, () => ({ clock }));
 });
-const { notices, errors } = (await builtInPages()).texts.get('en') ?? expect.unreachable();
+const { notices, errors, pages } = (await builtInPages()).texts.get('en') ?? expect.unreachable();
 
 const memberAt = async (path: string) => {
   const member = await registeredVisitor(service);
@@ -31,7 +39,7 @@ describe('what a form may be', () => {
     ['more fields than any form has', Array.from({ length: 17 }, (_, at) => `a${at}=x`).join('&')],
   ])('is not one with %s', async (_what, form) => {
     const visitor = visitorOf(service);
-    expect((await visitor.post('/auth/log-in', form)).headers.location).toBe('/auth/log-in');
+    expect(locationIn(await visitor.post('/auth/log-in', form))).toBe('/auth/log-in');
     const { status, text } = await visitor.follow();
     expect([status, unescaped(text)]).toEqual([
       400,
@@ -106,6 +114,34 @@ describe('a form that the visitor has to send again', () => {
     visitor.jar.clear();
     expect((await visitor.follow()).headers.location).toBe(`${pathOfPage('log-in', '/auth/account')}&tandem=no-cookie`);
     expect(unescaped((await visitor.follow()).text)).toContain(notices['no-cookie']);
+  });
+});
+
+describe('in a browser that keeps no cookies', () => {
+  const failed = async (page: PageName, fields: Readonly<Record<string, string>>) => {
+    const visitor = visitorOf(service);
+    await visitor.open(PAGES[page].path);
+    await visitor.submit(`${page}.${page}`, fields);
+    visitor.jar.clear();
+    const { status, text } = await visitor.follow();
+    return [status, unescaped(text).includes(errors['reason-unseen'] ?? '')];
+  };
+
+  it.each([
+    ['log-in', { account: 'nobody', password: 'wrong password' }],
+    ['register', { username: 'x', email: 'x', password: 'x' }],
+    ['password-reset', { token: 'x', newPassword: 'x' }],
+  ] as const)('says that the form of %s has failed', async (page, fields) => {
+    expect(await failed(page, fields)).toEqual([400, true]);
+  });
+
+  it('says so of a log-in that needs a second factor', async () => {
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/second-factor');
+    expect(unescaped((await visitor.follow()).text)).toContain(pages['log-in']?.AUTH_SECOND_FACTOR_INVALID);
+    await visitor.open('/auth/second-factor');
+    visitor.jar.clear();
+    expect(unescaped((await visitor.follow()).text)).toContain(errors['reason-unseen']);
   });
 });
 

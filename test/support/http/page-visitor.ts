@@ -89,8 +89,9 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
   };
 };
 
-/** Where an answer leads, without what it tells a page that is the first one after a log-in or a proof. */
-export const locationIn = ({ headers }: Response): string => `${headers.location}`.replace(/\?tandem=logged-in$/, '');
+/** Where an answer leads, without what it tells a page that is the first one after a log-in, a proof, or a form that has failed. */
+export const locationIn = ({ headers }: Response): string =>
+  `${headers.location}`.replace(/[?&]tandem=(?:logged-in|failed)$/, '');
 
 /**
  * Sends forms of registrations twice at the same time, to each of these addresses, on connections of their own.

@@ -114,7 +114,7 @@ const whenFailed =
           .filter(({ field }) => form.fields.includes(field)),
       },
     });
-    return at.hrefOf(elsewhere ?? page, to);
+    return at.hrefOf(elsewhere ?? page, to, MARKS.failed);
   };
 
 const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>

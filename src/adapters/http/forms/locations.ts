@@ -11,6 +11,8 @@ export const MARKS = {
   loggedOut: 'logged-out',
   /** For the log-in: somebody has logged in, and their browser has not sent the cookie. */
   noCookie: 'no-cookie',
+  /** A form has failed. The page says so even if the cookie that has the reason does not arrive. */
+  failed: 'failed',
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 

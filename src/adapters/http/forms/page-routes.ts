@@ -58,6 +58,9 @@ type PagesDeps = TargetSettings &
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
+/** Of a form that has failed, in a browser that keeps no cookies. */
+const REASON_UNSEEN: PageState['error'] = { code: 'reason-unseen', status: 400, fields: [] };
+
 /** The routes of the pages, and of their forms. */
 export const formRoutes = (deps: PagesDeps): Route[] => {
   const at = locations(deps);
@@ -118,7 +121,8 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
     },
     async (input, ctx) => {
-      const { to, next, [MARK]: mark } = (isOfLink ? {} : input.query) as v.InferOutput<typeof Query>;
+      const query = isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query;
+      const { to, next, [MARK]: mark } = query as v.InferOutput<typeof Query>;
       const isVisitor = input.claims !== undefined;
       // Somebody who is logged in need not do so again.
       if (isVisitor && (name === 'log-in' || name === 'register') && mark !== MARKS.noCookie) {
@@ -127,10 +131,11 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       }
       const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
       const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
+      const otherwise = mark === MARKS.failed ? { error: REASON_UNSEEN } : notice === null ? null : { notice };
       const state =
         next !== undefined && name === 'provider'
           ? { page: name, form: '', payload: { url: next } }
-          : (deps.states.take(ctx, name) ?? (notice === null ? null : { page: name, form: '', notice }));
+          : (deps.states.take(ctx, name) ?? (otherwise && { page: name, form: '', ...otherwise }));
       // Who sees there that the address is mistyped registers again.
       if (name === 'check-mail' && state?.typed?.username !== undefined)
         deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });
@@ -172,7 +177,7 @@ const withoutPage =
     // No log-in waits any more: it begins again, for what the visitor came for.
     if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
       sayAtLogIn(deps, ctx, error.code);
-      return at.hrefOf('log-in', at.allowed(to));
+      return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
     }
     const lacking = pageLacking(error.code);
     if (lacking === null) return null;

@@ -1,7 +1,7 @@
 import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
-import type { PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
-import { canAutofill, create, get, isAvailable } from './webauthn.ts';
+import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
+import { canAutofill, create, get, isAvailable, signalAccepted } from './webauthn.ts';
 
 /**
  * The script of the pages for users. They work without it; it adds passkeys, the key of the device, a button that is pressed once, passwords that
@@ -79,6 +79,19 @@ const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   await send(form);
 };
 
+/** The page says that no passkey came. Why is in the console, as it may be a setting of the service. */
+const sayNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unknown): void => {
+  // Another button has taken its place.
+  if ((error as Error).name === 'AbortError') return;
+  const alert = document.createElement('p');
+  alert.className = 'notice';
+  alert.role = 'alert';
+  alert.textContent = passkey;
+  document.querySelector('main > .notice')?.remove();
+  document.querySelector('h1')?.after(alert);
+  reportError(error);
+};
+
 /** The browser offers passkeys in the field of the name. */
 const autofill = async (form: HTMLFormElement): Promise<void> => {
   if (!(await canAutofill())) return;
@@ -92,8 +105,9 @@ for (const form of all<HTMLFormElement>('form')) {
   form.hidden = isPasskey && !isAvailable();
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void (isPasskey ? showPasskey(form).catch(ignore) : send(form));
+    void (isPasskey ? showPasskey(form).catch((error) => sayNoPasskey(form, error)) : send(form));
   });
+  if (form.dataset.accepted) void signalAccepted(JSON.parse(form.dataset.accepted) as AcceptedPasskeys);
   if (form.hasAttribute('data-autofill')) void autofill(form).catch(ignore);
   if (form.hasAttribute('data-at-once')) void send(form);
 }

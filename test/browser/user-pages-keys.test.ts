@@ -59,6 +59,37 @@ describe.runIf(canBrowse())('the pages for users', () => {
     expect(faults).toEqual([]);
   });
 
+  it('say that no passkey came, and why in the console', async () => {
+    const { page, form, follow, open, submit, faults } = await registered();
+    await page.addInitScript(`
+      const refuse = () => Promise.reject(new DOMException('the domain is another one', 'SecurityError'));
+      Object.assign(navigator.credentials, { create: refuse, get: refuse });
+      PublicKeyCredential.isConditionalMediationAvailable = async () => false;`);
+    const says = async (name: string) => {
+      await form(name).locator('button').click();
+      await page.getByRole('alert').waitFor();
+      expect(await page.locator('main > .notice').allTextContents()).toEqual([TEXTS.errors['no-passkey']]);
+    };
+    await follow('/auth/account/factors');
+    await says('factors.passkey');
+    await says('factors.passkey');
+    await open('/auth/log-out');
+    await submit('log-out.log-out');
+    await says('log-in.passkey');
+    expect(faults).toEqual(Array(3).fill(expect.stringContaining('SecurityError')));
+  });
+
+  it('have the browser forget a passkey that was removed', async () => {
+    const { page, follow, submit, isAt } = await registered();
+    const authenticator = await addAuthenticator(page);
+    await follow('/auth/account/factors');
+    await submit('factors.passkey', { name: 'Laptop' });
+    expect(await authenticator.ids()).toHaveLength(1);
+    await submit('factors.remove-passkey');
+    await isAt('/auth/account/factors', 'removed');
+    await expect.poll(authenticator.ids).toEqual([]);
+  });
+
   it('know a session that is bound to its device again, once it has proven its key, without a word', async () => {
     const { page, context, form, open, submit, isAt, faults, requests } = await registered();
     expect(await page.locator('main').textContent()).toContain(TEXTS.common.bound);

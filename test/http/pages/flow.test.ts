@@ -460,7 +460,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
       sending(await withPasskey('/auth/account/factors'), 'factors.rename-passkey', { name: 'Another' }),
   },
   'factors.remove-passkey': {
-    success: async () => sending(await withPasskey('/auth/account/factors'), 'factors.remove-passkey'),
+    allAcceptedCredentialIds: async () => sending(await withPasskey('/auth/account/factors'), 'factors.remove-passkey'),
   },
   'factors.start-app': {
     secret: async () => sending(await memberAt('/auth/account/factors'), 'factors.start-app'),

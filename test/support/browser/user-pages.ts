@@ -157,12 +157,12 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     await lead();
     await loaded;
   };
-  // Without what the address says of a log-in or a proof: the script removes it.
+  // Without what the address says of a log-in, a proof or a failure: the script removes it.
   const at = (): string =>
     page
       .url()
       .replace(address(), '')
-      .replace(/[?&]tandem=logged-in$/, '');
+      .replace(/[?&]tandem=(?:logged-in|failed)$/, '');
   return {
     ...{ page, faults, requests, form, at },
     posts: () => requests.filter((sent) => sent.method() === 'POST' && sent.isNavigationRequest()),

@@ -254,7 +254,13 @@ export const PAGES = {
     forms: {
       passkey: { submits: 'add-passkey', fields: ['name', 'credential'], leadsTo: 'factors', notice: 'saved' },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], leadsTo: 'factors', notice: 'saved' },
-      'remove-passkey': { submits: 'remove-passkey', fields: [], leadsTo: 'factors', notice: 'removed' },
+      'remove-passkey': {
+        submits: 'remove-passkey',
+        fields: [],
+        leadsTo: 'factors',
+        notice: 'removed',
+        shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
+      },
       'start-app': {
         submits: 'start-totp',
         fields: [],

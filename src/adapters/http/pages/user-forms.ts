@@ -179,14 +179,22 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now, site, elsewhere }: Shown, name: string, form: Form): Html => {
+const scriptOf = (
+  { name: page, payloads, state, now, site, texts, elsewhere }: Shown,
+  name: string,
+  form: Form,
+): Html => {
   const { fields, preview } = form;
   const options =
     page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', payloads['pending-login']?.passkey];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
   return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
-    fields.includes('credential') ? html` hidden data-passkey` : NOTHING
+    fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
+    kind === 'creates' && state?.form === 'remove-passkey' && state.payload
+      ? html` data-accepted="${JSON.stringify(state.payload)}"`
+      : NOTHING
+  }${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
   }${page === 'prove' && state?.error === undefined ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere)}"` : NOTHING}${
     preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`

@@ -104,6 +104,11 @@ for (const form of all<HTMLFormElement>('form')) {
   const isPasskey = form.hasAttribute('data-passkey');
   form.hidden = isPasskey && !isAvailable();
   form.addEventListener('submit', (event) => {
+    // Another button of the form, whose route takes no proof.
+    if (event.submitter?.hasAttribute('formaction') && form.ariaBusy !== 'true') {
+      form.ariaBusy = 'true';
+      return;
+    }
     event.preventDefault();
     void (isPasskey ? showPasskey(form).catch((error) => sayNoPasskey(form, error)) : send(form));
   });

@@ -84,7 +84,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
       );
     const field = { borderStyle: 'solid', borderColor: edge, backgroundColor: ground };
     expect(await styleOf('input[name=password]')).toMatchObject(field);
-    expect(await styleOf('[data-form="log-in.code"] button')).toMatchObject(field);
+    expect(await styleOf('button[data-form="log-in.code"]')).toMatchObject(field);
     expect(await styleOf('[data-form="log-in.log-in"] > button')).toMatchObject({ backgroundColor: colour });
     expect(await styleOf('main a')).toMatchObject({ color: colour });
   });
@@ -159,7 +159,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     await open('/auth/log-in');
     const focused: string[] = [];
     await page.locator('h1').click();
-    for (let at = 0; at < 9; at += 1) {
+    for (let at = 0; at < 8; at += 1) {
       await page.keyboard.press('Tab');
       focused.push(
         await page.evaluate(
@@ -174,7 +174,6 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
         'BUTTON Show the password: Password',
         'BUTTON Log in',
         'A Forgot your password?',
-        'INPUT Username or email',
         'BUTTON Email me a code',
         'BUTTON Log in with a passkey',
         'A Create an account',

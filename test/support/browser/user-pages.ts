@@ -151,7 +151,9 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
   page.on('console', (message) => {
     if (message.type() === 'error' && !STATUS.test(message.text())) faults.push(message.text());
   });
-  const form = (name: string, where = ''): Locator => page.locator(`${where} form[data-form="${name}"]`);
+  /** Also by another button of the form. */
+  const form = (name: string, where = ''): Locator =>
+    page.locator(`${where} :is(form[data-form="${name}"], form:has(~ [form][data-form="${name}"]))`);
   const arriving = async (lead: () => Promise<unknown>): Promise<void> => {
     const loaded = page.waitForEvent('load');
     await lead();
@@ -181,7 +183,8 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
         }
       }
       // The script waits for the key of the device before it sends the form.
-      await arriving(() => lead(form(name).locator('button:not([type])').first()));
+      const button = page.locator(`form[data-form="${name}"] button:not([type]), button[data-form="${name}"]`);
+      await arriving(() => lead(button.first()));
     },
     follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
     isAt: async (path, notice) => {

@@ -23,18 +23,24 @@ const attribute = (tag: string, name: string): string | undefined => {
 };
 
 /** The forms of a page that have this name, such as `log-in.passkey`. */
-const formsIn = (html: string, name: string): ShownForm[] =>
-  [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)]
-    .filter(([, tag = '']) => attribute(tag, 'data-form') === name)
-    .map(([, tag = '', content = '']) => {
-      const inputs = [...content.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([input]) => input);
-      const filled = inputs.flatMap((input) => {
-        const [field, value] = [attribute(input, 'name'), attribute(input, 'value')];
-        return field === undefined || attribute(input, 'type') === 'checkbox' ? [] : [[field, value ?? '']];
-      });
-      const options = attribute(tag, 'data-creates') ?? attribute(tag, 'data-options') ?? '{}';
-      return { path: attribute(tag, 'action') ?? '', fields: Object.fromEntries(filled), options: JSON.parse(options) };
+const formsIn = (html: string, name: string): ShownForm[] => {
+  const forms = [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)];
+  const named = forms.filter(([, tag = '']) => attribute(tag, 'data-form') === name);
+  // Another button of a form.
+  const button =
+    [...html.matchAll(/<button\b[^>]*>/g)].find(([tag]) => attribute(tag, 'data-form') === name)?.[0] ?? '';
+  const owner = forms.filter(([, tag = '']) => button && attribute(tag, 'id') === attribute(button, 'form'));
+  return [...named, ...owner].map(([, tag = '', content = '']) => {
+    const inputs = [...content.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([input]) => input);
+    const filled = inputs.flatMap((input) => {
+      const [field, value] = [attribute(input, 'name'), attribute(input, 'value')];
+      return field === undefined || attribute(input, 'type') === 'checkbox' ? [] : [[field, value ?? '']];
     });
+    const options = attribute(tag, 'data-creates') ?? attribute(tag, 'data-options') ?? '{}';
+    const path = attribute(button, 'formaction') ?? attribute(tag, 'action') ?? '';
+    return { path, fields: Object.fromEntries(filled), options: JSON.parse(options) };
+  });
+};
 
 export const pathOfPage = (page: PageName, to?: string): string =>
   PAGES[page].path + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);

@@ -31,6 +31,8 @@ export type Form<Name extends string = PageName> = {
   readonly notice?: string;
   /** What was typed into these fields is handed on to the page to which it leads. */
   readonly keeps?: readonly string[];
+  /** The form of the page whose fields it sends: it is another button of that one. */
+  readonly within?: string;
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
 };
@@ -91,7 +93,14 @@ export const PAGES = {
         leadsTo: 'target',
         on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor', AUTH_EMAIL_UNVERIFIED: 'verify' },
       },
-      code: { submits: 'request-login-code', fields: ['account'], leadsTo: 'code', notice: 'code', keeps: ['account'] },
+      code: {
+        submits: 'request-login-code',
+        fields: ['account'],
+        leadsTo: 'code',
+        notice: 'code',
+        keeps: ['account'],
+        within: 'log-in',
+      },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
       provider: AT_PROVIDER,
     },

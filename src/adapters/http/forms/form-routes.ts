@@ -104,7 +104,7 @@ const whenFailed =
     }
     states.set(ctx, {
       page: elsewhere ?? page,
-      form: elsewhere === undefined ? formName : '',
+      form: elsewhere === undefined ? (form.within ?? formName) : '',
       typed: typedIn(fields),
       ...(elsewhere === undefined && { session: ctx.request.caller?.sessionId }),
       error: {

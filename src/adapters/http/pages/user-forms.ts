@@ -213,6 +213,9 @@ const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string)
   return name === 'email-change' && field === 'password' && isVisitor && !isMissed;
 };
 
+/** The ids of forms that fields and buttons outside of them belong to, by the routes that they submit to. */
+const IDS: Readonly<Record<string, string>> = { register: 'register', login: 'log-in' };
+
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
@@ -220,8 +223,12 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
   const text = texts.buttons[`${shown.name}.${name}`] ?? '';
   const button = text.replace('{provider}', item ?? '');
   const label = item === undefined || button !== text ? NOTHING : html` aria-label="${button}: ${item}"`;
+  const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
+  if (form.within !== undefined)
+    return html`<button form="${form.within}" formaction="${action}" formnovalidate data-form="${key}">${button}</button>`;
+  const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  return html`<form method="post" action="${pathIn(site, pathOf(shown.name, name))}" data-form="${shown.name}.${name}"${form.submits === 'register' ? html` id="register"` : NOTHING} ${scriptOf(shown, name, form)}>
+  return html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, name, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

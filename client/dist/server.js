@@ -15,6 +15,59 @@ const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
 });
 const ignore = () => void 0;
 
+// src/kept-form.ts
+const [MAX_BYTES, MAX_FIELDS] = [5e5, 1e3];
+const TEXTS = {
+	en: {
+		title: "Not sent yet",
+		kept: "Your log-in had expired, so nothing was done yet. What you have typed is kept here. If it is not sent by itself, log in in a new tab, come back, and send it again.",
+		lost: "Your log-in had expired, so nothing was done, and this form is too large to be kept. Log in in a new tab, then go back to the form and send it again.",
+		logIn: "Log in in a new tab",
+		send: "Send again"
+	},
+	de: {
+		title: "Noch nicht gesendet",
+		kept: "Ihre Anmeldung war abgelaufen, deshalb ist noch nichts geschehen. Was Sie eingegeben haben, ist hier aufgehoben. Wenn es nicht von selbst gesendet wird, melden Sie sich in einem neuen Tab an, kommen Sie zurück, und senden Sie es noch einmal.",
+		lost: "Ihre Anmeldung war abgelaufen, deshalb ist nichts geschehen, und dieses Formular ist zu groß, um aufgehoben zu werden. Melden Sie sich in einem neuen Tab an, gehen Sie dann zurück zum Formular, und senden Sie es noch einmal.",
+		logIn: "In einem neuen Tab anmelden",
+		send: "Noch einmal senden"
+	}
+};
+const escaped = (text) => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+const isOwnForm = ({ method, headers }) => method === "POST" && headers.get("Sec-Fetch-Site") === "same-origin" && headers.get("Sec-Fetch-Mode") === "navigate" && headers.get("Sec-Fetch-Dest") === "document";
+const fieldsOf = async (request) => {
+	const { headers, bodyUsed } = request;
+	const isUrlencoded = /^application\/x-www-form-urlencoded\b/i.test(headers.get("Content-Type") ?? "");
+	const length = headers.get("Content-Length");
+	if (bodyUsed || !isUrlencoded || !length || Number(length) > MAX_BYTES) return null;
+	const fields = [...new URLSearchParams(await request.text())];
+	return fields.length > MAX_FIELDS ? null : fields;
+};
+const keptForm = async (request, { base, action, to, byScript }) => {
+	const language = /^de\b/i.test(request.headers.get("Accept-Language") ?? "") ? "de" : "en";
+	const { title, kept, lost, logIn, send } = TEXTS[language];
+	const hidden = (await fieldsOf(request))?.map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
+	const form = hidden && `<form method="post" action="${escaped(action)}" data-again>\n${hidden.join("\n")}\n<button>${send}</button></form>`;
+	const { origin } = new URL(base);
+	return {
+		html: `<!doctype html>
+<html lang="${language}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<h1>${title}</h1>
+<p role="status" data-to>${form ? kept : lost}</p>
+<p><a href="${escaped(`${base}/auth/continue?to=${encodeURIComponent(to)}`)}" target="_blank">${logIn}</a></p>
+${form ?? ""}${form && byScript ? `\n<script type="module" src="${base}/continue-page.js"><\/script>` : ""}
+</html>`,
+		headers: {
+			"Content-Type": "text/html; charset=utf-8",
+			"Content-Security-Policy": `default-src 'none'; script-src ${origin}; connect-src ${origin}; frame-src ${origin}; base-uri 'none'; frame-ancestors 'none'`
+		}
+	};
+};
+
 // src/there-and-back.ts
 const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
 const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
@@ -274,6 +327,7 @@ const followEndedSessions = (options) => {
 const [TRIES, PAUSE] = [4, 300];
 const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|out))?$)/;
 const ADVICE = "Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.";
+const triesOf = (mark, now) => mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
 const isDocument = ({ method, headers }) => /^(GET|HEAD)$/.test(method) && headers.get("Sec-Fetch-Mode") === "navigate" && headers.get("Sec-Fetch-Dest") === "document";
 const answer = (status, text, headers = {}) => new Response(text, {
 	status,
@@ -292,7 +346,7 @@ const createServerAuth = (options) => {
 	const visitorOf = visitors(base, options);
 	const continued = async (page, mark, why) => {
 		const now = Math.floor(Date.now() / 1e3);
-		const tries = mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
+		const tries = triesOf(mark, now);
 		if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
 		await sleep(tries * PAUSE);
 		const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
@@ -302,6 +356,20 @@ const createServerAuth = (options) => {
 		const { origin, pathname, search } = new URL(url);
 		return (publicOrigin ?? origin) + pathname + search.replace(MARK, "").replace(/^&/, "?");
 	};
+	const formKept = async (request) => {
+		const [page, now] = [addressOf(request), Math.floor(Date.now() / 1e3)];
+		const from = request.headers.get("Referer") ?? "";
+		const { html, headers } = await keptForm(request, {
+			base,
+			action: withQuery(page, `tandem-continued=1.${now}`),
+			to: from.startsWith(`${new URL(page).origin}/`) ? from : page,
+			byScript: !triesOf(MARK.exec(new URL(request.url).search), now)
+		});
+		return answer(401, html, {
+			...headers,
+			"WWW-Authenticate": "Bearer"
+		});
+	};
 	return {
 		linkTo: (page, request, options) => userPage(base, page, options, addressOf(request)),
 		getUser: async (request) => (await visitorOf(request)).user,
@@ -309,6 +377,7 @@ const createServerAuth = (options) => {
 			const visitor = await visitorOf(request).catch((error) => error);
 			if (visitor instanceof Error && !visitor.retryable) throw visitor;
 			if (visitor instanceof Error) return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
+			if (!visitor.user && isOwnForm(request)) return formKept(request);
 			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": "Bearer" });
 			const mark = MARK.exec(new URL(request.url).search);
 			const page = addressOf(request);

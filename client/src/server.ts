@@ -1,6 +1,7 @@
 import { AuthError } from './auth-error.ts';
 import { baseOf } from './base-url.ts';
 import { sleep } from './host.ts';
+import { isOwnForm, keptForm } from './kept-form.ts';
 import { userPage } from './there-and-back.ts';
 import type { ServerAuth, ServerAuthOptions } from './types.ts';
 import { visitors } from './visitors.ts';
@@ -18,6 +19,9 @@ const MARK = /[?&]tandem-continued=(\d)\.(\d{1,12})(?=(?:&tandem=logged-(?:in|ou
 /** For a visitor who comes back from the service, logged in, and again without a token. */
 const ADVICE =
   'Set ACCESS_COOKIE=true at the service. Its BASE_URL, JWT_ISSUER and JWT_AUDIENCE have to be baseUrl, issuer and audience here. If this host is not that of BASE_URL, set ACCESS_COOKIE_DOMAIN there and cookieName here.';
+
+const triesOf = (mark: RegExpExecArray | null, now: number): number =>
+  mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
 
 const isDocument = ({ method, headers }: Request): boolean =>
   /^(GET|HEAD)$/.test(method) &&
@@ -38,7 +42,7 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
   /** To where the browser gets an access token, and comes back from. */
   const continued = async (page: string, mark: RegExpExecArray | null, why: string): Promise<Response> => {
     const now = Math.floor(Date.now() / 1000);
-    const tries = mark && Math.abs(now - Number(mark[2])) < 60 ? Number(mark[1]) : 0;
+    const tries = triesOf(mark, now);
     if (tries >= TRIES) return answer(500, `${why} ${ADVICE}`);
     await sleep(tries * PAUSE);
     const to = withQuery(page, `tandem-continued=${tries + 1}.${now}`);
@@ -51,6 +55,19 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
     return (publicOrigin ?? origin) + pathname + search.replace(MARK, '').replace(/^&/, '?');
   };
 
+  /** To a form that came without a token: a page that renews it, and sends the form again; by itself not a second time. */
+  const formKept = async (request: Request): Promise<Response> => {
+    const [page, now] = [addressOf(request), Math.floor(Date.now() / 1000)];
+    const from = request.headers.get('Referer') ?? '';
+    const { html, headers } = await keptForm(request, {
+      base,
+      action: withQuery(page, `tandem-continued=1.${now}`),
+      to: from.startsWith(`${new URL(page).origin}/`) ? from : page,
+      byScript: !triesOf(MARK.exec(new URL(request.url).search), now),
+    });
+    return answer(401, html, { ...headers, 'WWW-Authenticate': 'Bearer' });
+  };
+
   return {
     linkTo: (page, request, options) => userPage(base, page, options, addressOf(request)),
     getUser: async (request) => (await visitorOf(request)).user,
@@ -59,6 +76,7 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
       if (visitor instanceof Error && !visitor.retryable) throw visitor;
       if (visitor instanceof Error)
         return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
+      if (!visitor.user && isOwnForm(request)) return formKept(request);
       if (!isDocument(request))
         return visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': 'Bearer' });
       const mark = MARK.exec(new URL(request.url).search);

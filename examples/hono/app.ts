@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { csrf } from 'hono/csrf';
 import { createMiddleware } from 'hono/factory';
 import type { ServerAuth, User } from 'tandem-client';
 import { accountPage, welcomePage } from './pages.ts';
@@ -28,7 +29,14 @@ export const createApp = (auth: ServerAuth): Hono<{ Variables: { user: User } }>
   app.get('/account', usersAlone, (c) => {
     const settings = auth.linkTo('account', c.req.raw);
     const logOut = auth.linkTo('log-out', c.req.raw, { to: '/' });
-    return c.html(accountPage(c.get('user'), { settings, logOut }));
+    return c.html(accountPage(c.get('user'), { settings, logOut }, notes.get(c.get('user').id) ?? ''));
+  });
+  // In memory, as this is an example.
+  const notes = new Map<string, string>();
+  app.post('/account', csrf(), usersAlone, async (c) => {
+    const { note } = await c.req.parseBody();
+    notes.set(c.get('user').id, `${note}`.slice(0, 1_000));
+    return c.redirect('/account', 303);
   });
   return app;
 };

@@ -23,9 +23,10 @@ export const welcomePage = (user: User | null): Html =>
 /** Pages of the service. */
 type Links = { readonly settings: string; readonly logOut: string };
 
-export const accountPage = ({ username, email }: User, { settings, logOut }: Links): Html =>
+export const accountPage = ({ username, email }: User, { settings, logOut }: Links, note: string): Html =>
   page(
     `Account of ${username}`,
     html`<p>${email}</p>
+<form method="post"><label>Note <textarea name="note">${note}</textarea></label> <button>Save</button></form>
 <p><a href="/">Welcome</a> <a href="${settings}">Settings</a> <a href="${logOut}">Log out</a></p>`,
   );

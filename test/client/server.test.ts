@@ -240,6 +240,74 @@ describe('requireUser', () => {
     expect([status, sent.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
   });
 
+  describe('of a form that comes without a token', () => {
+    const URLENCODED = 'application/x-www-form-urlencoded';
+    const OWN = { ...DOCUMENT, 'Sec-Fetch-Site': 'same-origin', 'Content-Type': URLENCODED };
+    const posted = (body: string, headers: Headers = OWN, url = `${APP}/notes?/add`) =>
+      new Request(url, { method: 'POST', body, headers: { 'Content-Length': `${body.length}`, ...headers } });
+    const pageFor = async (sent: Request) => {
+      const response = await instead(pages().requireUser(sent));
+      expect([response.status, response.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer']);
+      return { headers: response.headers, html: await response.text() };
+    };
+
+    it('keeps the fields in a page that renews the token and sends them again', async () => {
+      const fields = { 'a"b': '<script>&amp;"\'', submit: 'x\r\ny ä', empty: '' };
+      const { html, headers } = await pageFor(posted(`${new URLSearchParams(fields)}`));
+      expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+      expect(headers.get('Content-Security-Policy')).toContain(`script-src ${service.url};`);
+      expect(html).toContain(`<script type="module" src="${service.url}/continue-page.js"></script>`);
+      const text = html.replaceAll(/&#(\d+);/g, (_all, code) => String.fromCharCode(code));
+      expect(text).toMatch(
+        /<form method="post" action="https:\/\/app\.example\.com\/notes\?\/add&tandem-continued=1\.\d+"/,
+      );
+      for (const [name, value] of Object.entries(fields)) expect(text).toContain(`name="${name}" value="${value}"`);
+      expect(html.match(/<script/g)).toHaveLength(1);
+    });
+
+    it('leads to a log-in in another tab, and back to the page that has the form', async () => {
+      const toOf = ({ html }: { html: string }) => /continue\?to=([^"]*)"/.exec(html)?.[1];
+      expect(toOf(await pageFor(posted('a=b', { ...OWN, Referer: `${APP}/new` })))).toBe(
+        encodeURIComponent(`${APP}/new`),
+      );
+      const strange = { ...OWN, Referer: `${APP}.evil.example/` };
+      expect(toOf(await pageFor(posted('a=b', strange)))).toBe(encodeURIComponent(`${APP}/notes?/add`));
+      expect((await pageFor(posted('a=b', { ...OWN, 'Accept-Language': 'de-AT' }))).html).toContain(
+        'Noch einmal senden',
+      );
+    });
+
+    it('sends them by itself once, and later again', async () => {
+      const again = (at: number) => posted('a=b', OWN, `${APP}/a?tandem-continued=1.${Math.floor(at / 1000)}`);
+      const { html } = await pageFor(again(Date.now()));
+      expect([html.includes('<script'), html.includes('value="b"')]).toEqual([false, true]);
+      expect((await pageFor(again(AN_HOUR_AGO))).html).toContain('<script');
+    });
+
+    it.each([
+      ['with files', 'x', { ...OWN, 'Content-Type': 'multipart/form-data; boundary=x' }],
+      ['that is too large', `a=${'x'.repeat(500_000)}`, OWN],
+      ['of very many fields', 'a&'.repeat(1_001), OWN],
+      ['of unknown length', 'a=b', { ...OWN, 'Content-Length': '' }],
+    ])('does not keep one %s, and says so', async (_what, body, headers) => {
+      const { html } = await pageFor(posted(body, headers));
+      expect([html.includes('<form'), html.includes('<script'), html.includes('/auth/continue?to=')]).toEqual([
+        ...[false, false, true],
+      ]);
+    });
+
+    it.each(['cross-site', 'same-site', 'none'])('keeps none that is %s', async (site) => {
+      const { html } = await pageFor(posted('a=b', { ...OWN, 'Sec-Fetch-Site': site }));
+      expect(html).toBe('Load the page again, or log in.');
+    });
+
+    it('leaves one with a token to the application', async () => {
+      const sent = posted('a=b', { ...OWN, Cookie: accessCookie() });
+      expect(await pages().requireUser(sent)).toEqual(ada.user);
+      expect(await sent.text()).toBe('a=b');
+    });
+  });
+
   /** Follows a navigation that comes back without a cookie each time. */
   const followed = async (requireUser: ReturnType<typeof pages>['requireUser'], cookie = '', url = `${APP}/a?b=c`) => {
     const visited: string[] = [];

@@ -85,7 +85,7 @@ const MODULES = [
 
 describe('the archives', () => {
   it('leave the checkout as it was', () => {
-    for (const file of ['package.json', 'client/package.json'])
+    for (const file of ['package.json', 'client/package.json', 'client/dist/client.js'])
       expect(readFileSync(join(checkout.path, file), 'utf8')).toBe(readText(file));
   });
 
@@ -106,15 +106,28 @@ describe('the archives', () => {
       [
         ...['LICENSE', 'README.md', 'package.json'],
         'dist/cjs/package.json',
-        ...['dist', 'dist/cjs'].flatMap((directory) => MODULES.map((name) => `${directory}/${name}.js`)),
+        ...['dist', 'dist/cjs'].flatMap((directory) =>
+          MODULES.flatMap((name) => [`${directory}/${name}.js`, `${directory}/${name}.js.map`]),
+        ),
         ...client.filter((file) => /^dist\/(?:cjs\/)?types\/[\w-]+\.d\.ts$/.test(file)),
       ].toSorted(),
     );
   });
 
   it('have no sources and no tests but the contracts', () => {
-    const files = [...service, ...client];
+    const files = [...service, ...client.filter((file) => !file.endsWith('.js.map'))];
     expect(files.filter((file) => /(?<!\.d)\.tsx?$|\.test\.|\.map$/.test(file))).toEqual([]);
+  });
+
+  it('say which Node.js they need, and lead the browser tools from the minified client to its source', () => {
+    const installed = join(project.path, 'node_modules/tandem-client');
+    const { engines } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+    expect(engines).toEqual(JSON.parse(readText('package.json')).engines);
+    expect(readFileSync(join(installed, 'dist/client.js'), 'utf8')).toMatch(
+      /^\/\/# sourceMappingURL=client\.js\.map$/m,
+    );
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(installed, 'dist/client.js.map'), 'utf8'));
+    expect(sourcesContent[sources.indexOf('../src/session.ts')]).toBe(readText('client/src/session.ts'));
   });
 });
 

@@ -29,6 +29,8 @@ afterAll(() => {
 const CHECKERS = { typescript: '6.0.3', 'vue-tsc': '3.3.14', 'svelte-check': '4.7.8' };
 /** Its own release, and the environment of which applications run it in. */
 const JEST = { jest: '30.5.2', 'jest-environment-jsdom': '30.5.2' };
+/** The release for which docs/server-rendering.md is. */
+const NEXT = { next: '16.4.6' };
 const { version } = JSON.parse(readText('package.json'));
 /** The commit that is packed. */
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
@@ -59,7 +61,12 @@ beforeAll(async () => {
       ...versionsOf('pg', 'react', 'react-dom', 'svelte', 'vue'),
       ...versionsOf('@sveltejs/adapter-node', '@sveltejs/kit', '@sveltejs/vite-plugin-svelte', 'vite'),
     },
-    { ...versionsOf('@types/koa', '@types/node', '@types/react', '@types/react-dom', 'vitest'), ...CHECKERS, ...JEST },
+    {
+      ...versionsOf('@types/koa', '@types/node', '@types/react', '@types/react-dom', 'vitest'),
+      ...CHECKERS,
+      ...JEST,
+      ...NEXT,
+    },
   );
   cpSync(join(ROOT, 'examples/own-store'), join(project.path, 'storage'), { recursive: true });
 });
@@ -405,5 +412,22 @@ describe('tandem-client', () => {
     // svelte-kit knows the application by the directory in which it runs.
     await project.run('sh', '-c', 'cd sveltekit && exec ../node_modules/.bin/svelte-kit sync');
     await project.runInstalled('svelte-check', '--workspace', 'sveltekit', '--fail-on-warnings');
+  });
+
+  it('builds in Next.js, in the files that are documented, with the settings of create-next-app', async () => {
+    const code = (language: string) =>
+      codeBelow('docs/server-rendering.md', 'Pages that are rendered on a server', language);
+    const files = [...code('ts'), ...code('tsx')].flatMap((text) => {
+      const [, name] = /^\/\/ (\S+)\n/.exec(text) ?? [];
+      return name === undefined ? [] : [[name, text] as const];
+    });
+    expect(files.map(([name]) => name)).toEqual(['auth.ts', 'proxy.ts', 'app/account/page.tsx']);
+    for (const [name, text] of files) project.write(`next/${name}`, text);
+    project.write(
+      'next/app/layout.tsx',
+      'export default ({ children }: { children: React.ReactNode }) => <html lang="en"><body>{children}</body></html>;',
+    );
+    project.write('next/next.config.ts', 'export default { cacheComponents: true, partialPrefetching: true };');
+    await project.runInstalled('next', 'build', 'next');
   });
 });

@@ -181,3 +181,13 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await outcome).toEqual({ code: 0, signal: null });
   },
 );
+
+it('a program with two services ends when both have stopped', async () => {
+  const { child, outcome, stdout } = await runInMemory({ SERVICES: '2' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const count = (text: string) => stdout.filter((line) => line.includes(text)).length;
+  await vi.waitFor(() => expect(count('"address":')).toBe(2), { timeout: 60_000 });
+  child.kill('SIGTERM');
+  expect(await outcome).toEqual({ code: 0, signal: null });
+  expect(count('Tandem is stopping')).toBe(2);
+});

@@ -31,5 +31,5 @@ const renew = (attempts: number): Promise<void> =>
     },
   );
 // Where the browser gives this page another storage than the application, there is no key here.
-if (navigator.vendor.startsWith('Apple')) location.replace(login);
+if (!form && navigator.vendor.startsWith('Apple')) location.replace(login);
 else void renew(ATTEMPTS);

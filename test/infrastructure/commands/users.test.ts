@@ -87,7 +87,8 @@ describe('npm run users', () => {
     const disabled = await report('disable', user.email, ...by, 'stolen laptop');
     expect(disabled).toMatchObject({ status: 0, dryRun: false, changed: true, endedSessions: 1 });
     expect(await report('disable', user.email, '--yes')).toMatchObject({ changed: false, endedSessions: 0 });
-    expect(await report('reset-link', user.email)).toMatchObject({ status: 1, error: { code: 'disabled' } });
+    for (const dry of [[], ['--dry-run']])
+      expect(await report('reset-link', user.email, ...dry)).toMatchObject({ status: 1, error: { code: 'disabled' } });
     expect(await report('show', user.email)).toMatchObject({ user: { disabledAt: expect.any(String) }, sessions: [] });
     expect(await report('enable', user.email)).toMatchObject({ status: 0, changed: true });
     expect(await report('enable', user.email)).toMatchObject({ changed: false });
@@ -151,23 +152,18 @@ describe('npm run users', () => {
       changed: false,
       email: 'jo@xn--bcher-kva.example',
     });
+    expect((await run(['set-email', 'jo.x', 'jo@new.example'])).stdout).toMatch(/^Done: .*A link is sent by mail\.$/ms);
     expect(await report('resend-verification', 'jo.x')).toMatchObject({ changed: true });
     expect(await report('prove-email', 'jo@example.org')).toMatchObject({ changed: true });
     expect(await report('set-email', 'jo.x', 'jo@bücher.example', '--proven')).toMatchObject({ changed: true });
     expect(await report('find', 'jo@BÜCHER.example')).toMatchObject({ user: { email: 'jo@xn--bcher-kva.example' } });
+    const returned = ['set-email', 'jo.x', 'jo@new.example', '--final'];
+    expect((await run([...returned, '--dry-run'])).stdout).toContain('jo@new.example, --final (0 sessions');
     await stores.identities.add(anIdentity({ userId: user.id, provider: 'acme' }));
     expect(await report('unlink', 'jo.x', 'other')).toMatchObject({ status: 3 });
     expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^Done: Remove an identity .*: Jo\.X .*, acme\.$/m);
-    const { events } = await report('events', 'jo.x');
-    expect(events.map(({ kind }: { readonly kind: string }) => kind)).toEqual([
-      'identity-unlinked',
-      'email-changed',
-      'email-verified',
-      'email-verification-requested',
-      'email-change-requested',
-      'registered',
-    ]);
-    expect(events.at(-1)).toMatchObject({ actor: 'Una' });
+    expect(await report(...returned)).toMatchObject({ changed: true });
+    expect((await report('events', 'jo.x')).events.at(-1)).toMatchObject({ kind: 'registered', actor: 'Una' });
   });
 
   it('unlocks an account where wrong passwords are counted for all instances', async () => {
@@ -240,7 +236,7 @@ describe('npm run users', () => {
     [['disable', 'ada', '--as', ' ']],
     [['disable', 'ada', '--as', 'U\u202ena']],
     [['set-attributes', 'ada']],
-    [['set-attributes', 'ada', 'admin']],
+    [['set-attributes', 'ada', '{"roles":admin}']],
     [['set-attributes', 'ada', '{"sub":"x"}']],
     [['set-attributes', 'ada', `{"a":"${'a'.repeat(1_024)}"}`]],
     [['set-attributes', 'ada', '{}', '{}']],
@@ -389,32 +385,22 @@ describe('npm run users -- remove-factors', () => {
   });
 
   it('removes them when the question is answered with yes, which says what is removed', async () => {
-    const { stores, run, userId, pending, eventsOf } = await enrolled();
-    const questions: string[] = [];
-    const answering = (answer: boolean) => ({
-      ask: async (question: string) => {
-        questions.push(question);
-        return answer;
-      },
-    });
-    expect((await run(['remove-factors', userId], answering(false))).status).toBe(1);
-    expect([(await stores.factors.codesOf(userId)).length, await pending()]).toEqual([3, []]);
-    expect((await run(['remove-factors', userId, '--as', 'Una'], answering(true))).status).toBe(0);
-    expect(questions).toHaveLength(2);
-    for (const question of questions) expect(question).toMatch(/1 authenticator app, 3 recovery codes, 1 passkey, /);
-    expect(await stores.users.findById(userId)).toMatchObject({ secondFactorAt: null });
-    expect([await stores.factors.listByUser(userId), await stores.passkeys.listByUser(userId)]).toEqual([[], []]);
-    expect((await pending()).toSorted()).toEqual(['passkey-removed', 'second-factor-removed']);
-    expect((await eventsOf())[0]?.[1]).toBe('Una');
-  });
-
-  it('counts them in JSON, removes them once, and tells nobody by mail where there is none', async () => {
     const { run, userId, pending } = await enrolled();
-    const remove = async () =>
-      JSON.parse((await run(['remove-factors', userId, '--yes', '--json'], { ports: { mailer: null } })).stdout);
-    expect(await remove()).toMatchObject({ changed: true, removed: { apps: 1, recoveryCodes: 3, passkeys: 1 } });
-    expect(await remove()).toMatchObject({ changed: false, removed: { apps: 0, recoveryCodes: 0, passkeys: 0 } });
+    const answering = (answer: boolean) => ({ ask: vi.fn(async () => answer) });
+    const refused = answering(false);
+    expect((await run(['remove-factors', userId], refused)).status).toBe(1);
+    expect(refused.ask).toHaveBeenCalledWith(
+      expect.stringMatching(/1 authenticator app, 3 recovery codes, 1 passkey, /),
+    );
     expect(await pending()).toEqual([]);
+    const removed = await run(['remove-factors', userId, '--json'], answering(true));
+    expect(JSON.parse(removed.stdout)).toMatchObject({
+      changed: true,
+      removed: { apps: 1, recoveryCodes: 3, passkeys: 1 },
+    });
+    expect((await pending()).toSorted()).toEqual(['passkey-removed', 'second-factor-removed']);
+    const again = await run(['remove-factors', userId, '--json', '--yes']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false });
   });
 });
 
@@ -422,23 +408,15 @@ describe('npm run users -- set-attributes', () => {
   const ROLES = '{"roles":["admin"],"hiredAt":7}';
   const attributes = { roles: ['admin'], hiredAt: 7 };
 
-  it('sets them once, shows and exports them, and removes them by {}', async () => {
-    const { stores, user, run, report, eventsOf } = await stored();
-    const set = (json: string) => report('set-attributes', user.username, json, '--as', 'Una');
+  it('sets them once, and shows and exports them', async () => {
+    const { user, run, report } = await stored();
+    const set = () => report('set-attributes', user.username, ROLES);
     const done = { status: 0, command: 'set-attributes', userId: user.id, dryRun: false, attributes };
-    expect(await set(ROLES)).toEqual({ ...done, changed: true });
-    expect(await stores.users.findById(user.id)).toMatchObject({ attributes, updatedAt: expect.any(Number) });
-    expect(await set(ROLES)).toEqual({ ...done, changed: false });
-    expect(await eventsOf()).toEqual([
-      ['attributes-changed', 'Una'],
-      ['logged-in', null],
-    ]);
+    expect(await set()).toEqual({ ...done, changed: true });
+    expect(await set()).toEqual({ ...done, changed: false });
     expect((await run(['show', user.id])).stdout).toContain(`attributes        ${ROLES}`);
     for (const command of ['show', 'export'])
       expect((await report(command, user.id)).user.attributes).toEqual(attributes);
-    expect((await set('{}')).status).toBe(0);
-    expect((await run(['show', user.id])).stdout).toMatch(/^attributes +–$/m);
-    expect(await eventsOf()).toHaveLength(3);
   });
 
   it('says to people which ones they replace, and when tokens have them', async () => {

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { fieldProblems } from '../../../adapters/http/errors/field-problems.ts';
 import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
-import { ACTS, type Act, perform } from '../../../adapters/http/routes/back-office/acts.ts';
+import { ACTS, type Act, assertPossible, perform } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { accountData } from '../../../application/accounts/account-data.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
@@ -64,7 +64,7 @@ export const actionOf = (opening: Opening, act: Act): Action => {
   return action({
     args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
     options: { ...CHANGING, ...Object.fromEntries(options) },
-    does: act.summary,
+    does: helpOf(act),
     run: async (given) => {
       const account = isOfUser ? accountIn(given.args[0] ?? '') : null;
       const stated = Object.fromEntries(args.map((name, at) => [name, given.args[isOfUser ? at + 1 : at]]));
@@ -82,6 +82,10 @@ export const actionOf = (opening: Opening, act: Act): Action => {
   });
 };
 
+/** With the names of the options. */
+const helpOf = ({ summary, description = '' }: Act): string =>
+  [summary, description.replace(/`(\w+)`/g, (_, name) => `--${OPTIONS[name]?.[0]}`)].filter(Boolean).join('\n    ');
+
 const isArg = ({ body }: Act, name: string): boolean => {
   const { entries } = (body ?? {}) as { readonly entries?: Readonly<Record<string, v.GenericSchema>> };
   return name in ARGS && entries?.[name]?.type !== 'optional';
@@ -96,12 +100,18 @@ const bodyIn = (
   if (act.body === undefined) return undefined;
   const members = membersOf(act.body).map((name) => {
     const value = stated[name] ?? options[OPTIONS[name]?.[0] ?? ''];
-    return [name, name === 'attributes' && typeof value === 'string' ? (parseObject(value) ?? value) : value] as const;
+    return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
   if (result.success) return result.output as Members;
   const problems = fieldProblems(result.issues, 'body').map(({ field, message }) => `${field} ${message}`);
-  throw invalidArguments(`${problems.join('; ')}.`);
+  throw invalidArguments(`${problems.join('; ').replace(/\.$/, '')}.`);
+};
+
+const objectIn = (text: string): object => {
+  const object = parseObject(text);
+  if (object === null) throw invalidArguments('JSON has to be an object, such as {"roles":["admin"]}.');
+  return object;
 };
 
 type Making = {
@@ -117,37 +127,72 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** Asks before what cannot be undone. With --dry-run, nothing is changed. @throws CommandError */
 const make = async (accounts: Accounts, making: Making, { options, terminal }: Given): Promise<Answer> => {
-  const { act, user, stated, origin } = making;
-  const { name, isFinal, as, says } = act.command ?? { name: '' };
-  const body = making.body && 'sendLink' in making.body ? { ...making.body, sendLink: accounts.hasMail } : making.body;
-  assertPossible(accounts, act, body);
+  const { act, user, origin } = making;
+  const given = await givenTo(accounts, making);
+  const about = {
+    ...{ command: act.command?.name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
+    ...Object.fromEntries(Object.keys(making.stated).map((name) => [name, { ...given.body, ...given.params }[name]])),
+  };
+  const intent = intentOf(making);
+  const input = { ...given.params, body: given.body };
+  await assertPossible(act, accounts, input).catch(refuse);
+  if (options['dry-run']) {
+    const text = `Not done, because of --dry-run: ${intent}${await held(accounts, user)}.\n`;
+    return { json: { ...about, changed: false }, text };
+  }
+  const ask = options.yes ? AGREED : terminal.ask;
+  if (act.command?.isFinal) await assertAgreed(`${intent}${await held(accounts, user)}?`, ask);
+  const answer = await perform(act, accounts, input, origin).catch(refuse);
+  const data = v.parse(act.data, answer) as Members | null;
+  const changed = hasChanged(data, user);
+  const as = act.command?.as;
+  return {
+    json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
+    text: textOf(accounts, { act, intent, changed, isMailed: act.mails?.if(given.body as never) ?? false }, data),
+  };
+};
+
+/** What the act gets, with what its command knows itself. @throws CommandError */
+const givenTo = async (accounts: Accounts, { act, user, stated, body }: Making) => {
+  const full = body && 'sendLink' in body ? { ...body, sendLink: accounts.hasMail } : body;
+  assertHas(accounts, act, full);
   const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, stated.identityId)) };
+  return { params, body: full };
+};
+
+const intentOf = ({ act, user, stated, body }: Making): string => {
   const named = [
     ...(user === null ? [] : [nameOf(user)]),
     ...Object.values(stated).map((text = '') => printable(text)),
+    ...Object.entries(OPTIONS).flatMap(([member, [option]]) => (body?.[member] === true ? [`--${option}`] : [])),
   ];
-  const intent = [act.summary, ...(named.length > 0 ? [named.join(', ')] : [])].join(': ');
-  const about = {
-    ...{ command: name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
-    ...Object.fromEntries(Object.keys(stated).map((member) => [member, { ...body, ...params }[member]])),
-  };
-  if (options['dry-run'])
-    return {
-      json: { ...about, changed: false },
-      text: `Not done, because of --dry-run: ${intent}${await held(accounts, user)}.\n`,
-    };
-  if (isFinal) await assertAgreed(`${intent}${await held(accounts, user)}?`, options.yes ? AGREED : terminal.ask);
-  const answer = await perform(act, accounts, { ...params, body }, origin).catch(refuse);
-  const data = v.parse(act.data, answer) as Members | null;
-  const changed = hasChanged(data, user);
-  const json = { ...about, changed, ...(as === undefined ? data : { [as]: data }) };
-  const done = `${changed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n`;
-  const next = [...(says !== undefined && changed ? [`${says}\n`] : []), ...withoutPage(accounts, data)];
-  return { json, text: [done, ...linesOf(data), ...next].join('') };
+  return [act.summary, ...(named.length > 0 ? [named.join(', ')] : [])].join(': ');
+};
+
+type Outcome = {
+  readonly act: Act;
+  readonly intent: string;
+  readonly changed: boolean;
+  readonly isMailed: boolean;
+};
+
+const textOf = ({ hasPages }: Accounts, { act, intent, changed, isMailed }: Outcome, data: Members | null): string => {
+  const says = act.command?.says;
+  return [
+    `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n`,
+    ...Object.entries(data ?? {}).flatMap(([name, value]) =>
+      name === 'changed' || value === null
+        ? []
+        : [`${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`],
+    ),
+    ...(isMailed ? ['A link is sent by mail.\n'] : []),
+    ...(says !== undefined && changed ? [`${says}\n`] : []),
+    ...(typeof data?.url === 'string' && !hasPages ? [NO_PAGE] : []),
+  ].join('');
 };
 
 /** @throws CommandError */
-const assertPossible = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
+const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
   const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
   if (!accounts.hasMail && (needs === 'mail' || mails?.if(body as never))) {
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
@@ -194,26 +239,15 @@ const refuse = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** As the answer says; by its counts; or whether the address of the user is another one. */
+/** As the answer says; by its counts; or whether the user was updated. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
-  const { changed, sent, email = user?.email, emailVerifiedAt = null, ...counts } = data ?? {};
+  const { changed, sent, updatedAt } = data ?? {};
   const said = changed ?? sent;
   if (typeof said === 'boolean') return said;
-  if (user !== null && email !== undefined && 'emailVerifiedAt' in (data ?? {}))
-    return email !== user.email || (emailVerifiedAt === null) !== (user.emailVerifiedAt === null);
-  const numbers = Object.values(counts).filter((each) => typeof each === 'number');
-  return numbers.length === 0 || numbers.some((count) => count > 0);
+  if (user !== null && typeof updatedAt === 'string') return Date.parse(updatedAt) !== user.updatedAt;
+  const counts = Object.values(data ?? {}).filter((each) => typeof each === 'number');
+  return counts.length === 0 || counts.some((count) => count > 0);
 };
-
-const linesOf = (data: Members | null): string[] =>
-  Object.entries(data ?? {}).flatMap(([name, value]) =>
-    name === 'changed' || value === null
-      ? []
-      : [`${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`],
-  );
-
-const withoutPage = ({ hasPages }: Accounts, data: Members | null): string[] =>
-  typeof data?.url === 'string' && !hasPages ? [NO_PAGE] : [];
 
 const AGREED = async (): Promise<boolean> => true;
 

@@ -62,6 +62,8 @@ export type ActDeps = OperateAddressesDeps &
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
+type Given<Body, Params> = Output<Params> & { readonly body: Output<Body> };
+
 type Declared<Body extends Schema | undefined, Data extends Schema, Params extends Schema> = {
   readonly at: `${Route['method']} ${Route['path']}`;
   readonly summary: string;
@@ -76,11 +78,9 @@ type Declared<Body extends Schema | undefined, Data extends Schema, Params exten
   readonly needs?: 'mail' | 'attempts';
   /** When it sends a mail, and the member of the body that prevents it by this value. */
   readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
-  readonly run: (
-    deps: ActDeps,
-    given: Output<Params> & { readonly body: Output<Body> },
-    origin: Origin,
-  ) => Promise<v.InferInput<Data>>;
+  /** What refuses it before anything is done. @throws AppError */
+  readonly check?: (deps: ActDeps, given: Given<Body, Params>) => void | Promise<void>;
+  readonly run: (deps: ActDeps, given: Given<Body, Params>, origin: Origin) => Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** Of `users`. Without one, it has none. */
@@ -98,8 +98,9 @@ type ActCommand = {
 };
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'mails' | 'run'> & {
+export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'mails' | 'check' | 'run'> & {
   readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
+  readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
   readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
 };
 
@@ -118,8 +119,8 @@ export const ACTS = {
     status: 201,
     errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
     needs: 'mail',
+    check: ({ registration }, { body }) => assertMayRegister(registration, body.email, true),
     async run(deps, { body: { email, attributes = {}, locale = null } }, origin) {
-      assertMayRegister(deps.registration, email, true);
       const invitation = await invite(deps)({ email, attributes, locale }, origin);
       if (invitation === 'registered') throw duplicateUser('email');
       if (invitation !== 'too-many') return invitation;
@@ -292,12 +293,12 @@ export const ACTS = {
     data: v.object({ url: v.nullable(v.string()), expiresAt: v.nullable(Timestamp) }),
     errors: ['AUTH_ACCOUNT_DISABLED'],
     mails: { if: (body) => !body?.handOver, unless: ['handOver', true] },
+    async check(deps, { id }) {
+      const message = 'The account is disabled: a link would not work. Enable it first.';
+      if ((await existingUser(deps, id)).disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED', { message });
+    },
     async run(deps, { id, body }, origin) {
       const user = await existingUser(deps, id);
-      if (user.disabledAt !== null)
-        throw new AppError('AUTH_ACCOUNT_DISABLED', {
-          message: 'The account is disabled: a link would not work. Enable it first.',
-        });
       if (!body?.handOver) {
         await mailResetLink(deps)(user, origin);
         return { url: null, expiresAt: null };
@@ -349,19 +350,22 @@ export const ACTS = {
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 
-/** Does it, with input that its schemas have checked. @throws AppError */
-export const perform = async (
-  { mails, run }: Act,
-  deps: ActDeps,
-  given: { readonly [param: string]: unknown; readonly body: unknown },
-  origin: Origin,
-): Promise<unknown> => {
+type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
+
+/** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
+export const assertPossible = async ({ mails, check }: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
   if (!deps.hasMail && mails?.if(given.body as never)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
   }
-  return run(deps, given as never, origin);
+  await check?.(deps, given as never);
+};
+
+/** @throws AppError */
+export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, origin: Origin): Promise<unknown> => {
+  await assertPossible(act, deps, given);
+  return act.run(deps, given as never, origin);
 };
 
 /** The routes for programs. */

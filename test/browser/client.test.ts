@@ -2,28 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import { changesIn, importing, renewIn, restoredIn } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
-import { openWorld } from '../support/browser/world.ts';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
-
-describe.runIf(canBrowse())('the client in a page of an allowed origin', () => {
-  const { world, visit } = openWorld('localhost', {});
-
-  it('registers, restores the session after a reload, and logs out', async () => {
-    const { open, person } = await visit();
-    const tab = await open(world().app.publish(importing(world().service)));
-    expect(await restoredIn(tab)).toBeUndefined();
-    await tab.evaluate((given) => globalThis.page?.auth.register(given), person);
-    await tab.reload();
-    expect(await restoredIn(tab)).toBe(person.username);
-    const sessions = await tab.evaluate(() => globalThis.page?.auth.sessions.list());
-    expect(sessions).toMatchObject([{ current: true }]);
-    await tab.evaluate(() => globalThis.page?.auth.logout());
-    await tab.reload();
-    expect(await restoredIn(tab)).toBeUndefined();
-  });
-});
 
 describe.runIf(canBrowse())('the client, while the service is killed and started again', () => {
   const directory = temporaryDirectory();

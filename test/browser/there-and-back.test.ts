@@ -16,14 +16,13 @@ describe.runIf(canBrowse())('an application without a page of its own', () => {
   const { world } = openApplications();
 
   /** Tabs of the application, which have no hint of a session. */
-  const start = async (vendor = '') => {
+  const start = async () => {
     const { browser, apps, service } = world();
     await browser.clearCookies();
     const address = apps[0].publish(importing(service));
     return async (): Promise<Page> => {
       const tab = await browser.newPage();
       onTestFinished(() => tab.close());
-      await tab.addInitScript((name) => name && Object.defineProperty(navigator, 'vendor', { value: name }), vendor);
       await tab.goto(`${address}?tab=1#top`);
       await tab.evaluate((name) => localStorage.removeItem(name), `tandem:${service}`);
       await tab.reload();
@@ -59,12 +58,5 @@ describe.runIf(canBrowse())('an application without a page of its own', () => {
     await logInAtService(tab, { username, password });
     await backAt(tab, home, username);
     expect(await bindingIn(tab)).toBe('device');
-  });
-
-  it('keeps its users where the browser would give it another key than the pages of the service', async () => {
-    const tab = await (await start('Apple Computer, Inc.'))();
-    const { username } = await registerIn(tab);
-    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'none' }]);
-    expect(await refreshIn(tab)).toBe(username);
   });
 });

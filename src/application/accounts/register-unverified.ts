@@ -105,7 +105,10 @@ const add = async (
   if (await isReserved(deps, stores, { id: userId, email })) return;
   try {
     if (own === null) await stores.users.add(user);
-    else await stores.users.update(userId, { email, attributes, locale, now: deps.clock.now() });
+    else {
+      const more = (await areOfHook(deps, stores, userId)) ? { attributes } : {};
+      await stores.users.update(userId, { email, ...more, locale, now: deps.clock.now() });
+    }
     await assertNotReserved(deps, stores, { id: userId, email });
   } catch (error) {
     throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
@@ -114,6 +117,10 @@ const add = async (
   else await forgetMistyped(deps, stores, own, user, origin);
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
+
+/** Whether a hook alone has stated the attributes: about the first address, which nobody has proven. What an operator has stated stays. */
+const areOfHook = async ({ beforeRegister }: RegisterDeps, stores: Stores, userId: string): Promise<boolean> =>
+  beforeRegister !== undefined && (await stores.events.countSince(userId, 'attributes-changed', 0)) === 0;
 
 /** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
 const forgetMistyped = async (

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';
 import { type Pause, registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
+import type { Attributes } from '../../../src/domain/attributes.ts';
 import { DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { aPasskey, aSession } from '../../support/builders.ts';
@@ -197,13 +199,26 @@ describe('registerUnverified, with the username and the password of an account t
 
   it('has what the hook says of the new address', async () => {
     const { deps, register, findEve } = await mistyped();
-    await registerUnverified({
-      ...deps,
-      beforeRegister: async () => ({ decision: 'allow', attributes: { plan: 'gold' } }),
-    })(AGAIN);
-    expect(await findEve()).toMatchObject({ email: EVE.email, attributes: { plan: 'gold' } });
+    const saying = (attributes: Attributes) =>
+      registerUnverified({ ...deps, beforeRegister: async () => ({ decision: 'allow', attributes }) });
+    await saying({ staff: true })({ ...AGAIN, email: 'eve@company.example' });
+    await saying({ plan: 'gold' })(AGAIN);
+    expect(await findEve()).toMatchObject({ email: EVE.email });
+    expect((await findEve())?.attributes).toEqual({ plan: 'gold' });
     await register(AGAIN);
     expect(await findEve()).toMatchObject({ attributes: { plan: 'gold' } });
+  });
+
+  it.each([
+    ['without a hook', {}],
+    ['where a hook says something else of the new address', { plan: 'gold' }],
+  ])('keeps what an operator has stated, %s', async (_what, ofHook) => {
+    const { app, deps, eve, findEve } = await mistyped();
+    const attributes = { blockedFrom: ['chat'] };
+    await setAttributes(app)(eve.id, attributes, ORIGIN);
+    const beforeRegister = async () => ({ decision: 'allow', attributes: ofHook }) as const;
+    await registerUnverified('plan' in ofHook ? { ...deps, beforeRegister } : deps)(AGAIN);
+    expect(await findEve()).toMatchObject({ email: EVE.email, attributes });
   });
 
   it('sends the link again when the address is the same', async () => {

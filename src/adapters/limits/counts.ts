@@ -11,8 +11,9 @@ export type Counts = {
 
 /** What the keys of answers to requests begin with, which are kept beside the counts of log-ins. */
 export const ANSWERS = 'tandem:answers:';
-/** Of some 2,000 characters: 10 MB. */
-const ANSWERS_CAPACITY = 5_000;
+/** Bytes, with what an entry takes besides its text: 5,000 answers of 3,700 characters. */
+const ANSWERS_CAPACITY = 20_000_000;
+const bytesOf = (text: string): number => text.length + 300;
 
 /** A text, and the time of its store when it was read. */
 export type Count = { readonly text: string; readonly now: number };
@@ -31,7 +32,7 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
   const requests = new BoundedMap<{ count: number }>(capacity);
   const texts = new BoundedMap<string>(capacity);
   // Of their own: anybody can cause one, and must not push out counts by it.
-  const answers = new BoundedMap<string>(ANSWERS_CAPACITY);
+  const answers = new BoundedMap(ANSWERS_CAPACITY, bytesOf);
   return {
     async countRequest(key, window) {
       const at = now();
@@ -57,9 +58,12 @@ type Entry<Value> = { readonly value: Value; readonly end: number };
 class BoundedMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   readonly #capacity: number;
+  readonly #weigh: (value: Value) => number;
+  #weight = 0;
 
-  constructor(capacity: number) {
+  constructor(capacity: number, weigh: (value: Value) => number = () => 1) {
     this.#capacity = capacity;
+    this.#weigh = weigh;
   }
 
   get(key: string, now: number): Entry<Value> | undefined {
@@ -68,16 +72,19 @@ class BoundedMap<Value> {
   }
 
   delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) this.#weight -= this.#weigh(entry.value);
     this.#entries.delete(key);
   }
 
   set(key: string, value: Value, now: number, ttl: number): Entry<Value> {
     const entry = { value, end: now + ttl };
-    this.#entries.delete(key);
+    this.delete(key);
     this.#entries.set(key, entry);
+    this.#weight += this.#weigh(value);
     for (const [oldest, { end }] of this.#entries) {
-      if (end > now && this.#entries.size <= this.#capacity) break;
-      this.#entries.delete(oldest);
+      if (end > now && this.#weight <= this.#capacity) break;
+      this.delete(oldest);
     }
     return entry;
   }

@@ -122,12 +122,18 @@ describe('counts in this process', () => {
     expect(await textIn(counts, 'a')).toBe('');
   });
 
-  it('keep 5,000 answers to requests, which push out no count', async () => {
+  it('keep 20 MB of answers to requests, which push out no count', async () => {
     const { counts } = await inMemory(100);
     await counts.replace('a', '', 'text', WINDOW);
-    for (let key = 0; key <= 5_000; key += 1) await counts.replace(`${ANSWERS}${key}`, '', 'text', WINDOW);
+    const long = 'x'.repeat(9_700);
+    const answer = (key: number, former = '') => counts.replace(`${ANSWERS}${key}`, former, long, WINDOW);
+    const areKept = () => Promise.all([0, 1].map(async (key) => (await textIn(counts, `${ANSWERS}${key}`)) !== ''));
+    for (let key = 0; key < 2_000; key += 1) await answer(key);
+    await answer(1_999, long);
+    expect(await areKept()).toEqual([true, true]);
+    await answer(2_000);
+    expect(await areKept()).toEqual([false, true]);
     expect(await textIn(counts, 'a')).toBe('text');
-    expect(await Promise.all([0, 1].map((key) => textIn(counts, `${ANSWERS}${key}`)))).toEqual(['', 'text']);
   });
 
   it('treat a key that begins a new window as the newest', async () => {

@@ -81,13 +81,15 @@ describe('a request that is sent again', () => {
   });
 
   it('leaves nothing that can be read without it, and nothing that is too long', async () => {
-    const { asked, done } = await begin();
+    const { asked, send, done } = await begin();
     await done('a-number-of-the-form', '/a-page', 'login_pending=a-cookie');
     const texts = JSON.stringify(asked);
     expect(texts.length).toBeGreaterThan(300);
     for (const secret of [SECRET, 'a-number-of-the-form', '/a-page', 'a-cookie']) expect(texts).not.toContain(secret);
-    expect((await done('b', `/${'x'.repeat(10_000)}`))[0]).toHaveLength(10_001);
-    expect((await done('b', '/1'))[0]).toBe('/1');
+    const long = (await done('b', `/${'x'.repeat(11_000)}`))[0];
+    expect([long, (await send('b'))[0]]).toEqual([`/${'x'.repeat(11_000)}`, long]);
+    expect((await done('c', `/${'x'.repeat(12_000)}`))[0]).toHaveLength(12_001);
+    expect((await done('c', '/1'))[0]).toBe('/1');
   });
 
   it('waits for one that is at work, however long that takes', async () => {

@@ -13,7 +13,7 @@ const REMEMBERED = 10_000;
 const SILENCE = 5_000;
 const SIGN = 1_000;
 const LOOK = 50;
-/** Characters. A page's state and the cookies of a session have some 8,000 at most. */
+/** Characters, before they are encrypted. Two cookies as long as browsers keep them, the others and a location have some 11,000 at most. */
 const MAX_LENGTH = 12_000;
 
 /** A name for what is kept about a text, and its encryption, both derived from that text. */
@@ -69,8 +69,8 @@ export const repeatedRequests =
     const signs = setInterval(() => void counts.replace(name, mark, mark, SILENCE), SIGN);
     const running = work();
     const answer = await answerOf(ctx, running).finally(() => clearInterval(signs));
-    const sealed = answer && seal.encrypt(answer);
-    await counts.replace(name, mark, sealed.length > MAX_LENGTH ? '' : sealed, REMEMBERED);
+    const sealed = answer === '' || answer.length > MAX_LENGTH ? '' : seal.encrypt(answer);
+    await counts.replace(name, mark, sealed, REMEMBERED);
     return running;
   };
 

@@ -73,7 +73,7 @@ export type HttpDeps = {
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
    * Gives a request that a browser sends twice the answer to the first one: it throws that away, with its cookies, and a code is used by then.
-   * @param fields those of a form, with a random number among them, or none if a cookie has one; `null`: it cannot be told from another attempt.
+   * @param fields those of a form, with a random number among them, and the session; or none if a cookie has such a number; `null`: it cannot be told from another attempt.
    * @param work returns where the browser goes.
    */
   readonly answerOnce: (
@@ -128,6 +128,8 @@ declare module 'koa' {
     signal: AbortSignal;
     /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
     pageServer?: { readonly visitor: string };
+    /** The session of a visitor whom the guard has refused, since it is over. */
+    endedSession?: string | undefined;
     /** The form that was posted, before its fields are validated. */
     form?: ReadonlyMap<string, string>;
     /** The status of the response, if it is not that of its route. */

@@ -28,18 +28,21 @@ export const pipeline = (
     crossOrigin(d), //                   5
     dispatch(routes, (r) => {
       const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
-      if (r.form !== undefined)
+      if (r.form !== undefined) {
+        const { resultAfterEnd, formResult } = resultOf(r.form);
         return compose([
           ownOrigin(d, r.form),
           ...ofClient,
+          resultAfterEnd,
           authenticationGuard(r, d),
           formValidation(r),
           ...ofUser,
           timing(),
-          resultOf(r.form),
+          formResult,
           handlerTimeout(d),
           handle(r),
         ]);
+      }
       return compose([
         ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
         ...ofClient, //                   6

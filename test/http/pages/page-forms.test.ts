@@ -117,6 +117,35 @@ describe('a form that the visitor has to send again', () => {
   });
 });
 
+describe('a second click after the first has ended the session', () => {
+  type Member = Awaited<ReturnType<typeof memberAt>>;
+  it.each<[string, string, (person: Member['person']) => object, string | undefined]>([
+    [
+      'account.password',
+      '/auth/account',
+      ({ password: currentPassword }) => ({ currentPassword, newPassword: 'another long password' }),
+      notices.password,
+    ],
+    ['account.sessions', '/auth/account', () => ({}), notices.ended],
+    ['delete.delete', '/auth/account/delete', ({ password }) => ({ password }), notices.deleted],
+  ])('says the same, to its browser alone: %s', async (name, path, fieldsFor, notice) => {
+    const [member, other] = [await memberAt(path), await memberAt('/auth/log-out')];
+    const [ofOther, ofMember] = [new Map(other.jar), new Map(member.jar)];
+    await other.submit('log-out.log-out');
+    const form = member.shown(name)[0] ?? expect.unreachable();
+    const sentWith = async (jar: ReadonlyMap<string, string>) => {
+      member.jar.clear();
+      for (const [cookie, value] of jar) member.jar.set(cookie, value);
+      const { headers } = await member.post(form.path, { ...form.fields, ...fieldsFor(member.person) });
+      return [headers.location, headers['set-cookie']];
+    };
+    const first = await sentWith(ofMember);
+    expect(await sentWith(ofMember)).toEqual(first);
+    expect(unescaped((await member.follow()).text)).toContain(notice);
+    for (const jar of [ofOther, new Map()]) expect((await sentWith(jar))[0]).toBe(pathOfPage('log-in', path));
+  });
+});
+
 describe('in a browser that keeps no cookies', () => {
   const failed = async (page: PageName, fields: Readonly<Record<string, string>>) => {
     const visitor = visitorOf(service);

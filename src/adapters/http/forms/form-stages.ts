@@ -1,9 +1,10 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware, Next } from 'koa';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
 import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { originOfPage } from '../stages/arrival.ts';
+import { readForm } from './form-validation.ts';
 
 /**
  * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
@@ -26,17 +27,28 @@ export const ownOrigin = (
 /** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
 export const formResult =
   (deps: HttpDeps) =>
-  ({ succeeded }: NonNullable<Route['form']>): Middleware =>
-    async function formResult(ctx, next) {
-      const { form = new Map<string, string>() } = ctx.state;
+  ({ succeeded }: NonNullable<Route['form']>) => {
+    const goOn = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
+      const { form = new Map<string, string>(), endedSession } = ctx.state;
       // A hidden random number of each form tells a second click from a second attempt.
       const isNumbered = (form.get('once') ?? '').length >= 20;
-      const location = await deps.answerOnce(ctx, isNumbered ? form : null, async () => {
-        await next();
-        return succeeded(ctx);
-      });
+      const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
+      const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);
       ctx.set({ Location: location, 'Cache-Control': NO_STORE });
       ctx.status = 303;
       ctx.body = '';
       logRequest(ctx, deps);
     };
+    return {
+      /** Surrounds the guard: the first click may have ended the session of the second one. */
+      async resultAfterEnd(ctx: Context, next: Next) {
+        await next().catch(async (error) => {
+          const form = ctx.state.endedSession === undefined ? null : await readForm(ctx).catch(() => null);
+          if (form === null) throw error;
+          ctx.state.form = form;
+          await goOn(ctx, () => Promise.reject(error));
+        });
+      },
+      formResult: (ctx: Context, next: Next) => goOn(ctx, () => next().then(() => succeeded(ctx))),
+    };
+  };

@@ -3,6 +3,7 @@ import type { SessionsDeps } from '../../../application/deps.ts';
 import { makeBindingCode } from '../../../application/sessions/binding-code.ts';
 import { authenticate } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
+import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { originOf } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
@@ -34,6 +35,10 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
       });
     } catch (error) {
       if (auth === 'optional' && isNobody(error)) return undefined;
+      if (isNobody(error) && error.code === 'AUTH_FAILED') {
+        const [token] = await verifiedTokens(deps, cookie.read(ctx));
+        ctx.state.endedSession = token?.sessionId;
+      }
       throw error;
     }
   };

@@ -133,8 +133,11 @@ describe('a log-in at a provider', () => {
   });
 
   it('begins with a form, too, of a page of an allowed origin', async () => {
-    const post = (origin: string) => service.http.post('/auth/oidc/acme').type('form').set('Origin', origin).send(GOAL);
+    // An application may cache its page, and so give several visitors one number.
+    const form = { ...GOAL, once: 'x'.repeat(43) };
+    const post = (origin: string) => service.http.post('/auth/oidc/acme').type('form').set('Origin', origin).send(form);
     const started = await post(APP).expect(303);
+    expect(cookiesOf(await post(APP).expect(303))).not.toEqual(cookiesOf(started));
     const url = started.get('Location') ?? '';
     expect(url).toMatch(`${provider.issuer}/auth?`);
     provider.switches.account = aStranger();

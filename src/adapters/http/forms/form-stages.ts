@@ -27,11 +27,11 @@ export const ownOrigin = (
 /** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
 export const formResult =
   (deps: HttpDeps) =>
-  ({ succeeded }: NonNullable<Route['form']>) => {
+  ({ succeeded, ofApplications }: NonNullable<Route['form']>) => {
     const goOn = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A hidden random number of each form tells a second click from a second attempt.
-      const isNumbered = (form.get('once') ?? '').length >= 20;
+      // A hidden random number of each form tells a second click from a second attempt. An application may give all its visitors the same.
+      const isNumbered = ofApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);
       ctx.set({ Location: location, 'Cache-Control': NO_STORE });

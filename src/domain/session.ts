@@ -63,8 +63,8 @@ export const newSession = (input: {
   keys: DeviceKeys;
   authenticated: Authenticated;
 }): Session => ({
-  ...input.keys,
   ...input.authenticated,
+  ...input.keys,
   id: input.id,
   userId: input.userId,
   currentTokenId: input.tokenId,

@@ -99,7 +99,8 @@ const forApps = ({ handler, ...logIn }: Route, { appLink }: Locations): Route =>
   request: { params: ProviderParams, query: v.looseObject({ to: appLink }) },
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
-    const started = (await handler({ ...input, body: input.query }, ctx)) as v.InferOutput<typeof Started>;
+    const { to } = input.query as { readonly to: string };
+    const started = (await handler({ ...input, body: { to } }, ctx)) as v.InferOutput<typeof Started>;
     ctx.state.location = started.url;
     return started;
   },

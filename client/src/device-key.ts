@@ -26,7 +26,7 @@ const PATHS = [
     '/auth/second-factor',
     '/auth/second-factor/recovery',
   ],
-  ...['/auth/second-factor/passkey', '/auth/step-up/code', '/auth/step-up/passkey', '/auth/prove'],
+  ...['/auth/second-factor/passkey', '/auth/step-up/code', '/auth/step-up/passkey', '/auth/prove', '/auth/app'],
 ];
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { CHROMIUM, codesOf, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
+import { APP_LINK, anApp } from '../support/http/app-login.ts';
+import { pathOfPage } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const MINUTE = 60_000;
 
 describe.runIf(canBrowse())('the pages for users', () => {
-  const { service, application, address, pass, visitor } = openUserPages();
+  const { service, application, address, pass, visitor } = openUserPages({ APP_LINKS: APP_LINK });
   const now = () => service().ports.clock.now();
   /** Somebody who has registered, at the account. */
   const registered = async () => {
@@ -100,6 +102,9 @@ describe.runIf(canBrowse())('the pages for users', () => {
     expect(requests.filter((sent) => sent.url().includes('/auth/prove?to=%2Fauth%2Faccount'))).toHaveLength(1);
     await submit('account.language', { locale: 'de' });
     expect(await form('account.language').locator('[name=locale]').inputValue()).toBe('de');
+    await open(pathOfPage('app', anApp().to));
+    await submit('app.app');
+    expect(await page.locator('meta[http-equiv=refresh]').getAttribute('content')).toContain('&code=');
     expect(faults).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
@@ -13,15 +13,19 @@ import {
 } from '../support/http/page-visitor.ts';
 import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
+import { CLIENT, startProvider, walkToCallback } from '../support/oidc/provider.ts';
 
 const CLAIMED = 'https://app.example.org/signed-in';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 let service: TestService;
+const provider = await startProvider();
+afterAll(provider.close);
 beforeAll(async () => {
   const env = {
     ...{ BASE_URL: ORIGIN, ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: `${APP_LINK},${CLAIMED}` },
-    ...{ OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC_GOOGLE_CLIENT_SECRET: 'a-secret' },
+    ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
+    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
     JWT_AUTHENTICATION_CLAIMS: 'true',
   };
   service = await start(env, () => ({ clock }));
@@ -61,11 +65,11 @@ describe('the log-in of an app', () => {
     },
   );
 
-  it('asks nobody who is logged in again, and makes nothing without a click', async () => {
+  it('asks nobody who has just logged in again, and makes nothing without a click', async () => {
     const [browser, { to }] = [await registeredVisitor(service), anApp()];
-    expect(locationIn(await browser.open(pathOfPage('log-in', to)))).toBe(`${pathOfPage('app', to)}&tandem=logged-in`);
+    expect(locationIn(await browser.open(pathOfPage('log-in', to)))).toBe(pathOfPage('app', to));
     expect((await browser.follow()).text).not.toContain('code=');
-    const path = `/auth/oidc/google?${new URLSearchParams({ to })}`;
+    const path = `/auth/oidc/acme?${new URLSearchParams({ to })}`;
     expect((await browser.open(path, { 'Sec-Purpose': 'prefetch' })).status).toBe(400);
   });
 
@@ -95,13 +99,63 @@ describe('the log-in of an app', () => {
     await logIn();
     await other.submit('second-factor.second-factor', { code: codeAt(body.data.secret, clock.now()), remember: 'on' });
     other.jar.delete('refresh_token');
-    await logIn();
-    expect((await other.submit('app.app')).headers.location).toBe(pathOfPage('step-up', to));
+    expect((await logIn()).headers.location).toBe(pathOfPage('step-up', to));
     await other.follow();
     clock.advance(30_000);
     await other.submit('step-up.code', { code: codeAt(body.data.secret, clock.now()) });
     await other.follow();
     await use({ code: await codeOnPage(other), verifier }).expect(200);
+  });
+});
+
+describe('who has copied cookies', () => {
+  const thiefOf = ({ jar }: Visitor) => {
+    const thief = visitorOf(service);
+    for (const [name, value] of jar) thief.jar.set(name, value);
+    return thief;
+  };
+
+  it('gets no code without the password, which the owner shows again after five minutes', async () => {
+    const browser = await registeredVisitor(service);
+    const [thief, { to, verifier }] = [thiefOf(browser), anApp()];
+    await browser.open(pathOfPage('app', to));
+    clock.advance(5 * 60_000);
+    expect((await thief.open(pathOfPage('app', to))).headers.location).toBe(pathOfPage('step-up', to));
+    expect((await thief.post('/auth/app', { to })).headers.location).toBe(pathOfPage('step-up', to));
+    expect((await browser.submit('app.app')).headers.location).toBe(pathOfPage('step-up', to));
+    await browser.follow();
+    expect(locationIn(await browser.submit('step-up.step-up', { password: browser.person.password }))).toBe(
+      pathOfPage('app', to),
+    );
+    await browser.follow();
+    await use({ code: await codeOnPage(browser), verifier }).expect(200);
+  });
+
+  it('gets none without the key of the session, which the page proves once for each code', async () => {
+    const { person, user } = await registeredVisitor(service);
+    const [owner, key, { to, verifier }] = [visitorOf(service), await joseDeviceKey(), anApp()];
+    const proof = (path: string, of = key) => of.proof({ htu: ORIGIN + path, now: clock.now() });
+    await owner.open(pathOfPage('log-in', to));
+    const fields = { account: person.username, password: person.password, proof: await proof('/auth/log-in') };
+    await owner.submit('log-in.log-in', fields);
+    const thief = thiefOf(owner);
+    for (const shown of [{}, { proof: await proof('/auth/app', await joseDeviceKey()) }]) {
+      await thief.open(pathOfPage('app', to));
+      expect(locationIn(await thief.submit('app.app', shown))).toBe(pathOfPage('log-in', to));
+      // Where the page cannot have the key: not back to the app, where the same would come again.
+      expect((await thief.follow()).status).toBe(401);
+      expect(thief.shown('log-in.log-in')).toHaveLength(1);
+    }
+    expect((await owner.follow()).text).toContain('data-proves');
+    const used = await proof('/auth/app');
+    await owner.submit('app.app', { proof: used });
+    await owner.follow();
+    const code = new URL(ahead(owner)).searchParams.get('code');
+    await thief.open(pathOfPage('app', to));
+    expect(locationIn(await thief.submit('app.app', { proof: used }))).toBe(pathOfPage('app', to));
+    await use({ code, verifier }).expect(200);
+    const sessions = await service.ports.sessions.listByUser(user.id, clock.now());
+    expect(sessions.map(({ deviceKey }) => deviceKey)).toEqual([null, key.thumbprint, null]);
   });
 });
 
@@ -179,9 +233,24 @@ describe('a link to an app', () => {
     `${APP_LINK}?code_challenge=${challenge}&state=${'a'.repeat(2_000)}`,
   ])('is refused: %j', async (to) => {
     const browser = await registeredVisitor(service);
-    expect((await browser.open(`/auth/oidc/google?${new URLSearchParams({ to })}`)).status).toBe(400);
+    expect((await browser.open(`/auth/oidc/acme?${new URLSearchParams({ to })}`)).status).toBe(400);
     expect((await browser.post('/auth/app', { to })).headers.location).toMatch(/^\/auth\/app\b/);
     expect(ahead(browser)).toBe('');
+  });
+
+  it('is needed for the page, and is all that a start at a provider takes from its address', async () => {
+    const [browser, { to }] = [await registeredVisitor(service), anApp()];
+    expect((await browser.open('/auth/app')).headers.location).toBe('/auth/account');
+    const others = { provider: 'other', caller: 'x', extra: 'x', invitation: 'x', locale: 'x\0' };
+    const start = `/auth/oidc/acme?${new URLSearchParams({ to, errorTo: 'https://evil.test/', ...others })}`;
+    const visitor = visitorOf(service);
+    const back = async () => {
+      const { pathname, search } = await walkToCallback(`${(await visitor.open(start)).headers.location}`);
+      return locationIn(await visitor.open(pathname + search));
+    };
+    expect(await back()).toBe(pathOfPage('app', to));
+    provider.switches.answer = 'cancel';
+    expect(await back()).toBe(pathOfPage('log-in', to));
   });
 
   it('keeps what the app has added', async () => {

@@ -6,7 +6,7 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import { type AnyLoginDeps, storeLogin } from './store-login.ts';
@@ -19,14 +19,21 @@ export type AppCodeDeps = AnyLoginDeps & { readonly sessions: SessionRepository 
 /**
  * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
  * @param challenge RFC 7636 §4.2, by the method S256.
- * @throws AppError AUTH_STEP_UP_REQUIRED when this browser did without the second factor, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ * @param presented proves the key of that session, if it has one of a page: cookies that were copied are not enough.
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_STEP_UP_REQUIRED when this browser did without the second factor,
+ *   AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const makeAppCode =
   (deps: AppCodeDeps) =>
-  async (caller: Caller, challenge: string): Promise<string> => {
+  async (caller: Caller, challenge: string, presented: Presented): Promise<string> => {
     const { user, session } = await liveSession(deps, caller);
     if (lacksSecondFactor(deps, user, session))
       throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+    if (deps.deviceBinding === 'enforce' && session.deviceKey !== null) {
+      const { evidence, refusal } = await evidenceOf(deps, presented, []);
+      const key = { id: caller.sessionId, userId: user.id };
+      if (evidence.proof === null || !(await deps.sessions.useProof(key, evidence.proof))) throw refusal(session);
+    }
     const [value, expiresAt] = [`${deps.ids.next()}.${challenge}`, deps.clock.now() + APP_CODE_LIFETIME];
     return deps.secrets.sign({ purpose: 'app-code', ...caller, value, expiresAt });
   };

@@ -57,7 +57,10 @@ export const provenKeys = async (deps: ProveDeviceDeps, presented: Presented): P
 };
 
 /** What a refresh proves of its device, and why it is refused if that is not enough. */
-export type Proven = { readonly evidence: Evidence; readonly refusal: (keys: DeviceKeys) => AppError };
+export type Proven = {
+  readonly evidence: Evidence;
+  readonly refusal: (keys: Pick<DeviceKeys, 'deviceKey'>) => AppError;
+};
 
 /**
  * What a refresh proves. A proof that does not verify counts as none, since the session may need none.

@@ -8,6 +8,7 @@ import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Targets } from '../../adapters/http/pages/continue.ts';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
+import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { pageLocale } from '../../adapters/http/request/language.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
@@ -100,7 +101,10 @@ export const openPages = (
   const registration = config.registration.mode;
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
-    api: [...api, ...(targets.appLinks.length === 0 ? [] : [appCodeRoute(deps, targets)])],
+    api: [
+      ...api,
+      ...(targets.appLinks.length === 0 ? [] : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),
+    ],
     has,
     registration,
     ...targets,

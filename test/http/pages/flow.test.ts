@@ -132,12 +132,18 @@ const withPasskey = async (path: string) => {
   return { ...member, key };
 };
 
-/** Somebody whose device has a key, and who has to prove it. */
-const unproven = async () => {
+/** Somebody whose device has a key. */
+const bound = async () => {
   const key = await joseDeviceKey();
   const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
   const visitor = await at('/auth/register');
   await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+  return { ...visitor, proofFor };
+};
+
+/** The same, who has to prove it. */
+const unproven = async () => {
+  const { proofFor, ...visitor } = await bound();
   clock.advance(11 * MINUTE);
   await visitor.open('/auth/account');
   expect((await visitor.follow()).text).toContain(titles.prove?.title);
@@ -242,6 +248,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
   }),
   'app.app': {
     url: async () => sending(await memberAt(pathOfPage('app', anApp().to)), 'app.app'),
+    AUTH_DEVICE_UNPROVEN: async () => {
+      const visitor = await bound();
+      await visitor.open(pathOfPage('app', anApp().to));
+      return sending(visitor, 'app.app');
+    },
   },
   'factors.link': providerResults('factors.link', () => memberAt('/auth/account/factors')),
   'factors.unlink': {

@@ -4,12 +4,13 @@ import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/h
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
 import { sentLink } from '../../support/http/account.ts';
-import { APP_LINK } from '../../support/http/app-login.ts';
+import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import {
   locationIn,
   OF_OWN_PAGE,
   ORIGIN,
+  pathOfPage,
   registeredVisitor,
   unescaped,
   visitorOf,
@@ -34,7 +35,7 @@ describe('each page', () => {
   it.each(NAMES)('%s loads from the service alone, sends forms to it, is in no frame and in no cache', async (name) => {
     const visitor = await registeredVisitor(service);
     if (PAGES[name].for === 'anybody') visitor.jar.clear();
-    const { status, headers, text } = await visitor.open(PAGES[name].path);
+    const { status, headers, text } = await visitor.open(pathOfPage(name, name === 'app' ? anApp().to : undefined));
     if (name === 'second-factor')
       return expect([status, headers.location]).toEqual([303, '/auth/log-in?tandem=failed']);
     expect(status).toBe(200);

@@ -111,8 +111,10 @@ export const PAGES = {
   app: {
     path: '/auth/app',
     for: 'visitor',
+    stepUp: true,
     shows: ['current-user'],
-    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code' } },
+    // Where the page cannot have the key of the session, the visitor logs in again.
+    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', on: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
   /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
   code: {
@@ -310,13 +312,15 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-/** Routes of the API that verify a proof of the device's key. The script adds one to their forms. */
-const PROVING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'refresh', 'confirm-login-code'];
+/** Routes of the API whose user presents something. They verify a proof of the device's key, too. */
+const AUTHENTICATING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
+/** Those that verify one. The script adds it to their forms. */
+const PROVING = [...AUTHENTICATING, 'refresh', 'make-app-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
 
 /** Whether its visitor presents something: who has the cookie alone gets no code that binds the session. */
-export const authenticates = (form: Pick<Form, 'submits'>): boolean => takesProof(form) && form.submits !== 'refresh';
+export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING.includes(form.submits);
 
 /** The path to which a form is posted. */
 export const pathOf = (page: PageName, form: string): `/${string}` =>

@@ -97,7 +97,9 @@ const whenFailed =
     // A step of the log-in, which has not failed.
     if (elsewhere === 'second-factor') return at.hrefOf(elsewhere, to);
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-    const lacking = PAGES[page].for === 'visitor' && !isItemGone ? pageLacking(error.code) : null;
+    // What the route itself refuses may lead to another page; without a visitor, it was not reached.
+    const isTold = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);
+    const lacking = PAGES[page].for === 'visitor' && !isTold ? pageLacking(error.code) : null;
     if (lacking !== null) {
       states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
       return at.lackingAt(lacking, page, to);

@@ -82,6 +82,7 @@ export const locations = (settings: TargetSettings) => {
   };
   return {
     target,
+    isOfApp,
     appLink: AppLink(settings),
     ownLocation,
     pageAt,

@@ -125,10 +125,10 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       const { to, next, [MARK]: mark } = query as v.InferOutput<typeof Query>;
       const isVisitor = input.claims !== undefined;
       // Somebody who is logged in need not do so again.
-      if (isVisitor && (name === 'log-in' || name === 'register') && mark !== MARKS.noCookie) {
-        ctx.state.location = at.locationOf('target', to, MARKS.loggedIn);
-        return '';
-      }
+      const isLogin = name === 'log-in' || name === 'register';
+      if (isVisitor && isLogin && mark !== MARKS.noCookie && mark !== MARKS.failed)
+        return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+      if (name === 'app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
       const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
       const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
       const otherwise = mark === MARKS.failed ? { error: REASON_UNSEEN } : notice === null ? null : { notice };
@@ -156,6 +156,11 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       });
     },
   );
+};
+
+const redirected = (ctx: Context, location: string): string => {
+  ctx.state.location = location;
+  return '';
 };
 
 /** Why the log-in is shown. Of a session that is over, the reason is for its owner alone. */

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
 import { type AppCodeDeps, logInWithAppCode, makeAppCode } from '../../../../application/login/app-code.ts';
+import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { locations, withParameter } from '../../forms/locations.ts';
 import { challengeIn, type TargetSettings } from '../../forms/targets.ts';
-import { originOf } from '../../request/client.ts';
+import { originOf, type PresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Proof } from '../../routing/fields.ts';
-import type { DeviceAccess } from '../sessions/refresh.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from './login.ts';
 
 const UseBody = v.pipe(
@@ -40,8 +41,11 @@ export const appLoginRoute = (deps: AppCodeDeps, access: DeviceAccess): Route =>
   );
 };
 
-/** For the form of the service's own page alone: a script with an access token could make itself a session that outlives the token. */
-export const appCodeRoute = (deps: AppCodeDeps, settings: TargetSettings): Route => {
+/**
+ * For the form of the service's own page alone: a script with an access token could make itself a session that outlives the token. With a step-up:
+ * so could a thief with a copied cookie, and no refresh of the owner would end that session.
+ */
+export const appCodeRoute = (deps: AppCodeDeps, settings: TargetSettings, device: PresentedDevice): Route => {
   const make = makeAppCode(deps);
   return route(
     {
@@ -50,13 +54,14 @@ export const appCodeRoute = (deps: AppCodeDeps, settings: TargetSettings): Route
       summary: 'Make a code for the app',
       method: 'POST',
       path: '/auth/app',
+      stepUp: FACTOR_CHANGE,
       throttle: 'strict',
-      request: { body: v.object({ to: locations(settings).appLink }) },
+      request: { body: v.object({ to: locations(settings).appLink, proof: v.optional(Proof) }) },
       response: { data: v.object({ url: v.string() }) },
-      errors: ['AUTH_STEP_UP_REQUIRED'],
+      errors: PROOF_ERRORS,
     },
-    async ({ caller, body: { to } }) => ({
-      url: withParameter(to, 'code', await make(caller, challengeIn(to, settings) ?? '')),
+    async ({ caller, body: { to, proof } }, ctx) => ({
+      url: withParameter(to, 'code', await make(caller, challengeIn(to, settings) ?? '', device(ctx, proof))),
     }),
   );
 };

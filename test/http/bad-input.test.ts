@@ -33,12 +33,13 @@ const UNUSUAL_TEXTS: Readonly<Record<string, string>> = {
   'a right-to-left mark': 'sample\u202e',
 };
 
-/** The statuses of routes that would need something that is not there: a provider, a start at one, a code of the catalog. */
+/** The statuses of routes that would need something that is not there: a provider, a start at one, a page to go on to, a code of the catalog. */
 const WITHOUT: Readonly<Record<string, number>> = {
   'start-at-provider-form': 404,
   'start-at-provider-for-app': 400,
   'provider-callback': 401,
   'posted-provider-callback': 404,
+  continue: 400,
   error: 404,
 };
 
@@ -207,6 +208,7 @@ describe('bad input', () => {
     );
 
     it.each(ignoresQueries ? queries : [])('ignores the query %s', async (query) => {
+      if (route.requestsPerUser !== undefined) ({ accessToken, cookie } = await signUp(service));
       const { status } = await ask(route);
       const response = await ask(route, samplePath(route) + query);
       expect(response.status).toBe(status);

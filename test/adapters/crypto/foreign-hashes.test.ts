@@ -7,8 +7,8 @@ import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
 import { respelled } from '../../../src/adapters/crypto/foreign/spelling.ts';
 import { keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
 import { readText } from '../../support/checkout/repository.ts';
+import { facts } from '../../support/foreign-hashes.ts';
 import { watchedThreads } from '../../support/watched-threads.ts';
-import facts from './foreign-hashes.json' with { type: 'json' };
 
 const hasher = bcryptPasswordHasher({ cost: 4 });
 

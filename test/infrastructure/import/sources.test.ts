@@ -7,7 +7,7 @@ import { keycloakHash } from '../../../src/adapters/crypto/foreign/storable-hash
 import { readLine } from '../../../src/infrastructure/import/line.ts';
 import type { SourceLine, SourceOptions } from '../../../src/infrastructure/import/source.ts';
 import { SOURCES } from '../../../src/infrastructure/import/sources.ts';
-import facts from '../../adapters/crypto/foreign-hashes.json' with { type: 'json' };
+import { facts } from '../../support/foreign-hashes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();

@@ -173,13 +173,6 @@ describe('a program of an operator', () => {
     }
   });
 
-  it('does what commands refuse neither: a link for a disabled account is none', async () => {
-    const { user } = await signUp(service);
-    await asked(service, 'post', `/users/${user.id}/disable`);
-    const { status, body } = await asked(service, 'post', `/users/${user.id}/reset-link`);
-    expect({ status, code: body.code }).toEqual({ status: 403, code: 'AUTH_ACCOUNT_DISABLED' });
-  });
-
   it.each<[string, 'get' | 'post' | 'put' | 'delete', string, object | undefined, string]>([
     ['an id of another form', 'get', '/users/me', undefined, 'id'],
     ['an unknown parameter', 'get', '/users?sort=name', undefined, 'sort'],

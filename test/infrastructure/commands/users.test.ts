@@ -297,20 +297,18 @@ describe('npm run users -- invite', () => {
     ]);
   });
 
-  it('refuses an address with an account, and where nobody could register with it', async () => {
-    const { stores, user, report } = await stored();
-    await stores.users.update(user.id, { emailVerifiedAt: NOW, now: NOW });
-    expect(await report('invite', user.email)).toMatchObject({ status: 1, error: { code: 'registered' } });
-    for (const args of [['jo'], ['jo@example.org', '--attributes', '[]'], ['jo@example.org', '--locale', 'x']])
-      expect(await report('invite', ...args)).toMatchObject({ status: 2, error: { code: 'arguments' } });
-    const command = users({ storage: stores });
-    const withEnv = (env: object) =>
-      runHere(['users', 'invite', 'jo@example.org', '--json'], { ...NOWHERE, ...env }, { command });
-    expect(JSON.parse((await withEnv({ REGISTRATION: 'closed' })).stdout).error.code).toBe('closed');
-    const noMail = { command: users({ storage: stores, ports: { mailer: null } }) };
-    const { stdout } = await runHere(['users', 'invite', 'jo@example.org', '--json'], NOWHERE, noMail);
-    expect(JSON.parse(stdout).error.code).toBe('no-mail');
-    expect(await stores.invitations.list(NOW, 9)).toEqual([]);
+  it('refuses where nobody could register, and where no mail is sent', async () => {
+    const { stores } = await stored();
+    const refusal = async (env: object, ports = {}) =>
+      (
+        await runHere(
+          ['users', 'invite', 'jo@example.org', '--json'],
+          { ...NOWHERE, ...env },
+          { command: users({ storage: stores, ports }) },
+        )
+      ).stdout;
+    expect(JSON.parse(await refusal({ REGISTRATION: 'closed' })).error.code).toBe('closed');
+    expect(JSON.parse(await refusal({}, { mailer: null })).error.code).toBe('no-mail');
   });
 });
 

@@ -124,10 +124,10 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       const query = isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query;
       const { to, next, [MARK]: mark } = query as v.InferOutput<typeof Query>;
       const isVisitor = input.claims !== undefined;
-      // Somebody who is logged in need not do so again.
-      const isLogin = name === 'log-in' || name === 'register';
-      if (isVisitor && isLogin && mark !== MARKS.noCookie && mark !== MARKS.failed)
-        return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+      // Somebody who is logged in need not do so again, unless a form that has just failed leads here. Back leads here later, too.
+      const isThere = isVisitor && (name === 'log-in' || name === 'register') && mark !== MARKS.noCookie;
+      const left = isThere && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
+      if (isThere && left === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
       if (name === 'app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
       const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
       const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
@@ -135,7 +135,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       const state =
         next !== undefined && name === 'provider'
           ? { page: name, form: '', payload: { url: next } }
-          : (deps.states.take(ctx, name) ?? (otherwise && { page: name, form: '', ...otherwise }));
+          : (left ?? (otherwise && { page: name, form: '', ...otherwise }));
       // Who sees there that the address is mistyped registers again.
       if (name === 'check-mail' && state?.typed?.username !== undefined)
         deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });

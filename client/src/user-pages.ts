@@ -149,7 +149,8 @@ const tell = async (form: HTMLFormElement, link: string): Promise<void> => {
 /** The token of a link in a mail is in the fragment, which a browser sends to nobody. Taken from there, so that nobody sees or copies it. */
 for (const input of all<HTMLInputElement>('[data-token]')) {
   const link = new URLSearchParams(location.hash.slice(1));
-  const token = link.get('token');
+  // Some mail programs add parameters behind it.
+  const token = /^[\w-]+/.exec(link.get('token') ?? '')?.[0];
   if (token) {
     input.value = token;
     // That of an invitation, which is for this address alone.

@@ -111,9 +111,14 @@ describe('the page that proves a key', () => {
     member.jar.delete('page_visitor');
     const at = `${APP}/notes?tab=1`;
     const lacking = await member.open(pathOfPage('account', at));
-    expect(lacking.headers.location).toBe(`${pathOfPage('prove', '/auth/account')}&next=${encodeURIComponent(at)}`);
+    expect(lacking.headers.location).toBe(
+      `${pathOfPage('prove', pathOfPage('account', at))}&next=${encodeURIComponent(at)}`,
+    );
     const { text } = await member.follow();
-    expect(elsewhere(text)).toEqual([`${at}&${MARK}=%2Fauth%2Faccount`, LOG_IN]);
+    expect(elsewhere(text)).toEqual([
+      `${at}&${MARK}=%2Fauth%2Faccount`,
+      pathOfPage('log-in', pathOfPage('account', at)),
+    ]);
     const posted = await member.post('/auth/account/username', { username: 'somebody', to: at });
     expect(posted.headers.location).toBe(lacking.headers.location);
     await member.open(pathOfPage('account'));

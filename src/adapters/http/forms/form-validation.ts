@@ -61,7 +61,7 @@ const FLAGS = ['remember', 'emailVerified', 'sendLink', 'final', 'handOver'];
 const OBJECTS = ['credential'];
 
 /** The token of a link that was pasted as a whole, where no script has read it. */
-const PASTED = /[#?&]token=([\w-]+)/;
+const PASTED = /(?:[#?&]|%23)token=([\w-]+)/;
 
 const fieldValue = (name: string, text: string): unknown => {
   if (TOKENS.includes(name)) return PASTED.exec(text)?.[1] ?? text;

@@ -22,7 +22,7 @@ const CODE_PLACE = new RegExp(`(?<=[?&]tandem_code=)(?=&${MARK}=${MARKS.loggedIn
 /** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {
   const added = (search: string) => `${search}${search === '' ? '?' : '&'}${name}=${value}`;
-  if (at.startsWith('/')) return at + added('');
+  if (at.startsWith('/')) return `${at}${at.includes('?') ? '&' : '?'}${name}=${value}`;
   const url = new URL(at);
   // At the end, and as text: `searchParams` would write the others in another way.
   url.search = added(url.search);
@@ -36,12 +36,21 @@ export const locations = (settings: TargetSettings) => {
   const pageAt = (to: string): PageName | undefined =>
     // `Object.keys` is typed to return any strings.
     (Object.keys(PAGES) as PageName[]).find((name) => to === base + PAGES[name].path);
+  /** Of a page of the service that leads on to an application. */
+  const isWay = (to: string): boolean => {
+    const [path = '', query = ''] = to.split('?');
+    const [[name, next] = [], ...others] = new URLSearchParams(query);
+    return pageAt(path) !== undefined && name === 'to' && others.length === 0 && isOfWeb(next);
+  };
+  const isOfWeb = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isOfApp = (to: string | undefined) => to !== undefined && challengeIn(to, settings) !== null;
   /** What the visitor came for: a page of an application or of the service, or an app. */
   const target = v.optional(
     v.pipe(
       v.string(),
-      textRule((text) => (pageAt(text) === undefined && !isOfApp(text) ? targetProblem(text, settings) : null)),
+      textRule((text) =>
+        pageAt(text) === undefined && !isWay(text) && !isOfApp(text) ? targetProblem(text, settings) : null,
+      ),
       v.metadata({ jsonSchema: TARGET_METADATA }),
       v.examples(['https://app.example.org/notes']),
     ),
@@ -72,13 +81,12 @@ export const locations = (settings: TargetSettings) => {
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** What leads back to a page that a visitor cannot have yet: to that of an app, the app. */
-  const wayTo = (page: PageName, to: unknown): string => (page === 'app' && allowed(to)) || pathOf(page);
+  /** What leads back to a page that a visitor cannot have yet, with the application that they came from; to that of an app, the app. */
+  const wayTo = (page: PageName, to: unknown): string =>
+    (page === 'app' && allowed(to)) || hrefOf(page, isOfWeb(to) ? to : undefined);
   /** Where a visitor goes who lacks something that a page needs. @param to the application that they come from, which may have the key to prove. */
   const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string => {
-    const from = lacking === 'prove' ? allowed(to) : undefined;
-    const isWeb = from !== undefined && pageAt(from) === undefined && !isOfApp(from);
-    return hrefOf(lacking, wayTo(page, to), undefined, isWeb ? from : undefined);
+    return hrefOf(lacking, wayTo(page, to), undefined, lacking === 'prove' && isOfWeb(to) ? to : undefined);
   };
   return {
     target,

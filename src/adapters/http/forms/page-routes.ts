@@ -170,7 +170,8 @@ const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorC
 };
 
 const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
-  ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to))]),
+  // The application knows where it is.
+  ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   at.hrefOf('log-in', to),
 ];
 

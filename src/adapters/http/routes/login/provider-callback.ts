@@ -116,7 +116,7 @@ const waysOn = (settings: CallbackSettings) => {
   const back = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
     const place =
       errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
-    const page = at.pageAt(place);
+    const page = at.pageAt(place.replace(/\?.*/s, ''));
     if (page === undefined) return withParameter(place, 'error', error.code);
     // A step of the log-in, which has not failed.
     if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf('second-factor', to);

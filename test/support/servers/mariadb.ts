@@ -44,7 +44,8 @@ export const launchMariadb = async (
   const port = await freePort();
   const common = [
     ...['--no-defaults', `--user=${userInfo().username}`, `--basedir=${program.base}`, `--datadir=${data}`],
-    ...['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M'],
+    // A server that starts removes temporary tables, also those of others in the same place.
+    ...[`--tmpdir=${directory}`, '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M'],
   ];
   return launch({
     url: `mariadb://tandem:${password}@127.0.0.1:${port}/`,

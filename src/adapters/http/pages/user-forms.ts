@@ -196,7 +196,7 @@ const scriptOf = (
       : NOTHING
   }${
     page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
-  }${page === 'prove' && state?.error === undefined ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere)}"` : NOTHING}${
+  }${page === 'prove' && state?.error === undefined ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"` : NOTHING}${
     preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`
   }`;
 };

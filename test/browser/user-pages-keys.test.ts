@@ -140,7 +140,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
       await open(settings);
       await page.waitForURL(`${to}?tandem=%2Fauth%2Faccount`);
       await open(settings);
-      await page.waitForURL(LOG_IN);
+      await page.waitForURL(`${LOG_IN}%3Fto%3D*`);
       expect(await alarms()).toEqual([0, 'registered']);
     });
   });

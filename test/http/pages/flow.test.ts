@@ -738,6 +738,11 @@ describe('each page', () => {
     },
   );
 
+  it('that leads to a provider leads to the log-in where no cookie tells it which', async () => {
+    const { headers } = await visitorOf(service).open('/auth/provider');
+    expect(headers.location).toBe('/auth/log-in?tandem=failed');
+  });
+
   it.each([...texts])(
     'has its texts in %s: a title, a label for every field, a button for every form',
     (_, language) => {

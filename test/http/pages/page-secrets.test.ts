@@ -35,7 +35,9 @@ describe('each page', () => {
   it.each(NAMES)('%s loads from the service alone, sends forms to it, is in no frame and in no cache', async (name) => {
     const visitor = await registeredVisitor(service);
     if (PAGES[name].for === 'anybody') visitor.jar.clear();
-    const { status, headers, text } = await visitor.open(pathOfPage(name, name === 'app' ? anApp().to : undefined));
+    const leading = name === 'provider' ? '?next=%2Fauth%2Faccount' : '';
+    const path = pathOfPage(name, name === 'app' ? anApp().to : undefined) + leading;
+    const { status, headers, text } = await visitor.open(path);
     if (name === 'second-factor')
       return expect([status, headers.location]).toEqual([303, '/auth/log-in?tandem=failed']);
     expect(status).toBe(200);

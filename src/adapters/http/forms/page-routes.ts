@@ -136,6 +136,9 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
         next !== undefined && name === 'provider'
           ? { page: name, form: '', payload: { url: next } }
           : (left ?? (otherwise && { page: name, form: '', ...otherwise }));
+      // Without its state, which is in a cookie, it would lead nowhere.
+      if (name === 'provider' && state?.payload === undefined)
+        return redirected(ctx, at.hrefOf('log-in', undefined, MARKS.failed));
       // Who sees there that the address is mistyped registers again.
       if (name === 'check-mail' && state?.typed?.username !== undefined)
         deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });

@@ -2,7 +2,8 @@ import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts'
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { actRoutes } from '../../adapters/http/routes/back-office/acts.ts';
+import { actRoutes } from '../../adapters/http/routes/back-office/act.ts';
+import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { readRoutes } from '../../adapters/http/routes/back-office/reads.ts';
@@ -38,7 +39,7 @@ export const openBackOffice = async (
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
-  const api = inLog([...readRoutes(operators), ...actRoutes(operators)]);
+  const api = inLog([...readRoutes(operators), ...actRoutes(ACTS, operators)]);
   const routes: Route[] = [
     ...api,
     ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
-import { type InviteDeps, invite, revokeInvitation } from '../../../../application/accounts/invitations.ts';
+import { invite, revokeInvitation } from '../../../../application/accounts/invitations.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
@@ -14,27 +14,15 @@ import {
   unlinkIdentityAsOperator,
   unlockAccount,
 } from '../../../../application/accounts/operate-accounts.ts';
-import {
-  createAccount,
-  type OperateAddressesDeps,
-  resendVerification,
-  setEmail,
-} from '../../../../application/accounts/operate-addresses.ts';
-import type { LinkDeps } from '../../../../application/links.ts';
-import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
-import type { Stores } from '../../../../application/ports/transactions.ts';
+import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-addresses.ts';
 import { endAllSessions } from '../../../../application/sessions/end-all.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
-import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
-import type { Origin } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
-import { assertMayRegister, type RegistrationPolicy } from '../../../../domain/registration.ts';
+import { assertMayRegister } from '../../../../domain/registration.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import type { ActForm } from '../../pages/office.ts';
-import { type Route, route } from '../../routing/define-route.ts';
-import { AddressBody, Email, Id, IdParams, Locale, Username } from '../../routing/fields.ts';
+import { AddressBody, Email, Id, Locale, Username } from '../../routing/fields.ts';
 import { shownUser } from '../accounts/export.ts';
-import { originOfOperator } from './back-office.ts';
+import { type Act, act } from './act.ts';
 import {
   Attributes,
   Changed,
@@ -43,70 +31,7 @@ import {
   ReasonBody,
   RequiredReason,
   UserOfOperatorsJson,
-  WRITES,
 } from './fields.ts';
-
-/** What the acts of operators need. */
-export type ActDeps = OperateAddressesDeps &
-  InviteDeps &
-  LinkDeps &
-  Pick<Stores, 'users'> & {
-    readonly registration?: RegistrationPolicy;
-    /** `null`: each instance counts by itself. */
-    readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-    /** Below it, links find their pages. */
-    readonly accountPagesUrl: string;
-    readonly hasMail: boolean;
-  };
-
-type Schema = v.GenericSchema<unknown, unknown>;
-type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
-
-type Given<Body, Params> = Output<Params> & { readonly body: Output<Body> };
-
-type Declared<Body extends Schema | undefined, Data extends Schema, Params extends Schema> = {
-  readonly at: `${Route['method']} ${Route['path']}`;
-  readonly summary: string;
-  readonly description?: string;
-  /** Default: the id of the user, if the path has one. */
-  readonly params?: Params;
-  readonly body?: Body;
-  readonly data: Data;
-  readonly status?: number;
-  readonly errors?: readonly ErrorCode[];
-  /** What it cannot do without. */
-  readonly needs?: 'mail' | 'attempts';
-  /** When it sends a mail, and the member of the body that prevents it by this value. */
-  readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
-  /** What refuses it before anything is done. @throws AppError */
-  readonly check?: (deps: ActDeps, given: Given<Body, Params>) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: Given<Body, Params>, origin: Origin) => Promise<v.InferInput<Data>>;
-  /** Of the pages for people. Without one, they cannot do it. */
-  readonly form?: ActForm;
-  /** Of `users`. Without one, it has none. */
-  readonly command?: ActCommand;
-};
-
-type ActCommand = {
-  readonly name: string;
-  /** Cannot be undone: it asks before. */
-  readonly isFinal?: true;
-  /** The name that its report gives to the answer. Default: the members of the answer are members of the report. */
-  readonly as?: string;
-  /** What it says when it is done, besides the answer. */
-  readonly says?: string;
-};
-
-/** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'mails' | 'check' | 'run'> & {
-  readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
-  readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
-};
-
-const act = <Data extends Schema, Body extends Schema | undefined = undefined, Params extends Schema = typeof IdParams>(
-  declared: Declared<Body, Data, Params>,
-): Act => declared;
 
 const Flag = v.optional(v.boolean(), false);
 
@@ -349,35 +274,3 @@ export const ACTS = {
     command: { name: 'delete', isFinal: true },
   }),
 } as const satisfies Readonly<Record<string, Act>>;
-
-type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
-
-/** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
-export const assertPossible = async ({ mails, check }: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
-  if (!deps.hasMail && mails?.if(given.body as never)) {
-    const [field, value] = mails.unless;
-    const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
-  }
-  await check?.(deps, given as never);
-};
-
-/** @throws AppError */
-export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, origin: Origin): Promise<unknown> => {
-  await assertPossible(act, deps, given);
-  return act.run(deps, given as never, origin);
-};
-
-/** The routes for programs. */
-export const actRoutes = (deps: ActDeps): Route[] =>
-  Object.entries<Act>(ACTS).flatMap(([name, declared]) => {
-    const { at, summary, description, params = IdParams, body, data, status = 200, errors = [], needs } = declared;
-    if (needs === 'mail' && !deps.hasMail) return [];
-    const [method, path] = at.split(' ') as [Route['method'], Route['path']];
-    const request = { ...(path.includes(':') && { params }), ...(body !== undefined && { body }) };
-    const about = { summary, ...(description !== undefined && { description }) };
-    return route(
-      { ...WRITES, ...about, name: `operators-${name}`, method, path, request, response: { status, data }, errors },
-      (input, ctx) => perform(declared, deps, { ...(input.params as object), body: input.body }, originOfOperator(ctx)),
-    );
-  });

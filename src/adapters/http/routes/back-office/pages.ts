@@ -13,7 +13,8 @@ import { pathIn, type Site } from '../../pages/layout.ts';
 import type { ActForm, Said, ShownForm } from '../../pages/office.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 import { Id, IdParams } from '../../routing/fields.ts';
-import { ACTS, type Act } from './acts.ts';
+import type { Act } from './act.ts';
+import { ACTS } from './acts.ts';
 import { READS } from './fields.ts';
 
 const LIST = '/office';

@@ -9,11 +9,13 @@ import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampl
 import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
 import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
+import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
+import type { SenderFor } from '../application/ports/hooks.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/message.ts';
 import { type Closing, closing } from './closing.ts';
@@ -55,8 +57,11 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** `serve` closes the caller's own storage, and listens to signals. */
-type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'>;
+/** `serve` closes the caller's own storage, listens to signals, counts in Redis, and asks the receivers of webhooks over HTTP. */
+type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
+  readonly counts?: Counts;
+  readonly senderFor?: SenderFor;
+};
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
 export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}): Promise<Service> => {
@@ -90,7 +95,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);
   opened.add(hooks.close);
-  const limits = await openLimits(config, logger, opened, metrics?.observeFallback);
+  const limits = await openLimits(config, logger, opened, metrics?.observeFallback, overrides.counts);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
     storage: database.storage,
@@ -105,7 +110,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   const mail =
     mailer &&
     mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, templates, isWatched: metrics !== null });
-  const webhooks = webhookDelivery(config, ports, { logger, report, isWatched: metrics !== null });
+  const webhooks = webhookDelivery(config, ports, { logger, report, isWatched: metrics !== null }, overrides.senderFor);
   return {
     ...{ database, limits, ports, keySet, hashing, hooks, pageFiles, mailLocales },
     ...{ metrics, report, endedFeed, mail, webhooks },

@@ -69,11 +69,14 @@ export type DeliveryDeps = {
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
+/** Milliseconds. */
+export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: number };
+
 /** Sends what is stored until `signal` is aborted. Others do not wait for a slow one. */
 export const deliver = async (
   { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
-  { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
+  { pollInterval = POLL_INTERVAL, grace = GRACE }: DeliveryTimes = {},
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
   const polls = randomPolls(clock, pollInterval);

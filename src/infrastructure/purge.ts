@@ -23,6 +23,7 @@ export const purge = async (
   logger: Logger,
   signal: AbortSignal,
   onDone: (round: Round) => void = () => undefined,
+  interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
   const repeat = async (round: Round, batch: (limit: number) => Promise<number>, failure: string): Promise<void> => {
     let count = 0;
@@ -39,7 +40,7 @@ export const purge = async (
       if (count > 0 && round !== 'operations' && round !== 'mass-endings')
         logger.info({ rows: round, count }, 'purged');
       count = 0;
-      await wait(PURGE_INTERVAL_MS);
+      await wait(interval);
     }
   };
   const wait = (duration: number) => pause(duration, undefined, { signal, ref: false }).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { keyedHash } from '../../adapters/crypto/secrets.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { areUp } from '../../adapters/http/routes/service/health.ts';
-import { memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
+import { type Counts, memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
 import { primaryCounts } from '../../adapters/limits/primary-counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
@@ -36,15 +36,23 @@ const openOwn = (config: Config, logger: Logger): SharedCounts =>
     ? sharedCounts({ shared: primaryCounts(toPrimary), own: memoryCounts() }, logger, PRIMARY)
     : { ...memoryCounts(), isDegraded: () => false };
 
-/** What limits are counted in: for all instances through Redis; in the instance without one, or while it is unavailable. */
+/**
+ * What limits are counted in: for all instances through Redis; in the instance without one, or while it is unavailable.
+ * @param shared in place of Redis.
+ */
 export const openLimits = async (
   config: Config,
   logger: Logger,
   opened: Closing,
   onFallback?: () => void,
+  shared?: Counts,
 ): Promise<Limits> => {
   const urls = config.redisUrls;
   const own = openOwn(config, logger);
+  if (shared !== undefined) {
+    const counts = sharedCounts({ shared, own }, logger, REDIS, onFallback);
+    return { counts, checks: [], mode: () => (counts.isDegraded() ? 'degraded' : 'shared'), isRedisUp: null };
+  }
   if (urls.length === 0)
     return { counts: own, checks: [], mode: () => (own.isDegraded() ? 'degraded' : 'process'), isRedisUp: null };
   // Imported only with REDIS_URL: its library has some 50 modules.

@@ -8,7 +8,7 @@ import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Config } from '../config.ts';
-import { countOfWaiting, deliver, type WakeUpSignal } from '../delivery-loop.ts';
+import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';
 import type { OpenTemplates } from './template-files.ts';
 
@@ -43,7 +43,7 @@ export type MailDelivery = {
   /** Begins to send the messages that are due, as `deliver` does all the time. */
   readonly send: ReturnType<typeof sendMessages>;
   /** Sends messages until `signal` is aborted. */
-  readonly deliver: (signal: AbortSignal) => Promise<void>;
+  readonly deliver: (signal: AbortSignal, times?: DeliveryTimes) => Promise<void>;
   readonly waiting: () => Waiting;
 };
 
@@ -70,13 +70,14 @@ export const mailDelivery = (
   const abandon = () => ports.mailer.close?.();
   return {
     send,
-    deliver: (signal) =>
+    deliver: (signal, times) =>
       deliver(
         {
           ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger },
           onIdle: isWatched ? update : undefined,
         },
         signal,
+        times,
       ),
     waiting,
   };

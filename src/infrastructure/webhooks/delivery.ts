@@ -8,7 +8,7 @@ import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-web
 import type { AccountEvent } from '../../domain/event.ts';
 import { MOST_WEBHOOKS, webhookTypeOf } from '../../domain/webhook.ts';
 import type { Config } from '../config.ts';
-import { countOfWaiting, createWakeUpSignal, deliver } from '../delivery-loop.ts';
+import { countOfWaiting, createWakeUpSignal, type DeliveryTimes, deliver } from '../delivery-loop.ts';
 import { existingHookKey } from '../keys.ts';
 
 type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
@@ -32,23 +32,24 @@ type Parts = {
   readonly isWatched: boolean;
 };
 
-/** How webhooks are told of events in the background. */
+/** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
 export const webhookDelivery = (
   config: SenderConfig,
   { webhooks, transactions, clock }: Pick<Storage, 'webhooks' | 'transactions'> & { readonly clock: Clock },
   { logger, report, isWatched }: Parts,
+  given?: SenderFor,
 ) => {
   const stop = new AbortController();
   const wakeUp = createWakeUpSignal();
-  const senderFor = warningOfOthers(openSender(config, clock, stop.signal), logger);
+  const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
   const deps = { webhooks, transactions, clock, senderFor, random: Math.random, report };
   const { begin, isNeeded } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => webhooks.waiting(), clock);
   const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
   const onIdle = isWatched ? update : undefined;
   return {
-    deliver: (signal: AbortSignal) =>
-      deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal),
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) =>
+      deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal, times),
     onEvents: (events: readonly AccountEvent[]): void => {
       if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
     },

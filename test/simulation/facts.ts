@@ -1,0 +1,164 @@
+import { decoded } from '../../src/adapters/crypto/es256.ts';
+import type { Browser, Visit } from './browser.ts';
+import type { Change, SimulatedDatabase } from './database.ts';
+import { kernel, MINUTE, SECOND } from './kernel.ts';
+import type { Story } from './rules.ts';
+import type { Answer } from './service.ts';
+
+/** What has happened to sessions and passwords, and the rules about it. */
+
+type Ended = { readonly at: number; readonly reason: string; readonly isBound: boolean };
+export type Facts = ReturnType<typeof openFacts>;
+
+const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
+export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
+const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
+const short = (id: string): string => id.slice(-5);
+export const tokenIn = ({ cookies }: Answer): string | undefined =>
+  cookies
+    .map((text) => /^refresh_token=([^;]+)/.exec(text)?.[1])
+    .find((token) => token !== undefined && token !== '""');
+
+export const openFacts = (database: SimulatedDatabase, story: Story, { replays }: { readonly replays: boolean }) => {
+  const ended = new Map<string, Ended>();
+  const opened = new Map<string, number>();
+  /** When fail-overs forgot commits. */
+  const forgotten: number[] = [];
+  const winners = new Map<string, number>();
+  const hashes = new Map<string, { readonly from: unknown; readonly to: unknown; readonly at: number }>();
+  const facts = {
+    ...{ ended, opened, forgotten },
+    lastFault: Number.NEGATIVE_INFINITY,
+    touchedByThief: new Set<string>(),
+    /** Sessions with an answer that was lost on its way, or with an instance. */
+    unanswered: new Set<string>(),
+    /** Sessions whose change was answered by a retryable failure. */
+    failed: new Set<string>(),
+    disabled: new Map<string, number>(),
+    /** Emails of users whose new password was taken back, with the time. */
+    takenBack: new Map<unknown, number>(),
+    isCalm: (milliseconds: number) => kernel.time - facts.lastFault > milliseconds,
+    forgotSince: (time: number) => forgotten.some((at) => at >= time),
+    rowOf: (id: string) => database.rows('sessions').find((row) => row.id === id),
+    judgeAnswer: (visit: Visit, answer: Answer, arrivedAt: number) => judgeAnswer(visit, answer, arrivedAt),
+    judgeLogOut: (browser: Browser, belief: Belief, how: string) => judgeLogOut(browser, belief, how),
+  };
+
+  const noteSession = ({ key, before, after }: Change, changes: readonly Change[]): void => {
+    const [id = ''] = JSON.parse(key) as string[];
+    if (before === undefined) opened.set(id, kernel.time);
+    if (before === undefined || after !== undefined) return;
+    const events = changes.flatMap(({ table, after: row }) => (table === 'events' && row ? [row] : []));
+    const reason = String(
+      events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id)?.reason ?? 'silently',
+    );
+    ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
+    story.tell(`session ${short(id)} ended: ${reason}`);
+  };
+  const noteUser = ({ before, after }: Change): void => {
+    if (!before || !after || before.passwordHash === after.passwordHash) return;
+    const last = hashes.get(String(after.id));
+    const isRecent = last !== undefined && kernel.time - last.at < 2 * MINUTE;
+    const isTakenBack = isRecent && last.from === after.passwordHash && last.to === before.passwordHash;
+    if (isTakenBack) facts.takenBack.set(after.email, kernel.time);
+    else facts.takenBack.delete(after.email);
+    hashes.set(String(after.id), { from: before.passwordHash, to: after.passwordHash, at: kernel.time });
+  };
+  database.watchers.push((changes) => {
+    for (const change of changes)
+      if (change.table === 'sessions') noteSession(change, changes);
+      else if (change.table === 'users') noteUser(change);
+  });
+
+  const judgeToken = ({ browser, path, sentCookie = '' }: Visit, token: string, arrivedAt: number): void => {
+    const [id, user] = [sessionOf(token), subjectOf(token)];
+    const end = ended.get(id)?.at ?? Number.POSITIVE_INFINITY;
+    story.expect(
+      'a session that has ended gives no token',
+      end >= arrivedAt,
+      () => `${browser.name} ${path}: ${short(id)}`,
+      facts.forgotSince(end) && 'forgotten',
+    );
+    const since = facts.disabled.get(user) ?? Number.POSITIVE_INFINITY;
+    story.expect(
+      'a disabled account gets no token',
+      since >= arrivedAt,
+      () => `${browser.name} ${path}`,
+      facts.forgotSince(since) && 'forgotten',
+    );
+    if (path !== '/auth/refresh-token' || replays || facts.rowOf(id)?.deviceKey) return;
+    const { jti = '' } = partOf(sentCookie, 1) ?? {};
+    const before = winners.get(jti);
+    story.expect(
+      'of any number of concurrent uses of a token one succeeds',
+      before === undefined,
+      () => `${browser.name}: ${short(id)}`,
+      facts.forgotSince(before ?? Number.POSITIVE_INFINITY) && 'forgotten',
+    );
+    winners.set(jti, kernel.time);
+  };
+  const judgeAnswer = (visit: Visit, answer: Answer, arrivedAt: number): void => {
+    const { method, path, browser, headers } = visit;
+    const access = headers.authorization?.slice('Bearer '.length);
+    const token = tokenIn(answer);
+    if (token !== undefined) judgeToken(visit, token, arrivedAt);
+    const code = /"code":"(\w+)"/.exec(answer.body)?.[1];
+    const what = () => `${browser.name}: ${method} ${path} ${answer.status} ${code}`;
+    story.expect('no error is unexpected', !/^SYS_(UNEXPECTED|SERIALIZATION)/.test(code ?? ''), what);
+    story.expect(
+      'no request fails without a fault',
+      answer.status < 500,
+      what,
+      !facts.isCalm(90 * SECOND) && 'a fault',
+    );
+    const end = ended.get(sessionOf(access))?.at ?? Number.POSITIVE_INFINITY;
+    if (path === '/users/me' && method === 'GET' && answer.status === 200)
+      story.expect(
+        'an access token of a session that has ended is refused',
+        end >= arrivedAt,
+        what,
+        facts.forgotSince(end) && 'forgotten',
+      );
+    if (access && answer.status >= 500) facts.failed.add(sessionOf(access));
+    if (path !== '/users/me/password' || answer.status !== 200) return;
+    const others = database
+      .rows('sessions')
+      .filter(
+        ({ id, userId }) =>
+          userId === subjectOf(access) && id !== sessionOf(token) && (opened.get(String(id)) ?? 0) < arrivedAt,
+      );
+    story.expect('a changed password ends all other sessions', others.length === 0, what);
+  };
+
+  /** Whether an honest user may be out, and why. */
+  const excuseOf = (id: string, { expiresAt }: Belief): string | false => {
+    const [end, row, start] = [ended.get(id), facts.rowOf(id), opened.get(id) ?? 0];
+    const reason = end?.reason ?? 'silently';
+    if (forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
+    if (facts.touchedByThief.has(id)) return 'touched by a thief';
+    if (expiresAt <= kernel.time + SECOND || reason === 'expired') return 'expired';
+    if (row !== undefined || reason === 'token-replayed')
+      return !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id) && 'an answer was lost';
+    const isOwn = facts.failed.has(id) && (reason === 'replaced' || reason === 'password-changed');
+    return reason !== 'silently' && !isOwn && `it ended: ${reason}`;
+  };
+  const judgeLogOut = (browser: Browser, belief: Belief, how: string): void => {
+    const { id } = belief;
+    const end = ended.get(id);
+    const isOwn = end?.reason === 'replaced' || end?.reason === 'password-changed';
+    const isRepeatable = facts.failed.has(id) && isOwn;
+    const rule = isRepeatable
+      ? 'a request that failed can be repeated'
+      : 'nobody is logged out but for a documented reason';
+    const text = () => `${browser.name}: ${short(id)} ${how}; ${end ? `it ended: ${end.reason}` : 'it lives'}`;
+    story.expect(rule, false, text, excuseOf(id, belief));
+  };
+  return facts;
+};
+
+/** What a browser knows of its session. */
+export type Belief = { readonly id: string; readonly expiresAt: number };
+export const beliefOf = (token: string): Belief => ({
+  id: sessionOf(token),
+  expiresAt: Number(partOf(token, 1)?.exp) * 1_000,
+});

@@ -1,0 +1,87 @@
+import { writeSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { ALL_FAULTS, type Fault } from './faults.ts';
+import { realTime } from './process.ts';
+import { RULES, type Rule } from './rules.ts';
+import { type Options, type Result, runWorld } from './world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1-10' },
+    seed: { type: 'string' },
+    /** Seeds that begin with a date, such as 2027-01-31: new ones every day. */
+    from: { type: 'string' },
+    minutes: { type: 'string', default: 'Infinity' },
+    days: { type: 'string' },
+    people: { type: 'string' },
+    faults: { type: 'string', default: ALL_FAULTS.join() },
+    without: { type: 'string', default: '' },
+    trace: { type: 'boolean', default: false },
+    minimise: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string) => void writeSync(1, `${line}\n`);
+const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+const given: Options = {
+  faults: values.faults.split(',').filter((each) => !values.without.split(',').includes(each)) as Fault[],
+  days: numberOf(values.days),
+  people: numberOf(values.people),
+};
+const seedsOf = (): readonly [number, number] => {
+  if (values.from !== undefined) return [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
+  const [first = 1, last = first] = (values.seed ?? values.seeds).split('-').map(Number);
+  return [first, last];
+};
+const commandOf = (seed: number, { faults, days, people }: Options): string =>
+  [
+    `npm run simulate -- --trace --seed ${seed}`,
+    faults?.length === ALL_FAULTS.length ? '' : ` --faults ${faults?.join() || 'none'}`,
+    days === undefined ? '' : ` --days ${days}`,
+    people === undefined ? '' : ` --people ${people}`,
+  ].join('');
+
+/** Leaves out what a violation does not need. */
+const minimised = async (seed: number, { violations: [first], days }: Result, options: Options): Promise<Options> => {
+  let least: Options = { ...options, days };
+  const attempt = async (smaller: Options): Promise<void> => {
+    const { violations } = await runWorld(seed, smaller);
+    if (violations.some(({ rule }) => rule === first?.rule)) least = smaller;
+  };
+  for (const fault of options.faults ?? [])
+    await attempt({ ...least, faults: least.faults?.filter((each) => each !== fault) });
+  for (const people of [1, 2, 3]) if (least.people === undefined) await attempt({ ...least, people });
+  for (let halves = 0; halves < 3; halves += 1) await attempt({ ...least, days: (least.days ?? 0) / 2 });
+  return least;
+};
+
+const total = { seeds: 0, failed: 0, days: 0, requests: 0, events: 0 };
+const looks = new Map<Rule, number>();
+const add = ({ days, requests, events, violations, looks: ofSeed }: Result): void => {
+  total.seeds += 1;
+  total.failed += Number(violations.length > 0);
+  total.days += days;
+  total.requests += requests;
+  total.events += events;
+  for (const [rule, { judged }] of ofSeed) looks.set(rule, (looks.get(rule) ?? 0) + judged);
+};
+
+const begun = realTime();
+const seconds = (since = begun) => (realTime() - since) / 1_000;
+// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
+await runWorld(0, { days: 0.02, people: 2 });
+const [first, last] = seedsOf();
+for (let seed = first; seed <= last && seconds() < 60 * Number(values.minutes); seed += 1) {
+  const start = realTime();
+  const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
+  const { hash, days, events, requests, violations } = result;
+  say(`${seed} ${hash} ${days} days in ${seconds(start).toFixed(1)} s, ${events} events, ${requests} requests`);
+  add(result);
+  for (const { rule, text, at } of violations) say(`  ! ${at} ${rule} (${RULES[rule]}): ${text}`);
+  if (violations.length > 0) say(`  ${commandOf(seed, given)}`);
+  if (violations.length > 0 && values.minimise) say(`  ${commandOf(seed, await minimised(seed, result, given))}`);
+}
+const idle = (Object.keys(RULES) as Rule[]).filter((rule) => !looks.get(rule));
+say(`rules that were never judged: ${idle.join('; ') || 'none'}`);
+say(`${total.seeds} seeds, ${total.failed} with violations, ${total.days.toFixed(1)} days, ${total.requests} requests`);
+say(`${Math.round(total.events / seconds())} events a second`);
+process.exit(total.failed > 0 ? 1 : 0);

@@ -21,7 +21,7 @@ export type Session = {
   readonly rotation: number;
   /** When the current burst of rotations began. In a burst, each token but the first is rotated within a window after it was issued. */
   readonly burstStartedAt: number;
-  /** The number of the token whose rotation began the burst; 0 until the first rotation. */
+  /** The number of the first token of the burst (`firstOfBurst`); 0 until the first rotation. */
   readonly burstFirst: number;
   readonly createdAt: number;
   /** When the current token expires, and the session with it. */
@@ -97,7 +97,7 @@ export type Rotation = {
   readonly maxAge: number | null;
   /**
    * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst`). If not, or if `from` is
-   * the first token of the burst, this rotation begins a burst.
+   * the first token of the burst, this rotation begins a burst (`firstOfBurst`).
    */
   readonly continuesBurst: boolean;
   readonly device: Device;
@@ -136,6 +136,13 @@ const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotati
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 
+/**
+ * The number of the token that begins a burst with this rotation. Of lost rotations it is the last one that was not lost: all of them may have
+ * been of this moment, and what was rotated earlier is older than the windows by its `iat`.
+ */
+export const firstOfBurst = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
+  Math.min(number, expectedNumber);
+
 /** Whether the current token is no older than this, and not the first: the one before it may still be part of a race. @param window milliseconds. */
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
   previousTokenId !== null && now - rotatedAt < window;
@@ -159,7 +166,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,
         rotation: nextNumber(rotation),
-        ...(beginsBurst(session, rotation) && { burstStartedAt: rotation.at, burstFirst: rotation.number }),
+        ...(beginsBurst(session, rotation) && { burstStartedAt: rotation.at, burstFirst: firstOfBurst(rotation) }),
         expiresAt: expiryAfter(session, rotation),
       }
     : null;

@@ -164,6 +164,21 @@ describe('the tokens of a session, rotated one after the other', () => {
     expect(statusAt(START + 22_000)).toBe('reused');
   });
 
+  it('are raced for a window after a rotation that recovers lost ones, if they may be of that moment', () => {
+    const now = START + 3_600_000;
+    const stored = next(SESSION, FIRST, START + 60_000);
+    const [kept, lost, newest] = [current(stored), token('b', 2, now - 2_000), token('c', 3, now - 1_000)];
+    const recovery = { ...rotation(stored, newest, now), expected: stored.currentTokenId, continuesBurst: false };
+    const recovered = rotated(stored, recovery) ?? expect.unreachable();
+    const statusOf = (each: typeof kept, later: number) =>
+      tokenStatus(recovered, each, { now: now + later, policy: STRICT, evidence: NOT_REQUIRED });
+    for (const each of [kept, lost, newest]) {
+      expect(statusOf(each, 10_000)).toBe('raced');
+      expect(statusOf(each, 10_001)).toBe('reused');
+    }
+    for (const old of [FIRST, token('b', 2, now - 21_000)]) expect(statusOf(old, 0)).toBe('reused');
+  });
+
   it('are raced for a window if the last rotation of one was reverted, and it was rotated later', () => {
     const once = next(SESSION, FIRST, START + 60_000);
     const second = current(once);

@@ -1,6 +1,6 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import { nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
+import { firstOfBurst, nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { toUser } from '../records/accounts.ts';
 import { isStorable } from '../records/records.ts';
@@ -121,7 +121,7 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
     continuesBurst: booleans(rotation.continuesBurst),
     ...{ userAgent: device.userAgent, address: device.address },
     ...{ isRequired: booleans(evidence.required), browserKey: evidence.browserKey },
-    next: nextNumber(rotation),
+    ...{ next: nextNumber(rotation), first: firstOfBurst(rotation) },
   };
 };
 
@@ -183,10 +183,10 @@ const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 const userInJson = (jsonArray: string) =>
   sql`cast(${sql.raw(jsonArray)}(${sql.join(USER_COLUMNS.map((name) => sql.ref(name)))}) as text)`.as('user_in_json');
 
-const burstAfter = ({ continuesBurst, number, at }: Values) => ({
+const burstAfter = ({ continuesBurst, number, first, at }: Values) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
     then burst_started_at else ${integer(at)} end`,
-  burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(number)} end`,
+  burst_first: sql`case when ${boolean(continuesBurst)} then burst_first else ${integer(first)} end`,
 });
 
 const needsNoProof = ({ isRequired, browserKey }: Values) =>

@@ -190,7 +190,7 @@ const nextRotation = (
     at: now,
     expiresAt: now + deps.refreshLifetime,
     maxAge: deps.sessionMaxLifetime,
-    // The times of lost rotations are unknown, so the next one begins a burst.
+    // The times of lost rotations are unknown, so this one begins a burst.
     continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,

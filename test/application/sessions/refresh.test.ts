@@ -227,6 +227,8 @@ describe('refresh', () => {
       const thief = await app.refresh([tokens[2] ?? '']);
       const owner = await app.refresh([tokens[4] ?? '']);
       expect(outcomes).toEqual(['recovered', 'recovered']);
+      await expect(app.refresh([thief.refreshToken])).rejects.toMatchObject(REFUSED);
+      app.clock.advance(MINUTE);
       await expect(app.refresh([thief.refreshToken])).rejects.toMatchObject(THEFT);
       await expect(app.refresh([owner.refreshToken])).rejects.toMatchObject(REFUSED);
     });

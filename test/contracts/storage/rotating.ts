@@ -197,7 +197,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       previousTokenId: recovery.from,
       rotation: 8,
       burstStartedAt: recovery.at,
-      burstFirst: 7,
+      burstFirst: session.rotation,
     });
     await sessions.revert(recovery);
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });

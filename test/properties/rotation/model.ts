@@ -29,8 +29,8 @@ type ModelSession = {
   state: Progress | null;
   /** The number of the newest token. */
   last: Token;
-  /** The token whose rotation began the present burst of rotations. */
-  burstFirst: Token;
+  /** The generation of the token with which the present burst of rotations began. */
+  burstFirst: number;
   burstStartedAt: number;
   /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
   readonly expirations: Map<Token, number>;
@@ -76,9 +76,9 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const rotate = (rotation: Rotation): boolean => {
     const { from, expected, to, at } = rotation;
     if (!isExpected(rotation) || !mayRotate(expected, at)) return false;
-    const isFirstAgain = generationOf(from) === generationOf(session.burstFirst);
+    const isFirstAgain = generationOf(from) === session.burstFirst;
     if (isFirstAgain || from !== expected || at - issuedAt(from) > window + 999) {
-      session.burstFirst = from;
+      session.burstFirst = Math.min(generationOf(from), rotation.generation);
       session.burstStartedAt = at;
     }
     const generation = Math.max(generationOf(from), rotation.generation) + 1;
@@ -145,7 +145,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   /** The times between which a token was rotated, as far as the service knows. */
   const knownOf = (token: Token, { rotatedAt, previous, generation }: Progress): typeof NEVER => {
     if (token === previous) return { earliest: rotatedAt, latest: rotatedAt };
-    const [number, first] = [generationOf(token), generationOf(session.burstFirst)];
+    const [number, first] = [generationOf(token), session.burstFirst];
     if (number === first) return { earliest: issuedAt(token), latest: session.burstStartedAt };
     if (number < first || number >= generation) return NEVER;
     return { earliest: issuedAt(token), latest: Math.min(rotatedAt, issuedAt(token) + 999 + window) };

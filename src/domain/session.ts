@@ -137,11 +137,11 @@ export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' |
   Math.max(number, expectedNumber) + 1;
 
 /**
- * The number of the token that begins a burst with this rotation. Of lost rotations it is the last one that was not lost: all of them may have
- * been of this moment, and what was rotated earlier is older than the windows by its `iat`.
+ * The number of the token that begins a burst with this rotation. After lost rotations, it is that of a token before, which the store knows:
+ * all of them may have been of this moment, and what was rotated earlier is older than the windows by its `iat`.
  */
-export const firstOfBurst = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
-  Math.min(number, expectedNumber);
+export const firstOfBurst = ({ from, expected, number, expectedNumber }: Rotation): number =>
+  from === expected ? number : Math.min(number - 1, expectedNumber);
 
 /** Whether the current token is no older than this, and not the first: the one before it may still be part of a race. @param window milliseconds. */
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>

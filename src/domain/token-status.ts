@@ -80,10 +80,18 @@ export const tokenStatus = (
   const device = deviceStatus(session, evidence);
   if (device === 'unproven') return device;
   const isCurrent = token.claims.jti === session.currentTokenId;
-  if (!isCurrent && token.rotation > session.rotation) return 'recoverable';
+  if (!isCurrent && isLost(session, token)) return 'recoverable';
   if (device === 'proven' && !isCurrent) return 'replayable';
   return statusByTime(session, token, now, policy);
 };
+
+/**
+ * Whether the store has lost the rotation that issued a token. A revert gives the session a higher number, which no token has: what was issued
+ * after the last rotation that is stored was lost, too.
+ */
+const isLost = (session: Session, token: Issued): boolean =>
+  token.rotation > session.rotation ||
+  (session.previousTokenId === session.currentTokenId && earliestIssue(token) > session.rotatedAt);
 
 /** The status of a token whose rotation is stored, by the time since its rotation. */
 const statusByTime = (session: Session, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {

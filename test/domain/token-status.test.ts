@@ -179,6 +179,20 @@ describe('the tokens of a session, rotated one after the other', () => {
     for (const old of [FIRST, token('b', 2, now - 21_000)]) expect(statusOf(old, 0)).toBe('reused');
   });
 
+  it('go on with one whose rotation was lost, also if a later rotation of the token before was reverted', () => {
+    const now = START + 3_600_000;
+    const lost = token('b', 1, now - 60_000);
+    const failed = rotation(SESSION, FIRST, now - 50_000);
+    const restored = reverted(SESSION, failed) ?? expect.unreachable();
+    const given = { policy: STRICT, evidence: NOT_REQUIRED };
+    expect(tokenStatus(restored, lost, { now, ...given })).toBe('recoverable');
+    expect(tokenStatus(restored, token('x', 1, START), { now, ...given })).toBe('reused');
+    const recovery = { ...rotation(restored, lost, now), expected: FIRST.claims.jti, continuesBurst: false };
+    const recovered = rotated(restored, recovery) ?? expect.unreachable();
+    expect(tokenStatus(recovered, FIRST, { now: now + 10_000, ...given })).toBe('raced');
+    expect(tokenStatus(recovered, FIRST, { now: now + 10_001, ...given })).toBe('reused');
+  });
+
   it('are raced for a window if the last rotation of one was reverted, and it was rotated later', () => {
     const once = next(SESSION, FIRST, START + 60_000);
     const second = current(once);

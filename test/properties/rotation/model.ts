@@ -78,7 +78,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     if (!isExpected(rotation) || !mayRotate(expected, at)) return false;
     const isFirstAgain = generationOf(from) === session.burstFirst;
     if (isFirstAgain || from !== expected || at - issuedAt(from) > window + 999) {
-      session.burstFirst = Math.min(generationOf(from), rotation.generation);
+      session.burstFirst =
+        from === expected ? generationOf(from) : Math.min(generationOf(from) - 1, rotation.generation);
       session.burstStartedAt = at;
     }
     const generation = Math.max(generationOf(from), rotation.generation) + 1;
@@ -129,7 +130,9 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     return { from, expected, generation, to: session.last, at };
   };
   const isForgotten = (token: Token): boolean =>
-    session.state !== null && generationOf(token) > session.state.generation;
+    session.state !== null &&
+    (generationOf(token) > session.state.generation ||
+      (session.state.previous === session.state.current && issuedAt(token) > session.state.rotatedAt));
   const refuse = (token: Token, now: number, again: (rotation: Rotation) => string | null): string => {
     const { state } = session;
     if (state === null || now >= state.expiresAt) return 'AUTH_FAILED ended';

@@ -10,6 +10,7 @@ const CORE = [
   'test/application/**/*.test.ts',
   'test/contracts/**/*.test.ts',
   'test/properties/configuration.test.ts',
+  'test/simulation/fixed-seeds.test.ts',
 ];
 const HTTP = [
   'test/http/**/*.test.ts',
@@ -28,7 +29,7 @@ const WALK = ['test/browser/client.test.ts'];
 /** The files of `npm test`. */
 export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 
-const PROCESSES = ['test/{process,conformance,properties/requests}/**/*.test.ts'];
+const PROCESSES = ['test/{process,conformance,properties/requests,simulation}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
 /** Whole flows, races, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */
@@ -74,7 +75,7 @@ export default defineConfig({
       project({
         name: 'rest-processes',
         include: PROCESSES,
-        exclude: HTTP,
+        exclude: [...CORE, ...HTTP],
         parts: 'embedded',
         globalSetup: RUN_DIRECTORY,
         isolate: true,

@@ -46,6 +46,7 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
   const sleeping = sleepOf();
   const line = { ...GOOD_LINE };
   const connections = new Set<() => void>();
+  let lastArrival = 0;
   const browser = {
     ...{ ...machine, chance, clock, line, jar },
     tabs: new Set<Tab>(),
@@ -116,7 +117,9 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
         void asked.answer.then((answer) => {
           if (answer === null) return lose('the connection was reset', 20);
           if (chance.happens(line.unanswered)) return lose('the answer was lost', chance.between(50, MINUTE / 2));
-          kernel.after(chance.between(...line.delay), () =>
+          // Answers come in their order, as over one connection of HTTP/2.
+          lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
+          kernel.after(lastArrival - kernel.time, () =>
             end(() => {
               jar.keep(answer.cookies);
               internet.answered(visit, answer);

@@ -14,6 +14,7 @@ const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ??
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
 const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
 const short = (id: string): string => id.slice(-5);
+export const numberIn = (token = ''): string | undefined => partOf(token, 0)?.rot;
 export const tokenIn = ({ cookies }: Answer): string | undefined =>
   cookies
     .map((text) => /^refresh_token=([^;]+)/.exec(text)?.[1])
@@ -32,8 +33,8 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     touchedByThief: new Set<string>(),
     /** Sessions with an answer that was lost on its way, or with an instance. */
     unanswered: new Set<string>(),
-    /** Sessions whose change was answered by a retryable failure. */
-    failed: new Set<string>(),
+    /** When changes by sessions arrived that were answered by a retryable failure. */
+    failed: new Map<string, number>(),
     disabled: new Map<string, number>(),
     /** Emails of users whose new password was taken back, with the time. */
     takenBack: new Map<unknown, number>(),
@@ -119,7 +120,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
         what,
         facts.forgotSince(end) && 'forgotten',
       );
-    if (access && answer.status >= 500) facts.failed.add(sessionOf(access));
+    if (access && method !== 'GET' && answer.status >= 500) facts.failed.set(sessionOf(access), arrivedAt);
     if (path !== '/users/me/password' || answer.status !== 200) return;
     const others = database
       .rows('sessions')
@@ -130,6 +131,16 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     story.expect('a changed password ends all other sessions', others.length === 0, what);
   };
 
+  /** Whether a session was ended by a change of its own that was answered by a failure. */
+  const endedByFailure = (id: string): boolean => {
+    const [end, at = Number.POSITIVE_INFINITY] = [ended.get(id), facts.failed.get(id)];
+    return (
+      end !== undefined &&
+      ['replaced', 'password-changed'].includes(end.reason) &&
+      end.at >= at &&
+      end.at < at + 6 * SECOND
+    );
+  };
   /** Whether an honest user may be out, and why. */
   const excuseOf = (id: string, { expiresAt }: Belief): string | false => {
     const [end, row, start] = [ended.get(id), facts.rowOf(id), opened.get(id) ?? 0];
@@ -139,15 +150,12 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     if (expiresAt <= kernel.time + SECOND || reason === 'expired') return 'expired';
     if (row !== undefined || reason === 'token-replayed')
       return !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id) && 'an answer was lost';
-    const isOwn = facts.failed.has(id) && (reason === 'replaced' || reason === 'password-changed');
-    return reason !== 'silently' && !isOwn && `it ended: ${reason}`;
+    return reason !== 'silently' && !endedByFailure(id) && `it ended: ${reason}`;
   };
   const judgeLogOut = (browser: Browser, belief: Belief, how: string): void => {
     const { id } = belief;
     const end = ended.get(id);
-    const isOwn = end?.reason === 'replaced' || end?.reason === 'password-changed';
-    const isRepeatable = facts.failed.has(id) && isOwn;
-    const rule = isRepeatable
+    const rule = endedByFailure(id)
       ? 'a request that failed can be repeated'
       : 'nobody is logged out but for a documented reason';
     const text = () => `${browser.name}: ${short(id)} ${how}; ${end ? `it ended: ${end.reason}` : 'it lives'}`;

@@ -33,6 +33,9 @@ const during = async <Of extends object>(target: Of, changed: Partial<Of>, milli
   for (const name of Object.keys(changed)) Object.assign(target, { [name]: before[name as keyof Of] });
 };
 
+/** Milliseconds: twice as long is within the race window, so nobody is out by a slow line alone. */
+const SLOWEST = 4_500;
+
 const someTime = ({ chance, horizon }: Site, most: number = HOUR) =>
   chance.spread(SECOND, Math.min(most, horizon / 20));
 
@@ -90,7 +93,7 @@ const FAULTS = {
   requests: (site) =>
     during(
       site.chance.pick(site.browsers).line,
-      { lost: site.chance.spread(0.05, 0.7), delay: [20, 9_000] },
+      { lost: site.chance.spread(0.05, 0.7), delay: [20, SLOWEST] },
       someTime(site),
     ),
   answers: (site) =>

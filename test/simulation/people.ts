@@ -54,7 +54,7 @@ const register = async ({ story }: Life, person: Person, tab: Tab): Promise<bool
   } = person;
   const { error } = await story.within(`${name} registers`, tab.auth.register({ username: name, email, password }));
   story.tell(`${name} registers: ${error?.code ?? 'done'}`);
-  person.changedAt = kernel.time;
+  if (error === undefined) person.changedAt = kernel.time;
   return error === undefined || error.code === 'AUTH_USER_DUPLICATE';
 };
 
@@ -152,8 +152,8 @@ const changePassword = async ({ story, chance }: Life, person: Person, tab: Tab)
   story.tell(`${tab.browser.name}: new password: ${error?.code ?? 'done'}`);
   const isDone = error === undefined;
   if (error?.code === 'AUTH_CREDENTIALS_INVALID') return;
-  const passwords = isDone
-    ? [newPassword, currentPassword]
-    : [currentPassword, newPassword, ...person.passwords.slice(1, 3)];
+  const [, ...others] = person.passwords;
+  const two = isDone ? [newPassword, currentPassword] : [currentPassword, newPassword];
+  const passwords = [...two, ...others].slice(0, 4);
   Object.assign(person, { passwords, isSure: isDone, changedAt: kernel.time });
 };

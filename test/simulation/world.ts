@@ -1,10 +1,10 @@
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
-import { type Browser, type Internet, openBrowser } from './browser.ts';
+import { type Browser, type Internet, openBrowser, type Tab } from './browser.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { simulatedDatabase } from './database.ts';
-import { type Belief, beliefOf, openFacts, sessionOf, tokenIn } from './facts.ts';
+import { type Belief, beliefOf, numberIn, openFacts, sessionOf, tokenIn } from './facts.ts';
 import { ALL_FAULTS, type Fault, type Outside, trouble } from './faults.ts';
 import { DAY, HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
 import { ACTS, live, type Person } from './people.ts';
@@ -106,6 +106,7 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
     return { answer: seen, hangUp, instance };
   };
   const beliefs = new Map<Browser, Belief>();
+  const sessionsOf = new Map<Tab, string | undefined>();
   const refreshes = new Map<string, number[]>();
   const onNobody = (browser: Browser, how: string): void => {
     const belief = beliefs.get(browser);
@@ -118,6 +119,10 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
       const { answer, hangUp, instance } = send(visit, visit.browser.name);
       const judged = answer.then((value) => {
         if (value === null) return value;
+        if (visit.path === '/auth/refresh-token')
+          story.remark(
+            `${visit.browser.name}: token ${numberIn(visit.sentCookie)} -> ${numberIn(tokenIn(value)) ?? value.status}, sent ${Math.round(kernel.time - arrivedAt)} ms before`,
+          );
         facts.judgeAnswer(visit, value, arrivedAt);
         const problems = instance?.problemsOf(visit, value) ?? [];
         const text = () => `${visit.method} ${visit.path} ${value.status}: ${problems}`;
@@ -140,7 +145,10 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
     },
     changed(tab, user, why) {
       story.tell(`${tab.browser.name}: a tab has ${user} (${why})`);
-      if (why === 'ended') onNobody(tab.browser, 'a tab says that the session has ended');
+      // Another tab may have opened another session since.
+      const isSame = sessionsOf.get(tab) === beliefs.get(tab.browser)?.id;
+      if (why === 'ended' && isSame) onNobody(tab.browser, 'a tab says that the session has ended');
+      if (user !== null) sessionsOf.set(tab, beliefs.get(tab.browser)?.id);
     },
   };
 

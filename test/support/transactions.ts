@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Stores, Transactions } from '../../src/application/ports/transactions.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import { eachStore } from './storage/changed-storage.ts';
 
 /** Changes that are kept one by one, also when the work fails later. */
@@ -14,6 +15,17 @@ export const beforeNextTransaction = ({ transactions }: WithTransactions, act: (
     transactions.run = run;
     await act();
     return run(work);
+  };
+};
+
+/** The next transaction is answered by a failure, whether or not it is kept. */
+export const loseNextAnswer = ({ transactions }: WithTransactions, { isKept }: { readonly isKept: boolean }): void => {
+  const { run } = transactions;
+  const lost = () => new AppError('DB_QUERY_FAILED');
+  transactions.run = (work) => {
+    transactions.run = run;
+    if (isKept) return run(work).then(() => Promise.reject(lost()));
+    return run((stores) => work(stores).then(() => Promise.reject(lost())));
   };
 };
 

@@ -10,7 +10,7 @@ import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
+import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
@@ -116,7 +116,7 @@ export const confirmEmailChange =
     const change = { email, emailVerifiedAt: deps.clock.now() };
     const stated = sessionId === null ? null : await statedFor(deps, { id: sessionId, userId }, change);
     cancellation.throwIfAborted();
-    return deps.transactions.run(async (stores) => {
+    return runReplacing(deps, userId, async (stores) => {
       const before = await stores.users.lock(userId);
       await useLink(deps, stores, link);
       const now = deps.clock.now();

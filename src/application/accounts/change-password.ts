@@ -3,9 +3,8 @@ import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/passw
 import type { User } from '../../domain/user.ts';
 import { lockedUserWithPassword, type UserWithPasswordDeps, userWithPassword } from '../login/compare-password.ts';
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
-import { type PrepareSessionDeps, replaceSession } from '../sessions/open-session.ts';
+import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type EndWaysDeps, endWays } from './end-ways.ts';
@@ -15,7 +14,7 @@ export type ChangePasswordDeps = ChangeDeps &
   EndWaysDeps &
   UserWithPasswordDeps &
   PasswordRuleDeps &
-  PrepareSessionDeps & { readonly users: UserRepository };
+  PrepareSessionDeps;
 
 type ChangePasswordInput = CallerWithToken & {
   readonly currentPassword: string;
@@ -24,8 +23,7 @@ type ChangePasswordInput = CallerWithToken & {
 };
 
 /**
- * Changes the password of a user who knows the current one, ends the user's sessions, and opens one for the caller. After a failure the old
- * password is restored, so that the client can repeat the request (ADR 0003).
+ * Changes the password of a user who knows the current one, ends the user's sessions, and opens one for the caller.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */
@@ -57,21 +55,13 @@ const storePassword = async (
   const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
   const stated = await statedFor(deps, { id: sessionId, userId }, { authentications });
   cancellation.throwIfAborted();
-  try {
-    return await deps.transactions.run(async (stores) => {
-      await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
-      await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
-      await endWays(deps, stores, 'password-changed', user, { origin, passwordHash, exceptId: sessionId });
-      cancellation.throwIfAborted();
-      const changed = (await stores.users.findById(userId)) ?? user;
-      return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications, stated });
-    });
-  } catch (error) {
-    // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.
-    const now = deps.clock.now();
-    const former = { passwordHash: user.passwordHash, isOfNewPassword: true, now, replaces: passwordHash };
-    await deps.users.setPasswordHash(userId, former).catch(() => undefined);
-    throw error;
-  }
+  return runReplacing(deps, userId, async (stores) => {
+    await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
+    await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
+    await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });
+    await endWays(deps, stores, 'password-changed', user, { origin, passwordHash, exceptId: sessionId });
+    cancellation.throwIfAborted();
+    const changed = (await stores.users.findById(userId)) ?? user;
+    return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications, stated });
+  });
 };

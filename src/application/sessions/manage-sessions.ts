@@ -11,7 +11,7 @@ import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { ChangeDeps } from '../use-case.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
-import { type PrepareSessionDeps, replaceSession } from './open-session.ts';
+import { type PrepareSessionDeps, replaceSession, runReplacing } from './open-session.ts';
 import { forgetDevice } from './remember-device.ts';
 import {
   type AssessTokensDeps,
@@ -109,7 +109,7 @@ export const endOtherSessions =
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
     const stated = await statedFor(deps, key);
-    return deps.transactions.run(async (stores) => {
+    return runReplacing(deps, userId, async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
       const session = await stores.sessions.find(key);

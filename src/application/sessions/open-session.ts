@@ -8,10 +8,10 @@ import {
 import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import { newSession, type Session } from '../../domain/session.ts';
+import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { Stores } from '../ports/transactions.ts';
+import type { Stores, Transactions } from '../ports/transactions.ts';
 import { type RecordDeps, record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
@@ -121,7 +121,7 @@ export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
   stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
   { user, sessionId, origin, authentications, stated }: SessionReplacement,
-): Promise<TokenPair> => {
+): Promise<OpenedSession> => {
   const key = { id: sessionId, userId: user.id };
   const former = await stores.sessions.find(key);
   if (former === null || !(await endSession(deps, stores, key, { reason: 'replaced', origin })))
@@ -134,5 +134,33 @@ export const replaceSession = async (
   const replacement = { user, now: deps.clock.now(), origin, keys };
   const { session, opened } = await prepare(deps, replacement, authenticated, () => stated);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
-  return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
+  return opened;
 };
+
+/**
+ * Runs a change that may replace the session of the request. If the answer to its commit is lost, finds out whether it was kept: then it has
+ * succeeded, since the client has nothing left with which it could repeat the request (ADR 0003).
+ */
+export const runReplacing = async <Opened extends OpenedSession | null>(
+  { transactions }: { readonly transactions: Transactions },
+  userId: string,
+  work: (stores: Stores) => Promise<Opened>,
+): Promise<Opened> => {
+  let opened: Opened | undefined;
+  try {
+    return await transactions.run(async (stores) => {
+      opened = await work(stores);
+      return opened;
+    });
+  } catch (error) {
+    if (opened && (await isStored(transactions, { id: opened.sessionId, userId }).catch(() => false))) return opened;
+    throw error;
+  }
+};
+
+/** Waits for a transaction that has locked the user, and may still be kept. */
+const isStored = (transactions: Transactions, key: SessionKey): Promise<boolean> =>
+  transactions.run(async ({ users, sessions }) => {
+    await users.lock(key.userId);
+    return (await sessions.find(key)) !== null;
+  });

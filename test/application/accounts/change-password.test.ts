@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { TokenPair } from '../../../src/application/sessions/tokens.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { ENDED, inShort, ORIGIN } from '../../support/account.ts';
-import { ADA, application, MINUTE, rejections, unreliable } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
+import { ADA, application, MINUTE, rejections } from '../../support/application.ts';
+import { beforeNextTransaction, expectAllOrNothing, loseNextAnswer } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
@@ -111,49 +109,32 @@ describe('changePassword', () => {
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('can be repeated when the password was stored, but the store reports a failure', async () => {
-    const { users, sessions } = memoryStorage();
-    let failing = true;
-    const setPasswordHash: typeof users.setPasswordHash = async (...given) => {
-      const changed = await users.setPasswordHash(...given);
-      if (!failing) return changed;
-      failing = false;
-      throw new AppError('DB_QUERY_FAILED');
-    };
-    const { change, logIn } = await setUp({ users: { ...users, setPasswordHash }, sessions });
+  it('has succeeded when it was kept, and the answer to its commit is lost', async () => {
+    const { app, user, change, logIn } = await setUp();
+    loseNextAnswer(app, { isKept: true });
+    const { refreshToken } = await change();
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('can be repeated when it was not kept', async () => {
+    const { app, elsewhere, change, logIn } = await setUp();
+    loseNextAnswer(app, { isKept: false });
     await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
     await change();
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
-  it('can be repeated when the request is aborted while the other sessions are ended', async () => {
-    const { users, sessions } = memoryStorage();
+  it('can be repeated when the request is aborted while it is carried out', async () => {
+    const { app, user, here, change, logIn } = await setUp();
     const request = new AbortController();
-    const endByUser: typeof sessions.endByUser = async (...given) => {
-      const ended = await sessions.endByUser(...given);
-      request.abort();
-      return ended;
-    };
-    const { app, user, here, change, logIn } = await setUp({ users, sessions: { ...sessions, endByUser } });
+    beforeNextTransaction(app, async () => request.abort());
     const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
     const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
     await expect(app.changePassword({ ...input, ...passwords }, request.signal)).rejects.toThrow();
     await change();
-    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
-  });
-
-  it('returns the error of the store when the old password cannot be restored either', async () => {
-    const { users, sessions } = memoryStorage();
-    const setPasswordHash = unreliable(users.setPasswordHash);
-    const endByUser = async () => {
-      setPasswordHash.failNext();
-      throw new AppError('DB_QUERY_FAILED');
-    };
-    const { change, logIn } = await setUp({
-      users: { ...users, setPasswordHash },
-      sessions: { ...sessions, endByUser },
-    });
-    await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
+import { expectAllOrNothing, loseNextAnswer } from '../../support/transactions.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
 const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
@@ -164,6 +164,15 @@ describe('endOtherSessions', () => {
     const key = { userId: user.id, sessionId: laptop.sessionId };
     const state = async () => [await listed(), await happened()];
     await expectAllOrNothing(app, state, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
+  });
+
+  it('has succeeded when it was kept, and the answer to its commit is lost', async () => {
+    const { app, user, laptop, listed } = await setUp();
+    loseNextAnswer(app, { isKept: true });
+    const ending = { userId: user.id, sessionId: laptop.sessionId, presented: [laptop.refreshToken] };
+    const opened = (await app.endOtherSessions(ending)) ?? expect.unreachable();
+    expect(await app.refresh([opened.refreshToken])).toHaveProperty('accessToken');
+    expect(await listed()).toHaveLength(1);
   });
 });
 

@@ -204,7 +204,6 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
     events: kernel.events,
     ...profile,
     requests: state.requests,
-    ...database.counts,
   };
 };
 

@@ -1,4 +1,4 @@
-import { type Chance, chanceOf } from './chance.ts';
+import { Chance } from './chance.ts';
 
 /** The time of the simulation, and what happens when. One world at a time. */
 
@@ -7,33 +7,18 @@ export const START = Date.UTC(2027, 0, 4);
 
 const realTurn = setImmediate;
 
-export type Entry = { readonly at: number; readonly order: number; call: (() => void) | null };
+export type Entry = { readonly at: number; call: (() => void) | null };
 
-const isBefore = (a: Entry, b: Entry): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
-
-/** Entries by their time: a binary heap. */
+/** The next one is the last. Of those at the same time, the first that came is. */
 const entries: Entry[] = [];
-const swap = (a: number, b: number): void => {
-  [entries[a], entries[b]] = [entries[b] as Entry, entries[a] as Entry];
-};
-const isLess = (a: number, b: number): boolean => isBefore(entries[a] as Entry, entries[b] as Entry);
 const push = (entry: Entry): void => {
-  let at = entries.push(entry) - 1;
-  for (let up = (at - 1) >> 1; at > 0 && isLess(at, up); up = (at - 1) >> 1) {
-    swap(at, up);
-    at = up;
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entry.at < (entries[middle] as Entry).at) low = middle + 1;
+    else high = middle;
   }
-};
-const pop = (): void => {
-  swap(0, entries.length - 1);
-  entries.pop();
-  for (let at = 0; ; ) {
-    const [left, right] = [2 * at + 1, 2 * at + 2];
-    const least = right < entries.length && isLess(right, left) ? right : left;
-    if (least >= entries.length || !isLess(least, at)) return;
-    swap(at, least);
-    at = least;
-  }
+  entries.splice(low, 0, entry);
 };
 
 let hash = 0;
@@ -43,19 +28,17 @@ export const kernel = {
   events: 0,
   isStopped: false,
   /** Of the service: ids, secrets, `Math.random`. */
-  chance: chanceOf(0) as Chance,
+  chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
   begin(seed: number): void {
     [entries.length, hash] = [0, 0];
-    Object.assign(kernel, { time: START, events: 0, isStopped: false, chance: chanceOf(seed ^ 0x5eed) });
+    Object.assign(kernel, { time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
   },
   after(milliseconds: number, call: () => void): Entry {
-    kernel.scheduled += 1;
-    const entry = { at: kernel.time + Math.max(0, milliseconds), order: kernel.scheduled, call };
+    const entry = { at: kernel.time + Math.max(0, milliseconds), call };
     push(entry);
     return entry;
   },
-  scheduled: 0,
   sleep: (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
       kernel.after(milliseconds, resolve);
@@ -69,9 +52,9 @@ export const kernel = {
   async run(until: number): Promise<void> {
     for (;;) {
       await new Promise<void>((resolve) => realTurn(resolve));
-      const [next] = entries;
+      const next = entries.at(-1);
       if (kernel.isStopped || next === undefined || next.at > until) break;
-      pop();
+      entries.pop();
       if (next.call === null) continue;
       kernel.time = Math.max(kernel.time, next.at);
       kernel.events += 1;

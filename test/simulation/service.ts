@@ -1,7 +1,8 @@
-import { createHash, type KeyObject } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import type { Counts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
@@ -15,7 +16,6 @@ import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check
 import type { Chance } from './chance.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { MINUTE } from './kernel.ts';
-import { keyOf } from './keys.ts';
 
 /** Instances of the service, with the whole pipeline of a request. */
 
@@ -48,7 +48,6 @@ export type Surroundings = {
 };
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 
-const pairOf = (privateKey: KeyObject, publicKey: KeyObject) => ({ privateKey, publicKeys: [publicKey] });
 const digest = (password: string) => `$2b$04$${createHash('sha256').update(password).digest('base64url')}`;
 /** Without the cost of bcrypt. */
 const hasher: PasswordHasher = {
@@ -58,7 +57,7 @@ const hasher: PasswordHasher = {
 };
 
 /** @param keys of the tokens: the same for all instances */
-export const openInstance = async (around: Surroundings, keys: ReturnType<typeof tokenKeys>) => {
+export const openInstance = async (around: Surroundings, keys: TokenKeys) => {
   const { line, records, kill } = around.database.connect();
   const config = {
     ...parseConfig({
@@ -109,14 +108,6 @@ const checkFor = (settings: object, { routes }: Service): AnswerCheck => {
   return check;
 };
 
-export const tokenKeys = (chance: Chance) => {
-  const [access, refresh] = [keyOf(chance), keyOf(chance)];
-  return {
-    access: pairOf(access.privateKey, access.publicKey),
-    refresh: pairOf(refresh.privateKey, refresh.publicKey),
-  };
-};
-
 class SimulatedSocket extends Duplex {
   readonly chunks: Buffer[] = [];
   readonly remoteAddress: string;
@@ -149,7 +140,7 @@ const requestOver = (
   incoming.push(null);
   const outgoing = new ServerResponse(incoming);
   // Node would ask the real time, and keep it by a real timer.
-  outgoing.sendDate = false;
+  Object.assign(outgoing, { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket as unknown as Socket);
   const answer = new Promise<Answer | null>((resolve) => {
     const end = (value: Answer | null) => {
@@ -171,9 +162,10 @@ const parsed = (text: string): Answer => {
     return [line.slice(0, at).toLowerCase(), line.slice(at + 1).trim()];
   });
   const cookies = pairs.filter(([name]) => name === 'set-cookie').map(([, value]) => value);
-  const headers = Object.fromEntries(pairs);
-  const raw = text.slice(end + 4);
-  const isChunked = headers['transfer-encoding'] === 'chunked';
-  const body = isChunked ? raw.replace(/^[0-9a-f]+\r\n|\r\n[0-9a-f]+\r\n(?:\r\n)?/g, '') : raw;
-  return { status: Number(first.split(' ')[1]), headers, cookies, body };
+  return {
+    status: Number(first.split(' ')[1]),
+    headers: Object.fromEntries(pairs),
+    cookies,
+    body: text.slice(end + 4),
+  };
 };

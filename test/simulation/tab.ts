@@ -1,9 +1,8 @@
-import { sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { createAuthClient } from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
 import type { Browser, Internet, Tab } from './browser.ts';
 import { kernel } from './kernel.ts';
-import { keyOf } from './keys.ts';
 import { simulatedTimers } from './process.ts';
 import { type Answer, APPLICATION, BASE } from './service.ts';
 
@@ -157,18 +156,17 @@ const realmOf = (browser: Browser, run: (call: () => void) => void, later: (call
       },
       vendor: 'Google Inc.',
     },
-    crypto: { subtle: subtleOf(browser), randomUUID: chance.uuid },
+    crypto: { subtle, randomUUID: chance.uuid },
     indexedDB: browser.hasKeys ? storeOfKeys(browser, later) : undefined,
   };
 };
 
-const subtleOf = ({ chance }: Browser) => ({
-  generateKey: async () => keyOf(chance),
-  exportKey: async (_format: string, key: ReturnType<typeof keyOf>['publicKey']) => key.export({ format: 'jwk' }),
-  async sign(_algorithm: unknown, key: ReturnType<typeof keyOf>['privateKey'], bytes: Uint8Array) {
-    return new Uint8Array(sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' })).buffer;
-  },
-});
+const subtle = {
+  generateKey: async () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  exportKey: async (_format: string, key: KeyObject) => key.export({ format: 'jwk' }),
+  sign: async (_algorithm: unknown, key: KeyObject, bytes: Uint8Array) =>
+    new Uint8Array(sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' })).buffer,
+};
 
 /** The part of IndexedDB that the page of the key uses. */
 const storeOfKeys = ({ chance, keys, ...browser }: Browser, later: (call: () => void) => void) => {

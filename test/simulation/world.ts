@@ -1,8 +1,9 @@
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
+import { testKeys } from '../support/keys.ts';
 import { type Browser, type Internet, openBrowser, type Tab } from './browser.ts';
-import { type Chance, chanceOf } from './chance.ts';
+import { Chance } from './chance.ts';
 import { simulatedDatabase } from './database.ts';
 import { type Belief, beliefOf, numberIn, openFacts, sessionOf, tokenIn } from './facts.ts';
 import { ALL_FAULTS, type Fault, type Outside, trouble } from './faults.ts';
@@ -10,7 +11,7 @@ import { DAY, HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
 import { ACTS, live, type Person } from './people.ts';
 import { realWaits } from './process.ts';
 import { openStory, type Story } from './rules.ts';
-import { type Asked, type Instance, openInstance, tokenKeys } from './service.ts';
+import { type Asked, type Instance, openInstance } from './service.ts';
 import { steal } from './thief.ts';
 
 export type Options = {
@@ -49,7 +50,7 @@ const profileOf = (chance: Chance) => ({
 export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...given }: Options = {}) => {
   kernel.begin(seed);
   realWaits.clear();
-  const chance = chanceOf(seed);
+  const chance = new Chance(seed);
   const profile = { ...profileOf(chance.fork()), ...JSON.parse(JSON.stringify(given)) } as ReturnType<typeof profileOf>;
   const story = openStory(trace);
   story.remark(JSON.stringify(profile));
@@ -57,7 +58,7 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   const database = simulatedDatabase(chance.fork());
   const facts = openFacts(database, story, profile);
   const outside: Outside = { mail: 0, replies: 0, hooks: 0, countsGoneUntil: 0 };
-  const keys = tokenKeys(chance.fork());
+  const keys = testKeys();
   const around = {
     ...{ database, chance },
     settings: {

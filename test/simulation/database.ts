@@ -16,6 +16,9 @@ const STATEMENT_TIMEOUT = 5_000;
 /** What is kept of commits, to be forgotten by a fail-over. */
 const REMEMBERED = MINUTE;
 
+/** `latency`: milliseconds at most of each way. `failing`, `unanswered`: how often statements fail, and commits get no answer. */
+export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, frozenUntil: 0, downUntil: 0 };
+
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 export type Change = {
@@ -102,8 +105,7 @@ export type SimulatedDatabase = ReturnType<typeof simulatedDatabase>;
 
 export const simulatedDatabase = (chance: Chance) => {
   const stored = memoryRows();
-  /** `latency`: milliseconds at most of each way. `failing`, `unanswered`: how often statements fail, and commits get no answer. */
-  const faults = { latency: 2, failing: 0, unanswered: 0, frozenUntil: 0, downUntil: 0 };
+  const faults = { ...NO_FAULTS };
   const transactions = openTransactions(stored);
   /** One way over the network. What is sent over a cut line is lost, and both ends notice that some time later. */
   const travel = async (line: Line): Promise<void> => {

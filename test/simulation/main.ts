@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { ALL_FAULTS, type Fault } from './faults.ts';
 import { realTime } from './process.ts';
 import { RULES, type Rule } from './rules.ts';
-import { type Options, type Result, runWorld } from './world.ts';
+import { type Options, type Result, runWorld } from './run.ts';
 
 const { values } = parseArgs({
   options: {

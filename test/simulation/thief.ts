@@ -1,34 +1,21 @@
-import type { Browser } from './browser.ts';
-import type { Chance } from './chance.ts';
-import { type Facts, sessionOf, tokenIn } from './facts.ts';
+import { sessionOf, tokenIn } from './facts.ts';
 import { kernel, SECOND } from './kernel.ts';
-import type { Story } from './rules.ts';
-import type { Answer, Asked } from './service.ts';
+import type { World } from './world.ts';
 
-type Hunt = {
-  readonly story: Story;
-  readonly facts: Facts;
-  readonly chance: Chance;
-  readonly horizon: number;
-  readonly isOver: () => boolean;
-  readonly browsers: readonly Browser[];
-  readonly ask: (asked: Asked) => Promise<Answer | null>;
-  /** When a browser got answers to refreshes of a session. */
-  readonly refreshesOf: (sessionId: string) => readonly number[];
-};
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
 const WINDOW = 12 * SECOND;
 
 /** Copies cookies, and renews them for as long as that works. */
-export const steal = async ({ chance, horizon, isOver, browsers, ...hunt }: Hunt): Promise<void> => {
+export const steal = async (world: World): Promise<void> => {
+  const { chance, horizon, isOver, browsers } = world;
   while (!isOver()) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon / 4));
     const cookie = chance.pick(browsers).cookie();
-    if (cookie !== undefined && !isOver()) await renew({ chance, horizon, isOver, browsers, ...hunt }, cookie);
+    if (cookie !== undefined && !isOver()) await renew(world, cookie);
   }
 };
 
-const renew = async ({ story, facts, chance, horizon, ask, refreshesOf }: Hunt, cookie: string): Promise<void> => {
+const renew = async ({ story, facts, chance, horizon, ask, refreshesOf }: World, cookie: string): Promise<void> => {
   const id = sessionOf(cookie);
   const isBound = Boolean(facts.rowOf(id)?.deviceKey);
   const stolenAt = kernel.time;

@@ -1,0 +1,67 @@
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import type { SenderFor } from '../../src/application/ports/hooks.ts';
+import type { Mailer } from '../../src/application/ports/mailer.ts';
+import type { Chance } from './chance.ts';
+import type { Facts } from './facts.ts';
+import { kernel, MINUTE } from './kernel.ts';
+import type { Story } from './rules.ts';
+
+/** What instances share beside the database: counts, a mail server, a receiver of webhooks. */
+
+/** How often calls fail, and replies are lost. */
+export type Outside = { mail: number; replies: number; hooks: number; countsGoneUntil: number };
+export const ALL_WELL: Outside = { mail: 0, replies: 0, hooks: 0, countsGoneUntil: 0 };
+type Here = { readonly chance: Chance; readonly story: Story; readonly facts: Facts; readonly outside: Outside };
+
+export const countsOf = (outside: Outside) => {
+  const counts = memoryCounts();
+  const call = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (kernel.time < outside.countsGoneUntil) throw new Error('the counts are away');
+    return work();
+  };
+  return {
+    countRequest: (...given: Parameters<typeof counts.countRequest>) => call(() => counts.countRequest(...given)),
+    replace: (...given: Parameters<typeof counts.replace>) => call(() => counts.replace(...given)),
+  };
+};
+
+export const mailServer = ({ chance, story, facts, outside }: Here) => {
+  const times = new Map<string, number>();
+  return (isDead: () => boolean): Mailer => ({
+    async send({ id, to, subject }) {
+      await kernel.sleep(chance.between(20, 800));
+      if (isDead()) return new Promise(() => undefined);
+      if (chance.happens(outside.mail)) throw new Error('the mail server is away');
+      const count = (times.get(id) ?? 0) + 1;
+      times.set(id, count);
+      story.tell(`mail to ${to}: ${subject}`);
+      story.expect('a mail goes out once', count === 1, () => subject, !facts.isCalm(10 * MINUTE) && 'a fault');
+      if (/password.* was changed/i.test(subject))
+        story.expect(
+          'a mail reports what has happened',
+          !(kernel.time - (facts.takenBack.get(to) ?? 0) < 10 * MINUTE),
+          () => `${subject} to ${to}, whose password was taken back`,
+        );
+      if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
+      return 'sent';
+    },
+  });
+};
+
+export const receiver = ({ chance, story, facts, outside }: Here): SenderFor => {
+  const seen = new Map<string, number>();
+  return async () => async (message) => {
+    await kernel.sleep(chance.between(5, 3_000));
+    if (chance.happens(outside.hooks)) throw new Error('no answer');
+    const { sequence, data } = message as unknown as { sequence: number; data: { userId: string } };
+    const last = seen.get(data.userId) ?? 0;
+    story.expect(
+      'webhooks come in order',
+      sequence <= last + 1,
+      () => `${sequence} after ${last}`,
+      facts.forgotten.length > 0 && 'forgotten',
+    );
+    seen.set(data.userId, Math.max(last, sequence));
+    return { status: 204, retryAfter: 0 };
+  };
+};

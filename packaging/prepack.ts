@@ -14,8 +14,8 @@ const OUTPUT = 'dist';
 const ASSETS = [
   'client/dist/{client,client-account,client-passkeys,continue-page,device-key,user-pages}.js',
   'console/page/*',
-  'src/adapters/http/pages/{,templates/,texts/}*.{css,js,svg,html,json}',
-  'src/application/mail/templates/*/*',
+  'src/adapters/http/pages/{,templates/}*.{css,js,svg,html,json}',
+  'src/application/mail/templates/*',
 ];
 
 /** For the contracts, for the declarations, and for the databases of these names. */

@@ -33,8 +33,7 @@ import { openTracing } from './compose/tracing.ts';
 import type { Config } from './config.ts';
 import { createWakeUpSignal } from './delivery-loop.ts';
 import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { openTemplates } from './mail/template-files.ts';
-import { openPageFiles } from './pages/page-files.ts';
+import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 import { type WebhookDelivery, webhookDelivery } from './webhooks/delivery.ts';
 
@@ -76,8 +75,7 @@ export const compose = async (config: Config, logger: Logger, overrides: Service
 
 /** Opens what the service consists of. */
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
-  const { templates, locales: mailLocales } = await openTemplates(config);
-  const pageFiles = await openPageFiles(config);
+  const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
   const metrics = config.metrics === null ? null : await loadMetrics();
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));

@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { systemReason } from '../adapters/log/redact-error.ts';
+
 /** What a byte order mark says about the bytes after it. */
 const UTF_16 = new Map([
   [0xfffe, 'utf-16le'],
@@ -21,5 +24,15 @@ const decoded = (bytes: Uint8Array, encoding: string): string | null => {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     return null;
+  }
+};
+
+/** @throws Error that names the file */
+export const readTextFile = async (path: string): Promise<string> => {
+  const bytes = await readFile(path);
+  try {
+    return decodeText(bytes);
+  } catch (error) {
+    throw new Error(`${path}: ${systemReason(error)}`);
   }
 };

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import DE from '../../src/adapters/http/pages/texts/user-de.json' with { type: 'json' };
+import DE from '../../src/adapters/http/pages/templates/de.json' with { type: 'json' };
 import { canBrowse } from '../support/browser/chromium.ts';
 import { CHROMIUM, codesOf, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
 import { signUp } from '../support/http/auth-http.ts';

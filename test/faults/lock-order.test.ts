@@ -9,7 +9,7 @@ import type { Stores, Transactions } from '../../src/application/ports/transacti
 import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
-import { builtInTemplates } from '../../src/infrastructure/mail/template-files.ts';
+import { MAIL_FILES } from '../../src/infrastructure/template-files.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -36,7 +36,7 @@ const MAIL_CONTEXT = {
   defaultLocale: 'en',
   pagesUrl: 'https://auth.example.org/account',
   codePage: 'https://auth.example.org/code',
-  templates: builtInTemplates,
+  templates: MAIL_FILES.builtIn,
 };
 
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };

@@ -14,7 +14,7 @@ import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
-import { builtInPages } from '../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
 import { watched } from '../support/openapi/watched.ts';
@@ -57,7 +57,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
       visitorToken: async () => undefined,
-      userFailure: userFailures(configOf({}), builtInPages),
+      userFailure: userFailures(configOf({}), PAGE_FILES.builtIn),
       version: VERSION,
       counts: memoryCounts(),
       answerOnce: (_ctx, _fields, work) => work(),

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
-import { builtInFiles } from '../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { anEvent } from '../support/builders.ts';
 import { invitedPerson } from '../support/http/account.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -162,7 +162,7 @@ describe('beforeRegister at the page', () => {
   it('gets the fields of a template, and its message is shown as text with what was typed', async () => {
     const directory = temporaryDirectory();
     onTestFinished(directory.remove);
-    const builtIn = (await builtInFiles()).get('register.html') ?? '';
+    const builtIn = (await PAGE_FILES.files()).get('register.html') ?? '';
     writeFileSync(join(directory.path, 'register.html'), `${FIELD}\n${builtIn}`);
     const asked: RegistrationRequest['extra'][] = [];
     const service = await startWith(

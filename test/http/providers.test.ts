@@ -1,6 +1,6 @@
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import TEXTS from '../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
+import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { NO_PASSWORD } from '../../src/domain/password.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import {

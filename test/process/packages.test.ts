@@ -162,7 +162,7 @@ describe('npx tandem', () => {
     const tandem = (...args: string[]) => project.runInstalled('tandem', ...args);
     expect(await tandem('users', 'find', username)).toContain(username);
     expect(await tandem('keys', 'generate')).toContain('JWT_ACCESS_PRIVATE_KEY');
-    expect(await tandem('mail', 'render', 'password-reset', '--locale', 'de')).toContain('Passwort');
+    expect(await tandem('templates', '--locale', 'de')).toContain('pages and mails in de');
     expect(await tandem('pages', '--locale', 'de')).toContain(' pages in de.');
     expect(await tandem('migrate')).toBe('');
     expect(JSON.parse(await tandem('doctor', '--json'))).toMatchObject({ counts: { problem: 0 } });

@@ -1,4 +1,6 @@
-/** The mails that are sent, and the variables that the templates of each may use (`{{name}}`). */
+import type { Templates } from '../templates.ts';
+
+/** The mails that are sent, and the placeholders that the texts of each may have (`{name}`). */
 
 const HAPPENED = ['time', 'device', 'network'] as const;
 const NOTICE = [...HAPPENED, 'resetPage'] as const;
@@ -6,7 +8,7 @@ const UNDOABLE = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
 /** The ways in that outlive what happened: an attacker may have added them. */
 const LEFT = ['passkeys', 'apps', 'signIns'] as const;
 
-/** By the name of the template, which is the kind of the message. A kind with two texts has two templates. */
+/** By the name of the mail, which is the kind of the message. A kind with two texts has two mails. */
 export const MAIL_VARIABLES = {
   'password-reset': ['link', 'validFor'],
   'login-code': [...HAPPENED, 'code', 'codePage', 'validFor'],
@@ -63,8 +65,8 @@ export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIA
 export const isTrustedVariable = (name: string): boolean =>
   isLinkVariable(name) || ['brand', 'network', 'apps', 'code', 'subject', 'locale'].includes(name);
 
-export const LAYOUT = 'layout';
-export const LAYOUT_VARIABLES = ['content', 'subject', 'locale'] as const;
+/** Of the layout around every mail, which is HTML. */
+export const LAYOUT_VARIABLES = ['content', 'footer', 'subject', 'locale', 'direction', 'brand'] as const;
 
 /** A value before it is a text: some depend on the language. An empty text or list is shown as a dash. */
 export type MailValue =
@@ -75,5 +77,14 @@ export type MailValue =
   | { readonly duration: number }
   | { readonly time: number };
 
-/** The texts of templates by `<locale>/<file>`: `de/password-reset.txt`. */
-export type TemplateFiles = ReadonlyMap<string, string>;
+/** What mails are made of in a language. A mail is its subject and its paragraphs. */
+export type MailTexts = {
+  readonly direction: string;
+  /** Below every mail. */
+  readonly footer: string;
+  /** Paragraphs that several mails have, each as a paragraph that is its placeholder: `{happened}`. */
+  readonly parts: Readonly<Record<string, readonly string[]>>;
+  readonly mails: Readonly<Record<MailName, readonly string[]>>;
+};
+/** The layout, and texts that may lack what others have. */
+export type MailTemplates = Templates<Partial<MailTexts>>;

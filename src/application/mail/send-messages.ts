@@ -12,7 +12,7 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { findByAccount, type RecordDeps, type Report, record } from '../use-case.ts';
-import type { TemplateFiles } from './kinds.ts';
+import type { MailTemplates } from './kinds.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';
 
@@ -22,7 +22,7 @@ type MailContext = MailSettings & {
   /** Of codes with which users log in. */
   readonly codePage: string;
   /** Called for each mail. */
-  readonly templates: () => Promise<TemplateFiles>;
+  readonly templates: () => Promise<MailTemplates>;
   /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };

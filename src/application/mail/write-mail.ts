@@ -1,18 +1,9 @@
 import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
 import { withoutHidden } from '../../domain/text.ts';
-import { html } from '../html.ts';
+import { Html, html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
-import {
-  isLinkVariable,
-  isTrustedVariable,
-  LAYOUT,
-  type MailName,
-  type MailValue,
-  type TemplateFiles,
-} from './kinds.ts';
-
-export const VARIABLE = /\{\{(\w+)\}\}/g;
-const CONTENT = '{{content}}';
+import { filledTemplate, filledText, textsIn } from '../templates.ts';
+import { isLinkVariable, isTrustedVariable, type MailName, type MailTemplates, type MailValue } from './kinds.ts';
 
 export type MailToWrite = {
   readonly template: MailName;
@@ -27,80 +18,68 @@ export type MailSettings = {
 
 export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
 
-/** Writes a mail from the templates in the language of its reader, or else in the default one. */
+/** Writes a mail in the language of its reader, or else in the default one. */
 export const writeMail = (
-  files: TemplateFiles,
+  { templates, texts }: MailTemplates,
   { brand, defaultLocale }: MailSettings,
   { template, values, locale }: MailToWrite,
 ): MailText => {
-  const found = [...fallbacksOf(locale, defaultLocale), LAST_LOCALE].find((each) =>
-    files.has(`${each}/${template}.txt`),
-  );
-  if (found === undefined) throw new Error(`There is no template ${template}.`);
-  const ofReader = isMoreGeneral(found, locale) ? locale : found;
-  const { subject: subjectTemplate, body } = partsOf(files.get(`${found}/${template}.txt`) ?? '');
-  const given: Readonly<Record<string, MailValue>> = { ...values, brand, locale: found };
-  const textOf = (name: string) => displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
-  const subject = filled(subjectTemplate, textOf);
-  const textFor = (name: string) => (name === 'subject' ? subject : textOf(name));
-  const inLayout = (kind: 'txt' | 'html', content: string) =>
-    layoutOf(files, kind, ofReader, found).replaceAll(CONTENT, () => content);
+  const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? LAST_LOCALE;
+  const { direction = '', footer = '', parts, mails } = textsIn(texts, found);
+  const ofReader = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
+  const { subject, body } = partsOf(mails?.[template] ?? [], parts);
+  const given: Readonly<Record<string, MailValue>> = { ...values, brand };
+  const textFor = (name: string) => displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+  const around: Readonly<Record<string, string | Html>> = {
+    ...{ brand, direction, locale: found },
+    subject: filledText(subject, textFor),
+    footer: filledText(footer, textFor),
+    content: new Html(markupOf(body, textFor)),
+  };
   return {
-    subject,
-    text: filledText(inLayout('txt', body), textFor),
-    html: filled(inLayout('html', files.get(`${found}/${template}.html`) ?? markupOf(body)), (name) =>
-      escaped(textFor(name)),
-    ),
+    subject: `${around.subject}`,
+    text: `${[...body.map((paragraph) => plain(paragraph, textFor)), wrapped(`${around.footer}`)].join('\n\n')}\n`,
+    html: filledTemplate(templates.get('layout') ?? '', (name) => around[name] ?? ''),
   };
 };
 
-/** Whether texts in a language are for a reader of another: `de` for `de-AT`. */
-const isMoreGeneral = (found: string, locale: string | null): locale is string =>
-  locale !== null && `${locale}-`.startsWith(`${found}-`);
+/** A mail whose parts are in their places. */
+export const partsOf = (
+  [subject = '', ...paragraphs]: readonly string[],
+  parts: Readonly<Record<string, readonly string[]>> = {},
+): { readonly subject: string; readonly body: readonly string[] } => ({
+  subject,
+  body: paragraphs.flatMap((each) => parts[placeholderOf(each) ?? ''] ?? [each]),
+});
 
-const filled = (template: string, textFor: (name: string) => string): string =>
-  template.replaceAll(VARIABLE, (_variable, name: string) => textFor(name));
+/** The placeholder of a text that has nothing else. */
+const placeholderOf = (text: string): string | undefined => /^\{(\w+)\}$/.exec(text.trim())?.[1];
 
-const escaped = (text: string): string => html`${text}`.text;
-
-export const partsOf = (text: string): { readonly subject: string; readonly body: string } => {
-  const [subject = '', ...lines] = text.replaceAll('\r\n', '\n').trim().split('\n');
-  return { subject: subject.trim(), body: lines.join('\n').trim() };
-};
-
-/** The variable of a line that is a link and nothing else. */
+/** The placeholder of a line that is a link and nothing else. */
 export const linkOf = (line: string): string | null => {
-  const [, name = ''] = /^\{\{(\w+)\}\}$/.exec(line.trim()) ?? [];
+  const name = placeholderOf(line) ?? '';
   return isLinkVariable(name) ? name : null;
 };
 
 /** A link has its own line, which is not wrapped, so that mail programs do not take the text beside it as part of the link. */
-const filledText = (body: string, textFor: (name: string) => string): string =>
-  body
+const plain = (paragraph: string, textFor: (name: string) => string): string =>
+  paragraph
     .split('\n')
-    .map((line) => (linkOf(line) === null ? wrapped(filled(line, textFor)) : filled(line.trim(), textFor)))
+    .map((line) => (linkOf(line) === null ? wrapped(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
-/**
- * The HTML of a text, with its variables: paragraphs, and links. The line before a link is its label. So both say the same, unless a
- * language has an HTML of its own.
- */
-export const markupOf = (body: string): string =>
+/** The HTML of paragraphs. The line before a link is its label. */
+const markupOf = (body: readonly string[], textFor: (name: string) => string): string =>
   body
-    .split(/\n{2,}/)
     .map((paragraph) => {
-      const lines = paragraph.split('\n').map((line) => line.trim());
-      const link = linkOf(lines.at(-1) ?? '');
-      if (link === null) return `<p>${lines.map(escaped).join('<br>\n')}</p>`;
+      const lines = paragraph.split('\n').map((line) => filledText(line, textFor));
+      const link = linkOf(paragraph.split('\n').at(-1) ?? '');
+      if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BREAK}${line}`)}</p>`.text;
       const label = lines.slice(0, -1).join(' ').replace(/:$/, '');
-      return `<p><a href="{{${link}}}">${label === '' ? `{{${link}}}` : escaped(label)}</a></p>`;
+      return html`<p><a href="${textFor(link)}">${label || textFor(link)}</a></p>`.text;
     })
     .join('\n');
-
-const layoutOf = (files: TemplateFiles, kind: 'txt' | 'html', locale: string, found: string): string => {
-  const name = [...fallbacksOf(locale, found), LAST_LOCALE].find((each) => files.has(`${each}/${LAYOUT}.${kind}`));
-  return files.get(`${name}/${LAYOUT}.${kind}`) ?? CONTENT;
-};
+const BREAK = new Html('<br>\n');
 
 const SECOND = 1_000;
 const UNITS = [

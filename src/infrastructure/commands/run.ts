@@ -53,7 +53,7 @@ const SERVE: Command = {
       },
     }),
   },
-  notes: 'Other commands: doctor, users, data, mail, webhooks, pages, keys, migrate. Each has --help.',
+  notes: 'Other commands: doctor, users, data, templates, webhooks, keys, migrate. Each has --help.',
 };
 
 const MIGRATE: Command = {
@@ -77,9 +77,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   users: async () => (await import('./users.ts')).users(),
   data: async () => (await import('./data.ts')).data,
-  mail: async () => (await import('./mail.ts')).mail,
+  templates: async () => (await import('./templates.ts')).templates,
   webhooks: async () => (await import('./webhooks.ts')).webhooks,
-  pages: async () => (await import('./pages.ts')).pages,
   keys: async () => (await import('./keys.ts')).keys,
 };
 

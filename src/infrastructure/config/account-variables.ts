@@ -188,12 +188,12 @@ export const ACCOUNT_VARIABLES = {
     form: form.path,
     unset: 'the built-in templates and texts',
     meaning:
-      'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json. npx tandem pages eject DIR makes one.',
+      'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json. npx tandem templates eject DIR makes DIR/pages.',
   },
   MAIL_TEMPLATES: {
     form: form.path,
-    unset: 'the built-in templates',
+    unset: 'the built-in templates and texts',
     meaning:
-      'A directory of your own texts of mails, in place of the built-in ones: <language>/<mail>.txt and .html. npx tandem mail copy DIR makes one.',
+      'A directory of your own texts and layout of mails, in place of the built-in ones: <language>.json and layout.html. npx tandem templates eject DIR makes DIR/mails.',
   },
 } as const satisfies Record<string, form.Variable>;

@@ -4,13 +4,13 @@ import { deviceNames } from '../../adapters/json/device-names.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { Waiting } from '../../adapters/metrics/prometheus.ts';
+import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
 import type { Config } from '../config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';
-import type { OpenTemplates } from './template-files.ts';
 
 /**
  * The mailer of the configuration; `null` without mail. It connects when it sends. Without MAIL_URL outside production, mail is written to
@@ -53,7 +53,8 @@ type Parts = {
   /** Whether `waiting` is read. */
   readonly isWatched: boolean;
   readonly wakeUp: WakeUpSignal;
-} & Pick<OpenTemplates, 'templates'>;
+  readonly templates: () => Promise<MailTemplates>;
+};
 
 /** How mail is sent in the background. */
 export const mailDelivery = (

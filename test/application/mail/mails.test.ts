@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { placeholdersIn } from '../../../src/application/check-texts.ts';
 import {
   isLinkVariable,
   isTrustedVariable,
   MAIL_NAMES,
   MAIL_VARIABLES,
   type MailName,
+  type MailTexts,
   type MailValue,
 } from '../../../src/application/mail/kinds.ts';
 import { type MailText, writeMail } from '../../../src/application/mail/write-mail.ts';
 import { BUILT_IN_LOCALES } from '../../../src/domain/locale.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
-import { madeUpValues } from '../../../src/infrastructure/commands/mail.ts';
-import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
+import { madeUpValues } from '../../../src/infrastructure/commands/templates/views.ts';
+import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
 
 const BRAND = 'auth.example.com';
 const PAGES = 'https://auth.example.com/account';
@@ -28,7 +30,7 @@ const HOSTILE: readonly string[] = [
   '{{marker}} {{brand}} {{link}} %marker% =?utf-8?q?marker?=',
 ];
 
-const templates = await builtInTemplates();
+const templates = await MAIL_FILES.builtIn();
 
 type Values = Readonly<Record<string, MailValue>>;
 
@@ -127,9 +129,9 @@ describe.each(ALL)('the mail $template in $locale', ({ template, locale }) => {
       .join(' ');
     expect(shown.replaceAll(':', '')).toBe(wordsOf(text).replaceAll(':', ''));
     for (const part of [usual.subject, usual.text, usual.html]) expect(part).toContain(BRAND);
-    expect(usual.html).toContain(`<html lang="${locale}">`);
+    expect(usual.html).toContain(`<html lang="${locale}" dir="ltr">`);
     expect(unescaped(usual.html)).toContain(`<title>${usual.subject}</title>`);
-    expect(`${usual.subject}${usual.text}${usual.html}`).not.toMatch(/\{\{|\}\}|undefined|—/);
+    expect(`${usual.subject}${usual.text}${usual.html}`).not.toMatch(/[{}]|undefined|—/);
   });
 
   it('has its links and no other, in text on lines of their own', () => {
@@ -169,17 +171,16 @@ describe.each(ALL)('the mail $template in $locale', ({ template, locale }) => {
 });
 
 describe('the two languages', () => {
-  it('have the same files', () => {
-    const of = (locale: string) =>
-      [...templates.keys()].filter((path) => path.startsWith(`${locale}/`)).map((path) => path.slice(3));
-    expect(of('de')).toEqual(of('en'));
-    expect(of('en').sort()).toEqual([...MAIL_NAMES.map((name) => `${name}.txt`), 'layout.html', 'layout.txt'].sort());
+  const mailsIn = (locale: string): Partial<MailTexts['mails']> => templates.texts.get(locale)?.mails ?? {};
+
+  it('have the same mails', () => {
+    expect(Object.keys(mailsIn('de'))).toEqual(Object.keys(mailsIn('en')));
+    expect(Object.keys(mailsIn('en')).sort()).toEqual(MAIL_NAMES.toSorted());
   });
 
-  it.each(MAIL_NAMES)('have the same variables in %s, and different words', (template) => {
-    const of = (locale: string) => templates.get(`${locale}/${template}.txt`) ?? '';
-    const variables = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g))].sort();
-    expect(variables(of('de'))).toEqual(variables(of('en')));
+  it.each(MAIL_NAMES)('have the same placeholders in %s, and different words', (template) => {
+    const of = (locale: string) => (mailsIn(locale)[template] ?? []).join('\n');
+    expect(placeholdersIn(of('de'))).toEqual(placeholdersIn(of('en')));
     expect(of('de')).toMatch(/\bSie\b|\bIhr/);
     expect(of('en')).not.toMatch(/[äöüß„]/);
   });

@@ -1,21 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import type { MailValue } from '../../../src/application/mail/kinds.ts';
+import type { MailName, MailTemplates, MailValue } from '../../../src/application/mail/kinds.ts';
 import { writeMail } from '../../../src/application/mail/write-mail.ts';
-import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
+import { textsOver } from '../../../src/application/templates.ts';
+import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
 
-const builtIn = await builtInTemplates();
+const builtIn = await MAIL_FILES.builtIn();
 const LINK = 'https://auth.example.com/account/password-reset#token=abc';
 const VALUES: Readonly<Record<string, MailValue>> = { link: LINK, validFor: { duration: 1_800_000 } };
 
-type Own = Readonly<Record<string, string>>;
+/** Mails of an operator by their languages. */
+type Own = Readonly<Record<string, Partial<Record<MailName, readonly string[]>>>>;
 type Reader = { readonly locale?: string | null; readonly defaultLocale?: string };
 
-const resetMail = (own: Own = {}, { locale = null, defaultLocale = 'en' }: Reader = {}) =>
-  writeMail(
-    new Map([...builtIn, ...Object.entries(own)]),
-    { brand: 'Tom & Jerry', defaultLocale },
-    { template: 'password-reset', values: VALUES, locale },
-  );
+const withOwn = (own: Own): MailTemplates => ({
+  ...builtIn,
+  texts: new Map([
+    ...builtIn.texts,
+    ...Object.entries(own).map(
+      ([locale, mails]) => [locale, textsOver({ ...builtIn.texts.get(locale) }, { mails })] as const,
+    ),
+  ]),
+});
+const resetMail = (own: Own = {}, { locale = null, defaultLocale = 'en' }: Reader = {}, templates = withOwn(own)) =>
+  writeMail(templates, { brand: 'Tom & Jerry', defaultLocale }, { template: 'password-reset', values: VALUES, locale });
 
 describe('the language of a mail', () => {
   it.each([
@@ -32,17 +39,17 @@ describe('the language of a mail', () => {
   });
 
   it('is that of the nearest template, with the times and durations of the reader', () => {
-    const own = { 'de-AT/password-reset.txt': 'Servus\n\n{{link}}\n\n{{validFor}}\n' };
+    const own = { 'de-AT': { 'password-reset': ['Servus', '{link}', '{validFor}'] } };
     expect(resetMail(own, { locale: 'de-AT' })).toMatchObject({ subject: 'Servus' });
     expect(resetMail(own, { locale: 'de' }).subject).toMatch(/^Setzen Sie/);
     expect(resetMail(own, { locale: 'de-AT' }).text).toContain('Antworten darauf liest\nniemand');
-    expect(resetMail(own, { locale: 'de-AT' }).html).toContain('<html lang="de-AT">');
+    expect(resetMail(own, { locale: 'de-AT' }).html).toContain('<html lang="de-AT" dir="ltr">');
   });
 });
 
 describe("one's own templates", () => {
-  it('take the place of the built-in ones, file by file', () => {
-    const own = { 'de/password-reset.txt': 'Neu bei {{brand}}\n\nHier:\n{{link}}\n' };
+  it('take the place of the built-in ones, text by text', () => {
+    const own = { de: { 'password-reset': ['Neu bei {brand}', 'Hier:\n{link}'] } };
     const mail = resetMail(own, { locale: 'de' });
     expect(mail.subject).toBe('Neu bei Tom & Jerry');
     expect(mail.text).toBe(
@@ -53,35 +60,27 @@ describe("one's own templates", () => {
     expect(resetMail(own).subject).toMatch(/^Reset your/);
   });
 
-  it('may have an HTML of their own, within the layout', () => {
-    const own = {
-      'en/password-reset.html': '<h1>{{brand}}</h1><a class="button" href="{{link}}">Go</a>',
-      'en/layout.html': '<!doctype html><html lang="{{locale}}"><title>{{subject}}</title><main>{{content}}</main>',
+  it('may have a layout of their own', () => {
+    const layout = '<!doctype html><html lang="{{locale}}" dir="{{direction}}"><title>{{subject}}</title>{{content}}';
+    const templates = {
+      ...withOwn({ en: { 'password-reset': ['S', '{link}'] } }),
+      templates: new Map([['layout', layout]]),
     };
-    const mail = resetMail(own);
-    expect(mail.html).toBe(
-      `<!doctype html><html lang="en"><title>Reset your password at Tom &#38; Jerry</title><main><h1>Tom &#38; Jerry</h1><a class="button" href="${LINK}">Go</a></main>`,
+    expect(resetMail({}, {}, templates).html).toBe(
+      `<!doctype html><html lang="en" dir="ltr"><title>S</title><p><a href="${LINK}">${LINK}</a></p>`,
     );
-    expect(mail.text).toContain('To choose a new password');
   });
 
   it('have text that is escaped in HTML, and values that are not templates', () => {
-    const own = { 'en/password-reset.txt': 'A & B\n\n1 < 2 & "{{validFor}}"\n\n{{link}}\n' };
-    expect(resetMail(own).html).toContain('<p>1 &#60; 2 &#38; &#34;30 minutes&#34;</p>');
-    const hostile = { ...VALUES, username: '{{link}} <b>{{brand}}</b>' };
+    const own = { en: { 'password-reset': ['A & B', '1 < 2 & "{validFor}"\nand', '{link}'] } };
+    expect(resetMail(own).html).toContain('<p>1 &#60; 2 &#38; &#34;30 minutes&#34;<br>\nand</p>');
+    const hostile = { ...VALUES, username: '{link} {{brand}} <b>{brand}</b>' };
     const mail = writeMail(
-      new Map([...builtIn, ['en/email-change.txt', '{{brand}}\n\n{{username}}\n\n{{link}}\n']]),
+      withOwn({ en: { 'email-change': ['{brand}', '{username}', '{link}'] } }),
       { brand: 'Acme', defaultLocale: 'en' },
       { template: 'email-change', values: hostile, locale: null },
     );
-    expect(mail.text).toContain('{{link}} <b>{{brand}}</b>\n');
-    expect(mail.html).toContain('<p>{{link}} &#60;b&#62;{{brand}}&#60;/b&#62;</p>');
-  });
-
-  it('may have the line ends of Windows', () => {
-    expect(resetMail({ 'en/password-reset.txt': 'Subject\r\n\r\nText\r\n\r\n{{link}}\r\n' })).toMatchObject({
-      subject: 'Subject',
-      text: expect.stringMatching(/^Text\n\nhttps/),
-    });
+    expect(mail.text).toContain('{link} {{brand}} <b>{brand}</b>\n');
+    expect(mail.html).toContain('<p>{link} {{brand}} &#60;b&#62;{brand}&#60;/b&#62;</p>');
   });
 });

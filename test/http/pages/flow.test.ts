@@ -4,7 +4,7 @@ import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
-import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
@@ -67,7 +67,7 @@ beforeAll(async () => {
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
 
-const { templates, texts } = await builtInPages();
+const { templates, texts } = await PAGE_FILES.builtIn();
 const TEXTS = texts.get('en') ?? expect.unreachable();
 const { notices, errors, pages: titles } = TEXTS;
 const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
-import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { registeredVisitor } from '../../support/http/page-visitor.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 
@@ -62,7 +62,7 @@ describe('the language of the pages for links', () => {
   });
 
   it.each(PAGE_PURPOSES)('has the texts of each: %s', async (name) => {
-    const { texts } = await builtInPages();
+    const { texts } = await PAGE_FILES.builtIn();
     for (const locale of ['en', 'de'])
       expect((await pageOf(plain, name, locale)).text).toContain(`<h1>${texts.get(locale)?.pages[name]?.title}</h1>`);
   });

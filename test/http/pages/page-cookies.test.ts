@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import TEXTS from '../../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
+import TEXTS from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { MINUTE, SECOND } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';

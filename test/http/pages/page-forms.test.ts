@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
-import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { anEvent } from '../../support/builders.ts';
@@ -23,7 +23,7 @@ let service: TestService;
 beforeAll(async () => {
   service = await start({}, () => ({ clock }));
 });
-const { notices, errors, pages } = (await builtInPages()).texts.get('en') ?? expect.unreachable();
+const { notices, errors, pages } = (await PAGE_FILES.builtIn()).texts.get('en') ?? expect.unreachable();
 
 const memberAt = async (path: string) => {
   const member = await registeredVisitor(service);

@@ -3,7 +3,7 @@ import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } fr
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
 import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
-import EN from '../../../src/adapters/http/pages/texts/user-en.json' with { type: 'json' };
+import EN from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';

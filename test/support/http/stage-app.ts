@@ -18,7 +18,7 @@ import { userFailures } from '../../../src/infrastructure/compose/pages.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
-import { builtInPages } from '../../../src/infrastructure/pages/page-files.ts';
+import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
@@ -43,7 +43,7 @@ export const ORDER = [
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
-const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), builtInPages);
+const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
 
 /** Dependencies of the stages, without limits and valid tokens; `logs` receives all lines from level `trace` on. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {

@@ -10,7 +10,7 @@ import type { AttemptOutcome } from '../../../src/application/use-case.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
-import { builtInTemplates } from '../../../src/infrastructure/mail/template-files.ts';
+import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
 import { application } from '../application.ts';
 import { reportsOf } from '../reports.ts';
 import { memoryMailer } from './memory-mailer.ts';
@@ -39,7 +39,7 @@ export const applicationWithMail = (
       defaultLocale: 'en',
       pagesUrl: 'https://app.example.org/account',
       codePage: 'https://app.example.org/code',
-      templates: builtInTemplates,
+      templates: MAIL_FILES.builtIn,
       deviceNames: () => deviceNames(', '),
     },
     random: () => 0,

@@ -1,3 +1,5 @@
+import { VARIABLE } from '../../../application/templates.ts';
+
 /**
  * What is wrong with a template of a page, a line each, which begins with the number of its line. Only elements and attributes that can do no
  * harm are known; all else is refused, so that a template cannot change what a form does or send on what is in its address.
@@ -42,7 +44,6 @@ const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
 
 const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*\/?>|\n|[^<>\n]+/giy;
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
-const VARIABLE = /\{\{([\w.-]+)\}\}/g;
 
 /** Parts of the layout that are markup. */
 const LAYOUT_MARKUP = ['head', 'logo', 'alert', 'content'];

@@ -1,4 +1,5 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
+import { filledText } from '../../../application/templates.ts';
 import { type Form, PAGES, type Page, pathOf, takesProof } from '../forms/flow.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
@@ -221,7 +222,7 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
   const form = (PAGES[shown.name] as Page).forms[name] as Form;
   const { to, site, texts } = shown;
   const text = texts.buttons[`${shown.name}.${name}`] ?? '';
-  const button = text.replace('{provider}', item ?? '');
+  const button = filledText(text, () => item ?? '');
   const label = item === undefined || button !== text ? NOTHING : html` aria-label="${button}: ${item}"`;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
   if (form.within !== undefined)

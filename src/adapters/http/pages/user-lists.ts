@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import { Html, html, NOTHING } from '../../../application/html.ts';
+import { filledText } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import type { StartedAppJson } from '../routes/factors/factors.ts';
 import { pathIn } from './layout.ts';
@@ -160,7 +161,7 @@ ${providersOf(shown, 'link')}
   /** Who is logged in. */
   visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,
   'codes-left': (shown) =>
-    html`<p>${(shown.texts.common.left ?? '').replace('{count}', `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
+    html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
     const { secret } = started(shown);
@@ -183,7 +184,7 @@ ${providersOf(shown, 'link')}
     return html`<ol class="items">${events.map(({ kind, count, at, deviceName, note }) =>
       item(`${shown.texts.events[kind] ?? kind}${count > 1 ? ` × ${count}` : ''}`, [
         deviceName ?? '',
-        note === null ? '' : (common.note ?? '').replace('{note}', () => note),
+        note === null ? '' : filledText(common.note ?? '', () => note),
         timeOf(shown, at),
       ]),
     )}</ol>

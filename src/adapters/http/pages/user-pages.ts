@@ -1,4 +1,5 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
+import { filledTemplate, filledText, type Templates } from '../../../application/templates.ts';
 import { PAGES, type PageName } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown, type UserTexts } from './user-forms.ts';
@@ -9,11 +10,6 @@ import { isOffered, LISTS, providerUrl, withIds } from './user-lists.ts';
  * address of a page, `{{form.…}}` a whole form, `{{list.…}}` what the account has. ADR 0024.
  */
 
-const VARIABLE = /\{\{([\w.-]+)\}\}/g;
-
-const fill = (template: string, variable: (name: string) => Html | string): string =>
-  template.replaceAll(VARIABLE, (_all, name: string) => html`${variable(name)}`.text);
-
 /** When to try again, in the words of the language. */
 const whenOf = (locale: string, seconds: number): string => {
   const format = new Intl.RelativeTimeFormat(locale);
@@ -22,7 +18,7 @@ const whenOf = (locale: string, seconds: number): string => {
 
 /** @param retryAfter seconds; `undefined`: not known. */
 export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, retryAfter: number | undefined): string =>
-  retryAfter === undefined ? '' : ` ${(texts.common['try-again'] ?? '').replace('{when}', whenOf(locale, retryAfter))}`;
+  retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => whenOf(locale, retryAfter))}`;
 
 const alertOf = (shown: Shown): Html => {
   const { state, texts } = shown;
@@ -90,14 +86,8 @@ const variableOf = (shown: Shown, variable: string): Html | string => {
 /** The names of links that lead to no page of their own name. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
-/** Texts as they are in a file. */
-export type TextTree = { readonly [name: string]: string | TextTree };
-
-/** What the pages are made of: templates by their names, and texts by their languages. */
-export type UserPageFiles = {
-  readonly templates: ReadonlyMap<string, string>;
-  readonly texts: ReadonlyMap<string, UserTexts>;
-};
+/** What the pages are made of. */
+export type UserPageFiles = Templates<UserTexts>;
 
 export const userPage = (shown: Shown, files: UserPageFiles): string => {
   const title = shown.texts.pages[shown.name]?.title ?? '';
@@ -133,17 +123,17 @@ export const filledPage = (
   { template, title, isError, alert, script, variable }: Content,
 ): string => {
   const { brand } = site;
-  const main = fill(templates.get(template) ?? '', variable);
+  const main = filledTemplate(templates.get(template) ?? '', variable);
   const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 ${script}`;
   const logo = brand.logoUrl === null ? brand.name : html`<img src="${brand.logoUrl}" alt="${brand.name}">`;
   const around: Readonly<Record<string, Html | string>> = {
     // Also the first thing that a screen reader says of the page.
-    heading: isError ? (texts.common['error-title'] ?? '').replace('{title}', title) : title,
+    heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
     ...{ alert, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
-  return fill(templates.get('layout') ?? '', (each) => around[each] ?? '');
+  return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');
 };

@@ -1,7 +1,7 @@
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
-import { missingMails } from '../../../application/mail/check-templates.ts';
-import { examineTemplates } from '../../mail/template-files.ts';
-import { examinePages } from '../../pages/page-files.ts';
+import { MAIL_NAMES } from '../../../application/mail/kinds.ts';
+import { textsIn } from '../../../application/templates.ts';
+import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
 /** The errors and warnings of a start, in the same words. */
@@ -41,20 +41,23 @@ const CORRECT_TEMPLATES = 'Correct it, or the service does not start: docs/mail-
 
 /** Every file of MAIL_TEMPLATES, as a start checks them. */
 export const templates = async ({ config }: SetUp): Promise<Findings> => {
-  const { own, locales, problems } = await examineTemplates(config);
+  const { templates, locales, problems } = await examineMails(config);
   if (problems.length > 0) return problems.map((text) => problem('templates.invalid', text, CORRECT_TEMPLATES));
+  const incomplete = locales.flatMap((locale) => {
+    const { mails } = textsIn(templates.texts, locale);
+    const missing = MAIL_NAMES.filter((name) => mails?.[name] === undefined);
+    return missing.length === 0 ? [] : [`${locale} lacks ${missing.join(', ')}.`];
+  });
   return [
     ok('templates.valid', `Mails can be written in ${locales.join(', ')}.`),
-    ...missingMails(own).map(({ locale, mails }) =>
-      note('templates.incomplete', `${locale} lacks ${mails.join(', ')}.`, 'These mails are in another language.'),
-    ),
+    ...incomplete.map((text) => note('templates.incomplete', text, 'These mails are in another language.')),
   ];
 };
 
 /** Every file of PAGE_TEMPLATES, in the same way. */
 export const pages = async ({ config }: SetUp): Promise<Findings> => {
-  const { files, problems } = await examinePages(config);
+  const { templates, problems } = await PAGE_FILES.examine(config.pageTemplates);
   return problems.length === 0
-    ? ok('pages.valid', `Pages can be shown in ${[...files.texts.keys()].join(', ')}.`)
+    ? ok('pages.valid', `Pages can be shown in ${[...templates.texts.keys()].join(', ')}.`)
     : problems.map((text) => problem('pages.invalid', text, CORRECT_TEMPLATES));
 };

@@ -1,0 +1,93 @@
+import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
+import { isTree, PLACEHOLDER, type TextTree, textsIn } from './templates.ts';
+
+/** Of a text or a list of texts. @returns a line for each mistake */
+type Check = (given: unknown, model: string | readonly string[], path: string) => string[];
+
+/**
+ * What is wrong with the texts of a language, a line each, which begins with the place.
+ * @param builtIn those of the service, whose names and placeholders count
+ */
+export const textProblems = (given: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
+  if (!isTree(given)) return [`${place}: expected an object`];
+  return Object.entries(given).flatMap(([name, value]) => {
+    const path = place === '' ? name : `${place}.${name}`;
+    const model = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
+    if (model === undefined) return [`${path}: there is no text of this name`];
+    if (isTree(model)) return textProblems(value, model, check, path);
+    if (path === 'direction') return value === 'ltr' || value === 'rtl' ? [] : ['direction: expected ltr or rtl'];
+    return check(value, model, path).map((problem) => `${path}: ${problem}`);
+  });
+};
+
+export const placeholdersIn = (text: string): string[] =>
+  [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
+export const written = (name: string): string => `{${name}}`;
+
+/** A text with the placeholders of the built-in one. */
+export const sameText: Check = (given, model) => {
+  if (typeof given !== 'string' || typeof model !== 'string') return ['expected a text'];
+  const [own, needed] = [placeholdersIn(given), placeholdersIn(model)];
+  return [
+    ...plainProblems(given, model),
+    ...needed.filter((each) => !own.includes(each)).map((each) => `${written(each)} is missing`),
+    ...own.filter((each) => !needed.includes(each)).map((each) => `${written(each)} is unknown here`),
+  ];
+};
+
+export const plainProblems = (given: string, model = ' '): string[] => [
+  ...(given.trim() === '' && model !== '' ? ['the text is empty'] : []),
+  ...(/<[a-z/!]|&#?\w+;/i.test(given) ? ['a text has no markup: it is shown as it is'] : []),
+];
+
+type Files = ReadonlyMap<string, string>;
+
+type Checks = {
+  /** @param name without `.html` */
+  readonly ofTemplate: (text: string, name: string) => string[];
+  /**
+   * @param english the texts of the service, with all names
+   * @param beneath those of the service in this language, or in a more general one
+   */
+  readonly ofTexts: (texts: TextTree, english: TextTree, beneath: TextTree) => string[];
+  /** What a language has to have that is not built in. */
+  readonly needed: readonly string[];
+};
+
+/**
+ * What is wrong with an operator's files of templates and texts, a line each, which begins with the file. So every mistake is found before
+ * somebody sees it.
+ * @param builtIn the files of the service
+ */
+export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, needed }: Checks): string[] => {
+  const texts = new Map<string, TextTree>();
+  for (const [name, text] of builtIn)
+    if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));
+  const ofLanguage = (locale: string, text: string): string[] => {
+    if (canonicalLocale(locale) !== locale) return ['expected the name of a language, such as de.json or de-AT.json'];
+    const tree = parsed(text);
+    if (tree instanceof Error) return [`it is no JSON: ${tree.message}`];
+    if (!isTree(tree)) return ['expected an object'];
+    const isNew = fallbacksOf(null, locale).every(
+      (each) => !texts.has(each) && (each === locale || !own.has(`${each}.json`)),
+    );
+    const missing = needed.filter((name) => isNew && !Object.hasOwn(tree, name));
+    return [
+      ...ofTexts(tree, texts.get(LAST_LOCALE) ?? {}, textsIn(texts, locale)),
+      ...missing.map((name) => `${name} is missing, since this language is not built in`),
+    ];
+  };
+  return [...own].flatMap(([file, text]) => {
+    const name = file.replace(/\.(?:html|json)$/, '');
+    const problems = file.endsWith('.json') ? ofLanguage(name, text) : ofTemplate(text, name);
+    return problems.map((problem) => `${file}: ${problem}`);
+  });
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+};

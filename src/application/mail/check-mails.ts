@@ -1,0 +1,73 @@
+import { fileProblems, placeholdersIn, plainProblems, sameText, textProblems, written } from '../check-texts.ts';
+import { type TextTree, textsOver, VARIABLE } from '../templates.ts';
+import { isLinkVariable, LAYOUT_VARIABLES, MAIL_VARIABLES, type MailName, type MailTexts } from './kinds.ts';
+import { linkOf, partsOf } from './write-mail.ts';
+
+type Files = ReadonlyMap<string, string>;
+
+/**
+ * What is wrong with files of an operator, a line each, which begins with the file, so that every mistake is found before a mail is sent.
+ * @param builtIn those of the service
+ */
+export const mailProblems = (own: Files, builtIn: Files): string[] =>
+  fileProblems(own, builtIn, {
+    ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
+    ofTexts: textsProblems,
+    needed: ['direction', 'footer'],
+  });
+
+const textsProblems = (texts: TextTree, english: TextTree, beneath: TextTree): string[] => {
+  const { parts = {} } = textsOver(beneath, texts) as Partial<MailTexts>;
+  return textProblems(texts, english, (given, model, path) => {
+    if (path === 'footer') return sameText(given, model, path);
+    if (!Array.isArray(given) || given.length === 0 || given.some((each) => typeof each !== 'string'))
+      return ['expected a list of paragraphs'];
+    const problems = given.flatMap((each) => plainProblems(each));
+    const [kind, name = ''] = path.split('.');
+    return kind === 'mails' ? [...problems, ...problemsOfMail(given, name as MailName, parts)] : problems;
+  });
+};
+
+const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailTexts['parts']): string[] => {
+  const { subject, body } = partsOf(mail, parts);
+  const known: readonly string[] = ['brand', ...MAIL_VARIABLES[name]];
+  const lines = body.flatMap((paragraph) => paragraph.split('\n'));
+  const inText = placeholdersIn(lines.filter((line) => linkOf(line) === null).join('\n'));
+  const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));
+  const there = [...known, ...Object.keys(parts)].map(written).join(', ');
+  return [
+    ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
+    ...(placeholdersIn(subject).some((each) => each !== 'brand') ? ['the subject may have no other than {brand}'] : []),
+    ...unknown.map((each) => `${written(each)} is unknown here; there are ${there}`),
+    ...known
+      .filter((each) => isLinkVariable(each) && !lines.some((line) => linkOf(line) === each))
+      .map((each) => `${written(each)} is missing: the mail needs its link`),
+    ...inText
+      .filter(isLinkVariable)
+      .map((each) => `${written(each)} needs a line of its own: beside other text, it could become another link`),
+  ];
+};
+
+const FORBIDDEN = /<(?:script|base|form|iframe|object|embed|meta[^<>]*refresh)\b/i;
+/** Where a variable is no text. */
+const HIDDEN = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|<[^<>]*>/gis;
+
+/** No variable of the layout is a link. */
+const layoutProblems = (layout: string): string[] => {
+  const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
+  const known: readonly string[] = LAYOUT_VARIABLES;
+  const there = known.map((each) => `{{${each}}}`).join(', ');
+  const contents = layout.replaceAll(HIDDEN, '').split('{{content}}').length - 1;
+  return [
+    ...names.filter((each) => !known.includes(each)).map((each) => `{{${each}}} is unknown here; there are ${there}`),
+    ...(/\{\{|\}\}/.test(layout.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable'] : []),
+    ...(contents === 1 && names.filter((each) => each === 'content').length === 1
+      ? []
+      : ['expected {{content}} once, as text']),
+    ...(FORBIDDEN.test(layout)
+      ? [
+          'no script, base, form, iframe, object, embed or refresh: mail programs drop them, or they change what links do',
+        ]
+      : []),
+  ];
+};

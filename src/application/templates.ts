@@ -1,0 +1,48 @@
+import { fallbacksOf } from '../domain/locale.ts';
+import { type Html, html } from './html.ts';
+
+/**
+ * Templates and texts of mails and pages. A template is HTML with variables, `{{name}}`, and no logic. The texts of a language are a tree, in
+ * which a placeholder is `{name}`.
+ */
+
+export type TextTree = { readonly [name: string]: string | readonly string[] | TextTree };
+
+/** Templates by their names, and texts by their languages. */
+export type Templates<Texts = TextTree> = {
+  readonly templates: ReadonlyMap<string, string>;
+  readonly texts: ReadonlyMap<string, Texts>;
+};
+
+export const VARIABLE = /\{\{([\w.-]+)\}\}/g;
+export const PLACEHOLDER = /\{(\w+)\}/g;
+
+/** Puts values in place of the variables of a template. */
+export const filledTemplate = (template: string, textFor: (name: string) => Html | string): string =>
+  template.replaceAll(VARIABLE, (_all, name: string) => html`${textFor(name)}`.text);
+
+/** Puts values in place of the placeholders of a text. */
+export const filledText = (text: string, textFor: (name: string) => string): string =>
+  text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
+
+/** The texts of a language, over those of the more general ones and of the last one: `de-AT` over `de` over `en`. */
+export const textsIn = <Texts extends object>(
+  texts: ReadonlyMap<string, Texts>,
+  locale: string,
+  last: string = locale,
+): Texts =>
+  fallbacksOf(locale, last)
+    .reverse()
+    .reduce<TextTree>((others, each) => textsOver(others, (texts.get(each) ?? {}) as TextTree), {}) as Texts;
+
+/** Texts over others, which have what they lack. */
+export const textsOver = (others: TextTree, texts: TextTree): TextTree => {
+  const merged = Object.entries(texts).map(([name, value]) => {
+    const other = others[name];
+    return [name, isTree(value) && isTree(other) ? textsOver(other, value) : value];
+  });
+  return { ...others, ...Object.fromEntries(merged) };
+};
+
+export const isTree = (value: unknown): value is TextTree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

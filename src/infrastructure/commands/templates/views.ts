@@ -1,0 +1,148 @@
+import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
+import type { PageContent, Payloads } from '../../../adapters/http/forms/page-routes.ts';
+import type { PageState } from '../../../adapters/http/forms/page-state.ts';
+import type { Shown } from '../../../adapters/http/pages/user-forms.ts';
+import type { MailName, MailValue } from '../../../application/mail/kinds.ts';
+import { masked } from '../../../application/mail/write-mail.ts';
+import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
+
+/** A page in one of its states, with made-up content. */
+export type View = Omit<PageContent, 'to' | 'target'> &
+  Pick<Shown, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
+
+/** When somebody looks at them. */
+export const AT = Date.UTC(2026, 10, 22, 8, 5);
+const user = {
+  ...{ id: '1', username: 'ada', email: 'ada@example.com', emailVerified: true },
+  ...{ createdAt: AT, updatedAt: AT, attributes: {}, locale: null },
+};
+const session = {
+  ...{ createdAt: AT, lastUsedAt: AT, userAgent: null, address: null },
+  ...{ binding: 'none' as const, current: false, remembered: false },
+};
+const passkey = { credentialId: '', aaguid: '', synced: false, backedUp: false, createdAt: AT, lastUsedAt: null };
+const event = {
+  ...{ count: 1, deviceName: 'Firefox 153 on Linux', userAgent: null, address: null },
+  ...{ sessionId: null, reason: null, requestId: null, actor: null },
+};
+
+/** Of an account that has nothing yet. */
+const PLAIN: Partial<Payloads> = {
+  'current-user': { ...user, secondFactor: false, passkeys: 0 },
+  sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
+  factors: { passkeys: [], totp: [], recoveryCodes: 0 },
+  events: { events: [], next: null },
+  'pending-login': { methods: [], enrol: true, expiresAt: AT, passkey: null },
+  identities: [],
+};
+const FULL: Partial<Payloads> = {
+  'current-user': { ...user, secondFactor: true, passkeys: 2 },
+  sessions: [
+    { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
+    { ...session, id: '2', name: 'Safari 27 on iPhone', remembered: true },
+    { ...session, id: '3', name: null },
+  ],
+  factors: {
+    passkeys: ['Phone', 'Key ring'].map((name, at) => ({ ...passkey, id: `${at}`, name })),
+    totp: [{ id: '3', createdAt: AT }],
+    recoveryCodes: 7,
+  },
+  identities: [{ id: '5', provider: 'example', email: user.email, createdAt: AT, lastUsedAt: AT }],
+  events: {
+    events: (['logged-in', 'password-changed', 'registered'] as const).map((kind, at) => ({
+      ...event,
+      id: `${at}`,
+      kind,
+      note: at === 0 ? 'The laptop was reported stolen.' : null,
+      at: AT - at * 86_400_000,
+    })),
+    next: '2',
+  },
+  'pending-login': { methods: ['totp', 'recovery-code', 'passkey'], enrol: false, expiresAt: AT, passkey: null },
+};
+
+const SHOWN_ONCE: Readonly<Record<string, object>> = {
+  recoveryCodes: { recoveryCodes: Array.from({ length: 10 }, (_, at) => `ABCDE-FGH${at}`) },
+  secret: {
+    ...{ id: '4', secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' },
+    uri: 'otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',
+  },
+  url: { url: 'https://accounts.example.com' },
+};
+
+type Lead = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
+
+/** What the pages show to which a form leads. */
+const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
+  const { leadsTo, otherwise, accepted, notice, shows, fields, keeps = [] } = form;
+  const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
+  const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
+  const typed = Object.fromEntries(keeps.map((field) => [field, field === 'email' ? 'ada@example.org' : 'ada']));
+  const steps = [leadsTo, otherwise, accepted?.mail].filter((step) => step !== undefined && step !== 'target');
+  return [
+    ...(failed.length === 0 ? [] : [{ page, title: `${name}: error`, state: { form: name, error } }]),
+    ...(notice === undefined
+      ? []
+      : steps.map((to) => ({ page: to, title: notice, state: { form: name, notice, typed } }))),
+    ...(shows === undefined
+      ? []
+      : [{ page: shows.on, title: shows.member, state: { form: name, payload: SHOWN_ONCE[shows.member] } }]),
+  ];
+};
+
+const USUAL = { mayRegister: true, passwords: 'required' } as const;
+/** As settings change a page. */
+const OTHERS: readonly View[] = [
+  ...(['register', 'account', 'delete'] as const).map((name) => ({
+    ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
+    ...{ isVisitor: name !== 'register', payloads: PLAIN, state: null },
+  })),
+  {
+    ...{ ...USUAL, name: 'register', title: 'REGISTRATION=closed', mayRegister: false, isVisitor: false, payloads: {} },
+    state: { page: 'register', form: '', notice: 'closed' },
+  },
+];
+
+/** Every page: plain, with filled lists, and as forms lead there. */
+export const views = (): readonly View[] => {
+  const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
+  const leads = pages.flatMap(([page, { forms }]) =>
+    Object.entries(forms).flatMap(([name, form]) => leadsOf(page, name, form)),
+  );
+  return pages.flatMap(([name, page]) => {
+    const visited = { ...USUAL, name, isVisitor: page.for === 'visitor' };
+    const led = new Map(leads.filter((lead) => lead.page === name).map((lead) => [lead.title, lead.state]));
+    return [
+      { ...visited, title: 'plain', state: null, payloads: PLAIN },
+      ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: FULL }]),
+      ...[...led].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
+      ...OTHERS.filter((other) => other.name === name),
+    ];
+  });
+};
+
+/** Values of all placeholders, as a mail could have them. */
+export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
+  const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
+  const time = AT;
+  return {
+    username: 'ada',
+    newEmail: masked('ada@example.org'),
+    code: '48151623',
+    codePage: new URL('/auth/code', pagesUrl).href,
+    validFor: { duration: EMAIL_LINK_LIFETIME },
+    undoFor: { duration: UNDO_LIFETIME },
+    undoUntil: { time },
+    time: { time },
+    device: ['Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'],
+    network: '203.0.113.0/24',
+    passkeys: ['Phone', 'Security key'],
+    signIns: ['google ada@gmail.com'],
+    apps: '1',
+    link: link(name),
+    confirmLink: link('email-verification'),
+    disownLink: link('not-me'),
+    undoLink: link(name === 'email-changed' ? 'email-change-undo' : 'factors-undo'),
+    resetPage: `${pagesUrl}/password-reset`,
+  };
+};

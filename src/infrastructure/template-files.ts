@@ -1,0 +1,140 @@
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { UserTexts } from '../adapters/http/pages/user-forms.ts';
+import { systemReason } from '../adapters/log/redact-error.ts';
+import type { MailTexts } from '../application/mail/kinds.ts';
+import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
+import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
+import { type Config, ConfigError } from './config.ts';
+import { readTextFile } from './decode-text.ts';
+
+/** Templates and texts of the service in files, and those of an operator in place of them: `<name>.html`, `<language>.json`. */
+
+/** Files by their names: `log-in.html`, `de.json`. */
+type Files = ReadonlyMap<string, string>;
+
+type Kind<Texts> = {
+  /** That names the directory of the operator. */
+  readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
+  /** The directory of the service. */
+  readonly directory: URL;
+  /** Loads what finds problems: no start without a directory of the operator needs it (ADR 0021). */
+  readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
+  /** Makes whole what texts lack. Default: nothing. */
+  readonly completed?: (texts: ReadonlyMap<string, Texts>) => ReadonlyMap<string, Texts>;
+};
+
+/** The names in a directory, sorted. Hidden ones are left out, as those of a mounted ConfigMap. */
+const visibleIn = async (directory: string): Promise<string[]> =>
+  (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
+
+/** @throws Error that names the file */
+const filesIn = async (directory: string): Promise<Files> => {
+  const names = (await visibleIn(directory)).filter((name) => /\.(?:html|json)$/.test(name));
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readTextFile(join(directory, name))] as const)),
+  );
+};
+
+const endingIn = (files: Files, ending: string): [string, string][] =>
+  [...files].filter(([name]) => name.endsWith(ending)).map(([name, text]) => [name.slice(0, -ending.length), text]);
+
+/** Files over others. */
+const merged = <Texts>(sources: readonly Files[], { completed = (texts) => texts }: Kind<Texts>): Templates<Texts> => {
+  const texts = new Map<string, TextTree>();
+  for (const [locale, text] of sources.flatMap((files) => endingIn(files, '.json')))
+    texts.set(locale, textsOver(texts.get(locale) ?? {}, JSON.parse(text)));
+  return {
+    templates: new Map(sources.flatMap((files) => endingIn(files, '.html'))),
+    // Those of the service have this type, and those of the operator are checked against them.
+    texts: completed(texts as ReadonlyMap<string, unknown> as ReadonlyMap<string, Texts>),
+  };
+};
+
+const templatesOf = <Texts>(kind: Kind<Texts>) => {
+  const { variable, directory, loadCheck } = kind;
+  const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
+  let readBefore: Promise<Templates<Texts>> | undefined;
+  /** Those of the service, read once. After a failure, the next call tries again. */
+  const builtIn = (): Promise<Templates<Texts>> => {
+    readBefore ??= files()
+      .then((each) => merged([each], kind))
+      .catch((error: unknown) => {
+        readBefore = undefined;
+        throw error;
+      });
+    return readBefore;
+  };
+  /** @param own a directory. @returns a line for each problem, too */
+  const examine = async (own: string | null) => {
+    if (own === null) return { templates: await builtIn(), problems: [] };
+    const check = await loadCheck();
+    try {
+      const [ours, theirs, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
+      // Earlier versions had the texts of mails in directories.
+      const languages = names
+        .filter((name) => !name.includes('.'))
+        .map((name) => `${name}: expected a file ${name}.json`);
+      const problems = [...languages, ...check(theirs, ours)].map((problem) => `${variable}: ${problem}`);
+      return { templates: problems.length === 0 ? merged([ours, theirs], kind) : await builtIn(), problems };
+    } catch (error) {
+      const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
+      return { templates: await builtIn(), problems: [problem] };
+    }
+  };
+  return { files, builtIn, examine };
+};
+
+export const PAGE_FILES = templatesOf<UserTexts>({
+  variable: 'PAGE_TEMPLATES',
+  directory: new URL('../adapters/http/pages/templates/', import.meta.url),
+  loadCheck: async () => (await import('../adapters/http/pages/check-files.ts')).pageProblems,
+  completed: (texts) => new Map([...texts.keys()].map((locale) => [locale, textsIn(texts, locale, LAST_LOCALE)])),
+});
+export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
+  variable: 'MAIL_TEMPLATES',
+  directory: new URL('../application/mail/templates/', import.meta.url),
+  loadCheck: async () => (await import('../application/mail/check-mails.ts')).mailProblems,
+});
+
+type TemplateConfig = Pick<Config, 'mailTemplates' | 'pageTemplates' | 'defaultLocale'>;
+
+/** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE, and the languages that there are mails in. */
+export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<TemplateConfig, 'pageTemplates'>) => {
+  const { templates, problems } = await MAIL_FILES.examine(mailTemplates);
+  const locales = [...templates.texts.keys()];
+  const hasDefault = fallbacksOf(null, defaultLocale).some((locale) => locales.includes(locale));
+  const missing = hasDefault ? [] : ['DEFAULT_LOCALE: there are no mails in this language'];
+  return { templates, locales, problems: [...problems, ...missing] };
+};
+
+/**
+ * Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page.
+ * @throws ConfigError
+ */
+export const openTemplates = async (config: TemplateConfig) => {
+  const { templates: mails, locales, problems } = await examineMails(config);
+  const pages = config.pageTemplates === null ? null : await PAGE_FILES.examine(config.pageTemplates);
+  const all = [...problems, ...(pages?.problems ?? [])];
+  if (all.length > 0) throw new ConfigError(all);
+  return {
+    mails: async () => mails,
+    locales,
+    pages: pages === null ? PAGE_FILES.builtIn : async () => pages.templates,
+  };
+};
+
+/**
+ * Writes files by their names to a directory.
+ * @throws Error when one of them exists
+ */
+export const writeFiles = async (directory: string, files: Files): Promise<void> => {
+  await mkdir(directory, { recursive: true });
+  // They are no secret, and the service may run as another user.
+  await chmod(directory, 0o755);
+  for (const [name, text] of files) {
+    await writeFile(join(directory, name), text, { flag: 'wx' });
+    await chmod(join(directory, name), 0o644);
+  }
+};

@@ -1,5 +1,5 @@
 import { type AccountEvent, type Device, isSameDevice, type Origin } from '../domain/event.ts';
-import type { MessageKind, Notice } from '../domain/message.ts';
+import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
@@ -23,24 +23,6 @@ const DAY = 24 * HOUR;
 /** How many of the latest events of a user decide about a notice. */
 const LATEST_EVENTS = 200;
 
-/** The notices about changes, each with the event that it follows, and with what they are switched on. */
-const NOTICE_OF = {
-  'password-changed': 'password',
-  'locale-changed': 'email',
-  'username-changed': 'email',
-  exported: 'email',
-  'passkey-added': 'factors',
-  'passkey-removed': 'factors',
-  'passkey-copy-suspected': 'factors',
-  'identity-linked': 'factors',
-  'identity-unlinked': 'factors',
-  'second-factor-added': 'factors',
-  'second-factor-removed': 'factors',
-  'recovery-code-used': 'factors',
-  'recovery-codes-made': 'factors',
-} as const satisfies Partial<Record<MessageKind, Notice>>;
-export type ChangeNotice = keyof typeof NOTICE_OF;
-
 /** With the language of the mail, if it is not the one at the time when it is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
@@ -59,7 +41,7 @@ export const notifyOfChange = async (
   { kind, user, origin, added }: Change,
 ): Promise<void> => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
-  if (!sendsNotice(deps, NOTICE_OF[kind])) return;
+  if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
   const countOfHour = () => stores.events.countSince(userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;

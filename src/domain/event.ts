@@ -1,3 +1,4 @@
+import { HAPPENINGS } from './happenings.ts';
 import { isVisibleLine, utf8Length } from './text.ts';
 
 /** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0005. */
@@ -51,69 +52,8 @@ export type Origin = Device & {
 
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
-/** The kinds of events. A refresh that succeeds is none. */
-export const EVENT_KINDS = [
-  'registered',
-  /** Somebody tried to register with the address of the account. The response did not show that it was refused. */
-  'registration-refused',
-  'logged-in',
-  'login-refused',
-  'login-code-requested',
-  /** A new session has replaced the one from which the user made a change. */
-  'session-opened',
-  'session-ended',
-  /** A refresh found that the store had lost rotations of the session (ADR 0002). */
-  'session-recovered',
-  /** A refresh was refused, since it had no proof of the session's device (ADR 0006). */
-  'device-unproven',
-  'device-bound',
-  /** The user of a session has authenticated again. */
-  'stepped-up',
-  'passkey-added',
-  'passkey-removed',
-  /** The counter of a passkey went back, which is bound to its device: there may be a copy of its key. */
-  'passkey-copy-suspected',
-  /** The user can log in with an identity at a provider from now on. */
-  'identity-linked',
-  'identity-unlinked',
-  /** An authenticator app has presented its first code. */
-  'second-factor-added',
-  'second-factor-removed',
-  'recovery-code-used',
-  /** They replace those that the user had. */
-  'recovery-codes-made',
-  /** For a month, the password is enough on a device. It is listed among the sessions. */
-  'device-remembered',
-  'device-forgotten',
-  'password-changed',
-  'password-reset-requested',
-  /** An operator has made a link for a new password, and given it to somebody. */
-  'password-link-handed-over',
-  'password-reset',
-  'email-verification-requested',
-  'email-verified',
-  'email-change-requested',
-  'email-changed',
-  'email-change-undone',
-  /** With a link in mail: passkeys, authenticator apps and recovery codes that were added since. */
-  'factors-undone',
-  'username-changed',
-  /** The user has read everything that is stored about them. */
-  'exported',
-  'locale-changed',
-  /** An operator has stated something else about the user. */
-  'attributes-changed',
-  'disabled',
-  'enabled',
-  /** An operator has forgotten the wrong passwords and codes, which made log-ins wait. */
-  'unlocked',
-  /** An operator has invited an address, or taken that back. Kept by the audit log only, with the id of the invitation in place of a user's. */
-  'invited',
-  'invitation-revoked',
-  /** Kept by the audit log only: the events of a user are deleted with the user. */
-  'deleted',
-] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
+export type EventKind = keyof typeof HAPPENINGS;
+export const EVENT_KINDS = Object.keys(HAPPENINGS) as EventKind[];
 
 export const SESSION_ENDINGS = [
   'logout',

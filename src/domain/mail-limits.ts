@@ -1,6 +1,7 @@
+import { limitsOf, MAIL_INTERVAL, type SentMail } from './happenings.ts';
 import { RESET_LIFETIME } from './link.ts';
-import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
-import type { Message, MessageKind } from './message.ts';
+import { LOGIN_CODE_SPACING } from './login-code.ts';
+import type { Message } from './message.ts';
 
 /** How many mails an address gets (docs/mail-and-pages.md has the table). */
 
@@ -29,41 +30,12 @@ export type MailLimit = {
 };
 
 const DAY = 86_400_000;
-/** Milliseconds after which an address may get one mail more: five a day. */
-export const MAIL_INTERVAL = DAY / 5;
 const MAILS_AT_ONCE = 5;
 
 /** All links to unverified spellings of one mailbox, and to new addresses. No network alone can use them up. */
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
-/**
- * The links that anybody may ask for, or an operator sends, with an interval of at most the lifetime of the link: when one ends that nobody has
- * used, the next may be sent.
- */
-const LINK_INTERVALS: Partial<Record<MessageKind, number>> = {
-  'password-reset': RESET_LIFETIME,
-  'email-verification': MAIL_INTERVAL,
-  'confirmation-code': LOGIN_CODE_LIFETIME,
-  invitation: MAIL_INTERVAL,
-};
-
-/** Of the mails without such a link: what others cause without the password has the lowest limits, what reports a takeover the highest. */
-const BURSTS: Partial<Record<MessageKind, number>> = {
-  'address-taken': 3,
-  'password-changed': 6,
-  'password-was-reset': 6,
-  'email-changed': 8,
-  'email-change-final': 8,
-  'passkey-added': 8,
-  'passkey-removed': 8,
-  'identity-linked': 8,
-  'identity-unlinked': 8,
-  'second-factor-added': 8,
-  'second-factor-removed': 8,
-  'recovery-codes-made': 8,
-};
-
-type Counted = Pick<Message, 'kind' | 'to' | 'origin'>;
+type Counted = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
 
 type Given = {
   /** Whether the address is, or was, the verified one of the account that the mail is about. */
@@ -78,7 +50,7 @@ type Given = {
  */
 export const mailLimits = (mail: Counted, given: Given): readonly MailLimit[] => {
   if (mail.kind === 'login-code') return codeLimits(mail, given);
-  const isLink = mail.kind in LINK_INTERVALS || mail.kind === 'email-change';
+  const isLink = limitsOf(mail.kind).every !== undefined || mail.kind === 'email-change';
   return isLink ? linkLimits(mail, given.isProven) : noticeLimits(mail, given.isProven);
 };
 
@@ -100,7 +72,7 @@ const codeLimits = (
 };
 
 const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly MailLimit[] => {
-  const interval = LINK_INTERVALS[kind];
+  const { every: interval } = limitsOf(kind);
   const mailbox = mailboxOf(to);
   const ofAddress = interval === undefined ? [] : [{ of: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
   if (isProven || (interval !== undefined && mailbox === to)) return ofAddress;
@@ -112,7 +84,7 @@ const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly 
 const noticeLimits = ({ kind, to }: Counted, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);
-  const limit = { burst: BURSTS[kind] ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
+  const limit = { burst: limitsOf(kind).burst ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
   // The mail that gives an address up brings the link that takes the account back: other notices never use up its limit.
   const ofAddress = { of: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
   return mailbox === to ? [ofAddress] : [ofAddress, { of: `notices of spellings ${mailbox}`, ...limit }];

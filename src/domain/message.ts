@@ -1,49 +1,13 @@
 import type { Origin } from './event.ts';
+import { SENT_MAILS, type SentMail } from './happenings.ts';
 import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
 /** Requests without authentication for a mail. Whether there is such an account is looked up when the mail is sent. */
 const REQUEST_KINDS = ['password-reset-request', 'email-verification-request', 'login-code-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-export const MESSAGE_KINDS = [
-  ...REQUEST_KINDS,
-  'password-reset',
-  'email-verification',
-  'login-code',
-  'address-taken',
-  /** To an address without an account. */
-  'invitation',
-  'confirmation-code',
-  'email-change',
-  'email-changed',
-  'email-change-final',
-  'email-change-undone',
-  'factors-undone',
-  'password-changed',
-  'locale-changed',
-  'username-changed',
-  'exported',
-  'password-was-reset',
-  'password-removed',
-  'password-too-long',
-  'new-device',
-  'token-replayed',
-  'device-unproven',
-  'passkey-added',
-  'passkey-removed',
-  'passkey-copy-suspected',
-  'identity-linked',
-  'identity-unlinked',
-  'second-factor-added',
-  'second-factor-removed',
-  'recovery-code-used',
-  'recovery-codes-made',
-] as const;
-export type MessageKind = (typeof MESSAGE_KINDS)[number];
-
-/** The notices about an account that can be switched off. */
-export const NOTICES = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
-export type Notice = (typeof NOTICES)[number];
+export const MESSAGE_KINDS = [...REQUEST_KINDS, ...SENT_MAILS];
+export type MessageKind = RequestKind | SentMail;
 
 /** A message that is still to be sent. It has no link: the token of a link is made when the message is sent. */
 export type Message = {

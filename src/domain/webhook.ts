@@ -1,59 +1,20 @@
-import type { AccountEvent, EventKind, SessionEnding } from './event.ts';
+import { type AccountEvent, EVENT_KINDS, type EventKind, type SessionEnding } from './event.ts';
+import { HAPPENINGS } from './happenings.ts';
 
-/** What receivers are told of each kind of event; `null`: nothing, as of what strangers cause without an account, or of what is no change. */
-const TYPES = {
-  registered: 'user.registered',
-  'registration-refused': null,
-  'logged-in': 'session.started',
-  'login-refused': null,
-  'login-code-requested': null,
-  'session-opened': 'session.started',
-  'session-ended': 'session.ended',
-  'session-recovered': null,
-  'device-unproven': null,
-  'device-bound': null,
-  'stepped-up': null,
-  'passkey-added': 'passkey.added',
-  'passkey-removed': 'passkey.removed',
-  'passkey-copy-suspected': 'passkey.copy_suspected',
-  'identity-linked': 'identity.linked',
-  'identity-unlinked': 'identity.unlinked',
-  'second-factor-added': 'second_factor.added',
-  'second-factor-removed': 'second_factor.removed',
-  'recovery-code-used': 'recovery_code.used',
-  'recovery-codes-made': 'recovery_codes.made',
-  'device-remembered': 'device.remembered',
-  'device-forgotten': 'device.forgotten',
-  'password-changed': 'user.password_changed',
-  'password-reset-requested': null,
-  'password-link-handed-over': null,
-  'password-reset': 'user.password_reset',
-  'email-verification-requested': null,
-  'email-verified': 'user.email_verified',
-  'email-change-requested': null,
-  'email-changed': 'user.email_changed',
-  'email-change-undone': 'user.email_change_undone',
-  'factors-undone': 'user.factors_undone',
-  'username-changed': 'user.username_changed',
-  exported: null,
-  'locale-changed': 'user.locale_changed',
-  'attributes-changed': 'user.attributes_changed',
-  disabled: 'user.disabled',
-  enabled: 'user.enabled',
-  unlocked: null,
-  invited: null,
-  'invitation-revoked': null,
-  deleted: 'user.deleted',
-} as const satisfies Record<EventKind, string | null>;
+type Happenings = typeof HAPPENINGS;
+export type WebhookType = {
+  [Kind in EventKind]: Happenings[Kind] extends { webhook: infer Type } ? Type : never;
+}[EventKind];
 
-export type WebhookType = NonNullable<(typeof TYPES)[EventKind]>;
-
-export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType | null => TYPES[kind];
+export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType | null => {
+  const happening = HAPPENINGS[kind];
+  return 'webhook' in happening ? happening.webhook : null;
+};
 
 /** The kinds of events by their types. */
 export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map.groupBy(
-  (Object.keys(TYPES) as EventKind[]).filter((kind) => TYPES[kind] !== null),
-  (kind) => TYPES[kind] as WebhookType,
+  EVENT_KINDS.filter((kind) => webhookTypeOf({ kind }) !== null),
+  (kind) => webhookTypeOf({ kind }) as WebhookType,
 );
 
 /** What an operator sends to try a webhook. It happened to nobody. */

@@ -17,7 +17,7 @@ import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
-import type { Notice } from '../domain/message.ts';
+import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
 import type { BackOffice } from './compose/back-office.ts';
 import { openEndedFeed } from './compose/ended-feed.ts';

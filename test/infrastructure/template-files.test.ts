@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PAGES } from '../../src/adapters/http/forms/flow.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { MAIL_NAMES } from '../../src/application/mail/kinds.ts';
 import { EVENT_KINDS } from '../../src/domain/event.ts';
+import { MAIL_NAMES } from '../../src/domain/happenings.ts';
 import { pages as examined, templates as examinedMails } from '../../src/infrastructure/commands/doctor/settings.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { brief, setUpOf } from '../support/doctor.ts';
@@ -251,7 +251,7 @@ describe('MAIL_TEMPLATES', () => {
     const [valid, incomplete] = [await findings(resetIn('fr', FRENCH))].flat();
     expect(valid).toMatchObject({ severity: 'ok', seen: 'Mails can be written in de, en, fr.' });
     expect(incomplete).toMatchObject({ id: 'templates.incomplete', severity: 'note' });
-    expect(incomplete?.seen).toMatch(/^fr lacks login-code, .*recovery-codes-made\.$/);
+    expect(incomplete?.seen).toMatch(/^fr lacks email-verification, .*locale-changed\.$/);
   });
 });
 

@@ -2,8 +2,9 @@ import { tellingStorage } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
 import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
+import { NOTICES, type Notice } from '../../src/domain/happenings.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
-import { type MessageDraft, NOTICES, type Notice } from '../../src/domain/message.ts';
+import type { MessageDraft } from '../../src/domain/message.ts';
 import { ADA } from './application.ts';
 import { applicationWithMail, tokenIn } from './mail/sender.ts';
 

@@ -1,11 +1,12 @@
 import type { Attributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
+import type { ChangeNotice } from '../../domain/happenings.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkDeps } from '../links.ts';
 import { attemptKeys } from '../login/compare-password.ts';
-import { type ChangeNotice, type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevice } from '../sessions/remember-device.ts';

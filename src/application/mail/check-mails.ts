@@ -1,6 +1,7 @@
+import { type MailName, namesIn } from '../../domain/happenings.ts';
 import { fileProblems, placeholdersIn, plainProblems, sameText, textProblems, written } from '../check-texts.ts';
 import { type TextTree, textsOver, VARIABLE } from '../templates.ts';
-import { isLinkVariable, LAYOUT_VARIABLES, MAIL_VARIABLES, type MailName, type MailTexts } from './kinds.ts';
+import { isLinkVariable, LAYOUT_VARIABLES, type MailTexts } from './kinds.ts';
 import { linkOf, partsOf } from './write-mail.ts';
 
 type Files = ReadonlyMap<string, string>;
@@ -30,7 +31,7 @@ const textsProblems = (texts: TextTree, english: TextTree, beneath: TextTree): s
 
 const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailTexts['parts']): string[] => {
   const { subject, body } = partsOf(mail, parts);
-  const known: readonly string[] = ['brand', ...MAIL_VARIABLES[name]];
+  const known: readonly string[] = ['brand', ...namesIn(name)];
   const lines = body.flatMap((paragraph) => paragraph.split('\n'));
   const inText = placeholdersIn(lines.filter((line) => linkOf(line) === null).join('\n'));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));

@@ -1,8 +1,9 @@
+import { type MailName, type NameIn, namesIn, type SentMail } from '../../domain/happenings.ts';
 import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
-import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
+import type { Message } from '../../domain/message.ts';
 import { isImported, type User } from '../../domain/user.ts';
-import type { LinkVariable, MAIL_VARIABLES, MailName, MailValue } from './kinds.ts';
+import type { LinkVariable, MailValue } from './kinds.ts';
 import { masked } from './write-mail.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
@@ -25,9 +26,8 @@ export type ComposedMail = {
   readonly links: readonly WantedLink[];
 };
 
-/** The kinds that are sent. A request becomes one of them once its user is known. */
-type SentKind = Exclude<MessageKind, RequestKind>;
-export type SentMessage = Message & { readonly kind: SentKind };
+/** A request becomes one once its user is known. */
+export type SentMessage = Message & { readonly kind: SentMail };
 
 /** What a user has besides the password. */
 export type WaysLeft = {
@@ -50,7 +50,8 @@ type Compose = (message: SentMessage, user: User, held: Held) => ComposedMail | 
 
 /** @returns `null` when the message is out of date. */
 export const mailOfMessage = async (message: SentMessage, user: User, held: Held): Promise<ComposedMail | null> => {
-  const compose = COMPOSE[message.kind] ?? notice;
+  const { kind } = message;
+  const compose = COMPOSE[kind] ?? (namesIn(kind).includes('undoLink') ? undoable : notice);
   return compose(message, user, held);
 };
 
@@ -61,11 +62,9 @@ const notice: Compose = (message, _user, held) => ({
   links: [],
 });
 
-type GivenVariable<Name extends MailName> = Exclude<(typeof MAIL_VARIABLES)[Name][number], LinkVariable>;
-
 const mail = <Name extends MailName>(
   template: Name,
-  values: Readonly<Record<GivenVariable<Name>, MailValue>>,
+  values: Readonly<Record<Exclude<NameIn<Name>, LinkVariable>, MailValue>>,
   links: readonly WantedLink[] = [],
 ): ComposedMail => ({ template, values, links });
 
@@ -83,31 +82,20 @@ const linkTo = (
 ): WantedLink => ({ as, purpose, email: to, lifetime });
 
 /** With a link that undoes it, and what came after it; not if earlier mails can undo more, or the account was settled since. */
-const undoable =
-  (
-    template:
-      | 'new-device'
-      | 'passkey-added'
-      | 'passkey-removed'
-      | 'identity-linked'
-      | 'identity-unlinked'
-      | 'second-factor-added'
-      | 'second-factor-removed'
-      | 'recovery-codes-made',
-  ): Compose =>
-  (message, _user, held) => {
-    const { to: email, createdAt } = message;
-    const undo = held.links.find(
-      (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
-    );
-    if (undo === undefined) return mail('factors-changed-again', happened(message, held));
-    const { since, keeps, expiresAt } = undo;
-    const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
-    return mail(template, { ...happened(message, held), undoUntil: { time: expiresAt } }, [link]);
-  };
+const undoable: Compose = (message, _user, held) => {
+  const { to: email, createdAt } = message;
+  const undo = held.links.find(
+    (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
+  );
+  if (undo === undefined) return mail('factors-changed-again', happened(message, held));
+  const { since, keeps, expiresAt } = undo;
+  const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
+  const values = { ...happened(message, held), undoUntil: { time: expiresAt } };
+  return { template: message.kind, values, links: [link] };
+};
 
 /** The kinds that say more than what happened, when and where. */
-const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
+const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
   /** Not for a disabled account, which refuses every password. */
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;
@@ -166,14 +154,6 @@ const COMPOSE: Readonly<Partial<Record<SentKind, Compose>>> = {
   },
   'email-change-undone': async (_message, { username }, held) =>
     mail('email-change-undone', { username, ...(await held.left()) }),
-  'new-device': undoable('new-device'),
-  'passkey-added': undoable('passkey-added'),
-  'passkey-removed': undoable('passkey-removed'),
-  'identity-linked': undoable('identity-linked'),
-  'identity-unlinked': undoable('identity-unlinked'),
-  'second-factor-added': undoable('second-factor-added'),
-  'second-factor-removed': undoable('second-factor-removed'),
-  'recovery-codes-made': undoable('recovery-codes-made'),
   'factors-undone': async (_message, { username }, held) =>
     mail('factors-undone', { username, ...(await held.left()) }),
   'password-was-reset': async (message, _user, held) =>

@@ -109,7 +109,11 @@ const prepareInvitation = async (
   const now = clock.now();
   const invitation = await stores.invitations.findByEmail(email, now);
   if (invitation?.createdAt !== createdAt) return null;
-  if (attempts <= 1 && !(await mayBeMailed(deps, stores, message, { email, emailVerifiedAt: null }))) return null;
+  if (
+    attempts <= 1 &&
+    !(await mayBeMailed(deps, stores, { ...message, kind: 'invitation' }, { email, emailVerifiedAt: null }))
+  )
+    return null;
   // One that is revoked or used at this moment must not come back with another token.
   if (!(await stores.invitations.take(invitation, now))) return null;
   const token = secrets.random();
@@ -143,7 +147,7 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
 const mayBeMailed = async (
   { clock, secrets }: PrepareMailDeps,
   { outbox, events }: Stores,
-  message: Message,
+  message: SentMessage,
   { id, email, emailVerifiedAt }: Partial<Pick<User, 'id'>> & Pick<User, 'email' | 'emailVerifiedAt'>,
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);

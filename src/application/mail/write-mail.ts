@@ -1,9 +1,10 @@
+import type { MailName } from '../../domain/happenings.ts';
 import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
 import { withoutHidden } from '../../domain/text.ts';
 import { Html, html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, textsIn } from '../templates.ts';
-import { isLinkVariable, isTrustedVariable, type MailName, type MailTemplates, type MailValue } from './kinds.ts';
+import { isLinkVariable, isTrustedVariable, type MailTemplates, type MailValue } from './kinds.ts';
 
 export type MailToWrite = {
   readonly template: MailName;

@@ -8,8 +8,9 @@ import { userFailurePage } from '../../adapters/http/pages/user-failure.ts';
 import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pages.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { Html, html } from '../../application/html.ts';
-import { MAIL_NAMES, MAIL_VARIABLES, type MailTemplates } from '../../application/mail/kinds.ts';
+import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { writeMail } from '../../application/mail/write-mail.ts';
+import { MAIL_NAMES, namesIn } from '../../domain/happenings.ts';
 import { invalidArguments } from '../command-error.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES, writeFiles } from '../template-files.ts';
@@ -109,7 +110,7 @@ const framesOfMails = (config: Config, mails: MailTemplates, locale: string): re
     const values = madeUpValues(template, config.accountPagesUrl);
     const settings = { brand: config.brand.name, defaultLocale: config.defaultLocale };
     const mail = writeMail(mails, settings, { template, values, locale });
-    const names = ['brand', ...MAIL_VARIABLES[template]].map((name) => `{${name}}`).join(' ');
+    const names = ['brand', ...namesIn(template)].map((name) => `{${name}}`).join(' ');
     return [
       { title: `${locale} · mail ${template}: ${names}`, page: mail.html },
       { title: `${locale} · text of ${template}`, page: html`<pre>${mail.subject}\n\n${mail.text}</pre>`.text },

@@ -1,5 +1,5 @@
+import { NOTICES } from '../../domain/happenings.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
-import { NOTICES } from '../../domain/message.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as form from './forms.ts';

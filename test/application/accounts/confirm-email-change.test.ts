@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
+import type { Notice } from '../../../src/domain/happenings.ts';
 import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
-import type { Notice } from '../../../src/domain/message.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { aLink } from '../../support/builders.ts';

@@ -3,7 +3,7 @@ import { removeFactorsAsOperator } from '../../../src/application/accounts/opera
 import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';
 import { record } from '../../../src/application/use-case.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { NOTICES } from '../../../src/domain/message.ts';
+import { NOTICES } from '../../../src/domain/happenings.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';

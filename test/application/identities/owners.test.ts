@@ -9,7 +9,7 @@ import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { adopt } from '../../../src/application/login/adopt.ts';
 import { type LoginResult, login } from '../../../src/application/login/login.ts';
 import { duplicateUser } from '../../../src/domain/errors/app-error.ts';
-import { NOTICES } from '../../../src/domain/message.ts';
+import { NOTICES } from '../../../src/domain/happenings.ts';
 import { MINUTE, SECOND } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';

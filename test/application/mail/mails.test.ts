@@ -3,13 +3,11 @@ import { placeholdersIn } from '../../../src/application/check-texts.ts';
 import {
   isLinkVariable,
   isTrustedVariable,
-  MAIL_NAMES,
-  MAIL_VARIABLES,
-  type MailName,
   type MailTexts,
   type MailValue,
 } from '../../../src/application/mail/kinds.ts';
 import { type MailText, writeMail } from '../../../src/application/mail/write-mail.ts';
+import { MAIL_NAMES, type MailName, namesIn } from '../../../src/domain/happenings.ts';
 import { BUILT_IN_LOCALES } from '../../../src/domain/locale.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
 import { madeUpValues } from '../../../src/infrastructure/commands/templates/views.ts';
@@ -61,7 +59,9 @@ const hrefsOf = (markup: string): string[] =>
   [...markup.matchAll(/ href="([^"]*)"/g)].map(([, address = '']) => unescaped(address));
 const wordsOf = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const linksOf = (template: MailName): string[] =>
-  MAIL_VARIABLES[template].filter(isLinkVariable).map((name) => `${madeUpValues(template, PAGES)[name]}`);
+  namesIn(template)
+    .filter(isLinkVariable)
+    .map((name) => `${madeUpValues(template, PAGES)[name]}`);
 
 const FACTS = ['22, 2026', 'Firefox/130.0', '203.0.113.0/24'];
 const UNDOABLE = ['If it was not you', 'Undo the change', 'valid until November 22, 2026'];

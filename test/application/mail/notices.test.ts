@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { Origin } from '../../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../../src/domain/message.ts';
+import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';
 
 const CHROME =

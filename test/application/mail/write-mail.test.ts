@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { MailName, MailTemplates, MailValue } from '../../../src/application/mail/kinds.ts';
+import type { MailTemplates, MailValue } from '../../../src/application/mail/kinds.ts';
 import { writeMail } from '../../../src/application/mail/write-mail.ts';
 import { textsOver } from '../../../src/application/templates.ts';
+import type { MailName } from '../../../src/domain/happenings.ts';
 import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
 
 const builtIn = await MAIL_FILES.builtIn();

@@ -6,7 +6,7 @@ import type { RefreshToken } from '../../../src/application/ports/token-signer.t
 import { continueNavigation, mintAccessToken } from '../../../src/application/sessions/rendered-pages.ts';
 import { PROOFS_KEPT } from '../../../src/domain/device-binding.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
-import { NOTICES } from '../../../src/domain/message.ts';
+import { NOTICES } from '../../../src/domain/happenings.ts';
 import { BOB, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../../support/application.ts';
 import { reportsOf } from '../../support/reports.ts';

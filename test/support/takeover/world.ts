@@ -1,8 +1,8 @@
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { NOTICES } from '../../../src/domain/happenings.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
-import { NOTICES } from '../../../src/domain/message.ts';
 import { ADA, application } from '../application.ts';
 import { applicationWithMail } from '../mail/sender.ts';
 

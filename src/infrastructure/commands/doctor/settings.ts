@@ -1,6 +1,6 @@
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
-import { MAIL_NAMES } from '../../../application/mail/kinds.ts';
 import { textsIn } from '../../../application/templates.ts';
+import { MAIL_NAMES } from '../../../domain/happenings.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 

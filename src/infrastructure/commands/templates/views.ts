@@ -2,8 +2,9 @@ import { type Form, PAGES, type Page, type PageName } from '../../../adapters/ht
 import type { PageContent, Payloads } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 import type { Shown } from '../../../adapters/http/pages/user-forms.ts';
-import type { MailName, MailValue } from '../../../application/mail/kinds.ts';
+import type { MailValue } from '../../../application/mail/kinds.ts';
 import { masked } from '../../../application/mail/write-mail.ts';
+import type { MailName } from '../../../domain/happenings.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
 /** A page in one of its states, with made-up content. */

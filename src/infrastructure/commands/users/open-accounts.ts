@@ -5,7 +5,7 @@ import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import { auditLog } from '../../../adapters/log/audit-log.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
-import type { Notice } from '../../../domain/message.ts';
+import type { Notice } from '../../../domain/happenings.ts';
 import { type Closing, closing } from '../../closing.ts';
 import { CommandError } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';

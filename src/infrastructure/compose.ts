@@ -80,7 +80,6 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const wakeUp = createWakeUpSignal();
-  const hooks = await openHooks(config, overrides.hooks, logger, metrics?.observeHook);
   const audit = auditLog(logger, metrics?.observeEvent);
   let endedFeed: EndedFeed | null = null;
   const onEvents: typeof audit = (events) => {
@@ -92,7 +91,6 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);
-  opened.add(hooks.close);
   const limits = await openLimits(config, logger, opened, metrics?.observeFallback, overrides.counts);
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
@@ -100,6 +98,8 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
     clock: database.clock,
     ...limits,
   });
+  const hooks = await openHooks(config, overrides.hooks, { ...ports, logger }, metrics?.observeHook);
+  opened.add(hooks.close);
   endedFeed = openEndedFeed(ports, config);
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
@@ -140,7 +140,7 @@ const build = async (
     providers: await openProviders(config),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
-  const answerOnce = repeatedRequests(limits.counts, sealedBy);
+  const answerOnce = repeatedRequests(limits.counts, sealedBy, ports.secrets.random);
   const { routes, visitorToken } = declareRoutes(deps, config, {
     answerOnce,
     checks,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { monotonicTime, random } from '../adapters/clock/system.ts';
 import { outageLog } from '../adapters/log/outage-log.ts';
 import type { Waiting } from '../adapters/metrics/prometheus.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
@@ -120,8 +121,8 @@ export const countOfWaiting = (
   return {
     /** Counts anew, if the last count is old. While the database fails, the last values stay. */
     update: async (): Promise<void> => {
-      if (performance.now() < nextAt) return;
-      nextAt = performance.now() + COUNT_INTERVAL;
+      if (monotonicTime() < nextAt) return;
+      nextAt = monotonicTime() + COUNT_INTERVAL;
       last = await read().catch(() => last);
     },
     waiting: (): Waiting => ({
@@ -133,21 +134,21 @@ export const countOfWaiting = (
 
 /** The times of the polls. Wake-ups do not change them. */
 const randomPolls = (clock: Clock, interval: number) => {
-  let [last, next] = [clock.now(), performance.now()];
-  const untilNext = () => Math.max(0, next - performance.now());
+  let [last, next] = [clock.now(), monotonicTime()];
+  const untilNext = () => Math.max(0, next - monotonicTime());
   return {
     /** When the last one was. Epoch milliseconds. */
     last(): number {
       if (untilNext() > 0) return last;
       last = clock.now();
-      next = performance.now() + interval * (0.2 + 0.8 * Math.random());
+      next = monotonicTime() + interval * (0.2 + 0.8 * random());
       return last;
     },
     /** Milliseconds until the next one. */
     untilNext,
     /** Lets the next one be now. */
     next(): void {
-      next = performance.now();
+      next = monotonicTime();
     },
   };
 };

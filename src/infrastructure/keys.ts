@@ -1,10 +1,11 @@
-import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { randomSecrets } from '../adapters/crypto/secrets.ts';
 import type { KeyPair, TokenKeys } from '../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import { hookKeyOf, KEY_BYTES, pairOf, secretKey, shareKey } from './config/keys.ts';
+import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
@@ -115,7 +116,7 @@ export const readIfAny = (path: string): Promise<string | null> =>
 /** Writes a file, unless it exists: a draft, which is linked, since that is atomic and replaces nothing. */
 export const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomUUID()}.tmp`;
+  const draft = `${path}.${randomSecrets.random()}.tmp`;
   try {
     await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     await link(draft, path).catch((error: NodeJS.ErrnoException) => {
@@ -135,13 +136,13 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 const hookKeyText = (key: KeyObject): string => `${privatePem(key)}${publicHookKey(key)}\n`;
 
-/** 256 random bits in base64url. */
-export const newFactorKey = (): string => randomBytes(KEY_BYTES).toString('base64url');
+export const newFactorKey = randomSecrets.random;
 
 /** A secret of 256 random bits, and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
-  const secret = randomBytes(KEY_BYTES).toString('base64url');
-  return { id: `pages-${randomBytes(4).toString('hex')}`, secret, secretHash: hash('sha256', secret, 'base64url') };
+  const { random, hashOf } = randomSecrets;
+  const secret = random();
+  return { id: `pages-${hash('sha256', random()).slice(0, 8)}`, secret, secretHash: hashOf(secret) };
 };
 
 /** PKCS#8 (RFC 5958). */

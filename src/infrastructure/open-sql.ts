@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
+import { keepReading, serverClock } from '../adapters/clock/server.ts';
 import { systemClock } from '../adapters/clock/system.ts';
 import type { Check } from '../adapters/http/request/settings.ts';
 import type { Readings } from '../adapters/metrics/prometheus.ts';
 import { type Opening, openDatabase } from '../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
-import { keepReading, serverClock } from '../adapters/mikro-orm/server-clock.ts';
 import { type OwnTables, withOwnTables } from '../adapters/records/own-tables.ts';
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';

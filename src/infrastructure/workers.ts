@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { monotonicTime } from '../adapters/clock/system.ts';
 import { memoryCounts } from '../adapters/limits/counts.ts';
 import { answerCounts, type Channel } from '../adapters/limits/primary-counts.ts';
 import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
@@ -135,10 +136,10 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
 const replaced = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal): Promise<End> => {
   let [worker, ended, delay] = [first, firstEnd, FIRST_PAUSE];
   for (;;) {
-    const startedAt = performance.now();
+    const startedAt = monotonicTime();
     const end = await ended;
     if (signal.aborted) return end;
-    if (performance.now() - startedAt > A_WHILE) delay = FIRST_PAUSE;
+    if (monotonicTime() - startedAt > A_WHILE) delay = FIRST_PAUSE;
     logger.error({ worker: worker.process.pid, ...end, delay }, 'a worker has ended, and is replaced');
     await pause(delay, undefined, { signal }).catch(ignore);
     if (signal.aborted) return end;

@@ -180,6 +180,25 @@ describe('the subjects of the application', () => {
   });
 });
 
+describe('time and chance', () => {
+  const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/trace-parent\.ts)$/;
+  const GLOBALS =
+    /\bDate\.now\b|\bnew Date(?:\(\)|\b(?!\())|\bperformance\.(?:now|timeOrigin)\b|\bhrtime\b|\bMath\.random\b|\brandom(?:Bytes|Fill|FillSync|Int|UUID)\b|\bgetRandomValues\b/;
+
+  it('come from the adapters of the clock, of ids and of secrets alone', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.[jt]s$/.test(path))
+      .filter((path) => GLOBALS.test(readText(join('src', path))));
+    expect(sources.filter((path) => !ADAPTERS.test(path.replace('adapters/', '')))).toEqual([]);
+    expect(sources).toHaveLength(5);
+  });
+
+  it.each([
+    ...['Date.now()', 'new Date()', 'new Date;', 'performance.now()', 'process.hrtime()', 'Math.random()'],
+    ...['randomInt(6)', 'randomBytes(6)', 'crypto.randomUUID()', 'randomFillSync(bytes)', 'getRandomValues(bytes)'],
+  ])('are found in %s', (code) => expect(code).toMatch(GLOBALS));
+});
+
 describe('the linter reports a circle of imports', () => {
   it('also one that types alone close', () => {
     plant('src/domain/one.ts', `import type { Two } from './two.ts';\n\nexport type One = { readonly two: Two };\n`);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { monotonicTime } from '../../src/adapters/clock/system.ts';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
@@ -12,7 +13,7 @@ const answered = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ msg }) => 
 const routeThatTook = (milliseconds: number, path: string) =>
   probe(
     (_input, ctx) => {
-      ctx.state.startedAt = performance.now() - milliseconds;
+      ctx.state.startedAt = monotonicTime() - milliseconds;
       if (path === '/fail') throw new Error('a bug');
       return null;
     },

@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import pLimit from 'p-limit';
+import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 /** Networks in CIDR notation, as `ipaddr.parseCIDR` returns them. */
@@ -37,11 +38,11 @@ export const takingTurns = (lookUp: Resolve): Resolve => {
   const slow = new Set<string>();
   const oneAtATime = pLimit(1);
   const timed: Resolve = async (hostname) => {
-    const startedAt = performance.now();
+    const startedAt = monotonicTime();
     try {
       return await lookUp(hostname);
     } finally {
-      if (performance.now() - startedAt > SLOW) slow.add(hostname);
+      if (monotonicTime() - startedAt > SLOW) slow.add(hostname);
       else slow.delete(hostname);
       running.delete(hostname);
     }

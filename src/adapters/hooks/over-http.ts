@@ -1,4 +1,5 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { tracedFetch } from '../tracing/traced-fetch.ts';
@@ -7,6 +8,8 @@ import { signedHeaders } from './signing.ts';
 
 const MAX_ANSWER_BYTES = 16_384;
 
+export type AskDeps = { readonly clock: Clock; readonly ids: IdGenerator };
+
 /**
  * A hook that asks a URL, in requests that are signed as Standard Webhooks says. It gives up after two seconds, and follows no redirect. The
  * answer is JSON that nothing has checked yet.
@@ -14,9 +17,9 @@ const MAX_ANSWER_BYTES = 16_384;
  * @param type what is asked
  */
 export const askOverHttp =
-  <Data>(url: string, key: KeyObject, type: 'registration.requested' | 'password.presented') =>
+  <Data>(url: string, key: KeyObject, type: 'registration.requested' | 'password.presented', { clock, ids }: AskDeps) =>
   async (data: Data) => {
-    const [id, now] = [`msg_${randomUUID()}`, Date.now()];
+    const [id, now] = [`msg_${ids.next()}`, clock.now()];
     const body = JSON.stringify({ type, timestamp: new Date(now).toISOString(), data });
     const response = await tracedFetch(url, {
       method: 'POST',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { ObserveHook, VerifyElsewhere } from '../../application/ports/hooks.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ANSWER_TIMEOUT } from './before-register.ts';
@@ -20,9 +21,10 @@ export const boundedVerifyPassword = (
   ask: (presented: Presented) => unknown,
   until: number | null,
   observe: ObserveHook,
+  clock: Clock,
 ): VerifyElsewhere => {
   const isRefusal = (isValid: boolean) => !isValid;
   const asked = bounded({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
   return async ({ id, username, email }, password) =>
-    (until === null || Date.now() < until) && asked({ id, username, email, password });
+    (until === null || clock.now() < until) && asked({ id, username, email, password });
 };

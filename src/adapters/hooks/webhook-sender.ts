@@ -44,13 +44,18 @@ export const webhookSender =
         const url = new URL(webhook.url);
         const addresses = await allowedAddresses(url, allowedNetworks, resolve);
         signal.throwIfAborted();
-        return answerTo(url, { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal }, body);
+        return answerTo(
+          url,
+          { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal },
+          body,
+          clock,
+        );
       };
       return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
     };
   };
 
-const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answer> =>
+const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overTls : overHttp;
     const request: ClientRequest = send(url, {
@@ -64,15 +69,15 @@ const answerTo = (url: URL, options: RequestOptions, body: string): Promise<Answ
       response.on('error', () => undefined);
       const { statusCode: status = 0, headers } = response;
       const isBusy = status === 429 || status === 503;
-      resolve({ status, retryAfter: isBusy ? retryAfterOf(headers['retry-after'] ?? '') : 0 });
+      resolve({ status, retryAfter: isBusy ? retryAfterOf(headers['retry-after'] ?? '', clock.now()) : 0 });
       request.destroy();
     });
     request.end(body);
   });
 
 /** RFC 9110 §10.2.3: seconds, or a date. */
-const retryAfterOf = (text: string): number => {
+const retryAfterOf = (text: string, now: number): number => {
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
 };

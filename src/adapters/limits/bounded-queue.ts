@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { monotonicTime } from '../clock/system.ts';
 
 /** Runs a task when a place is free. */
 export type BoundedQueue = {
@@ -30,7 +31,7 @@ export const boundedQueue = ({
   width,
   maxWait,
   expectedDuration = 50,
-  now = () => performance.now(),
+  now = monotonicTime,
 }: BoundedQueueOptions): BoundedQueue => {
   const limit = pLimit(width);
   let average = expectedDuration;

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { monotonicTime } from '../clock/system.ts';
 import { type OutageMessages, outageLog } from '../log/outage-log.ts';
 
 /** Counts requests, and keeps the counts of log-ins. Times are milliseconds. */
@@ -24,8 +25,6 @@ type MemoryOptions = {
   /** Keys of requests, and keys of log-ins: some 40 MB. */
   readonly capacity?: number;
 };
-
-const monotonicTime = (): number => performance.timeOrigin + performance.now();
 
 /** Counts in this process: without Redis, and while others that count for several processes are unavailable. */
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: MemoryOptions = {}): Counts => {
@@ -115,7 +114,7 @@ export const sharedCounts = (
     hasWritten: (result: Result) => boolean = () => true,
   ): Promise<Result> => {
     try {
-      if (performance.now() >= pausedUntil) {
+      if (monotonicTime() >= pausedUntil) {
         const result = await work(shared);
         // A full Redis still reads.
         if (hasWritten(result)) outage.succeeded();
@@ -123,7 +122,7 @@ export const sharedCounts = (
       }
     } catch (error) {
       outage.failed(error);
-      pausedUntil = performance.now() + PAUSE;
+      pausedUntil = monotonicTime() + PAUSE;
     }
     onFallback();
     return work(own);

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mail, Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { systemClock } from '../clock/system.ts';
 import { isAddress, messageOf, safeId } from './message.ts';
 
 type FileOptions = {
@@ -17,7 +18,10 @@ type FileOptions = {
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
   send: async (mail) => {
     if (!isAddress(mail.to)) return 'refused';
-    const path = join(directory, `${new Date().toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
+    const path = join(
+      directory,
+      `${new Date(systemClock.now()).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`,
+    );
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
+import { monotonicTime, random } from '../clock/system.ts';
 import { type Failure, field } from './failures.ts';
 import type { SearchIndex } from './search.ts';
 import type { Booleans, Connection, Execute, RowLock, Sql } from './statements.ts';
@@ -29,14 +30,14 @@ const LONGEST_WAIT_MS = 10_000;
 const repeatedAfter =
   (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
   async (send) => {
-    const end = performance.now() + LONGEST_WAIT_MS;
+    const end = monotonicTime() + LONGEST_WAIT_MS;
     for (;;) {
       try {
         return await send();
       } catch (error) {
         const { kind } = failureOf(error);
-        if ((kind !== 'conflict' && kind !== 'busy') || performance.now() > end) throw error;
-        await pause(1 + 9 * Math.random());
+        if ((kind !== 'conflict' && kind !== 'busy') || monotonicTime() > end) throw error;
+        await pause(1 + 9 * random());
       }
     }
   };
@@ -142,9 +143,9 @@ const sqliteFailure = (error: unknown): Failure => {
 const LONGEST_TURN = 20;
 let turnAt = 0;
 const takeTurns = async (): Promise<void> => {
-  if (performance.now() - turnAt < LONGEST_TURN) return;
+  if (monotonicTime() - turnAt < LONGEST_TURN) return;
   await nextTurn();
-  turnAt = performance.now();
+  turnAt = monotonicTime();
 };
 
 const repeatedOnSqlite = repeatedAfter(sqliteFailure);

@@ -1,3 +1,4 @@
+import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ConflictError } from '../records/records.ts';
 import { isInUnit } from '../records/units.ts';
@@ -185,8 +186,8 @@ const replacingConnections = (pool: Pool): ((reason: string) => void) => {
   });
   pool.on('remove', (client) => void idle.delete(client));
   return (reason) => {
-    if (performance.now() - closedAt < PAUSE_MS) return;
-    closedAt = performance.now();
+    if (monotonicTime() - closedAt < PAUSE_MS) return;
+    closedAt = monotonicTime();
     for (const client of used) discardWhenReleased(client, reason);
     // The pool closes an idle client that reports an error.
     for (const client of [...idle]) client.emit('error', new Error(reason));

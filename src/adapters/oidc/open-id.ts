@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { monotonicTime } from '../clock/system.ts';
 import { appleClient } from './apple-client.ts';
 import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
@@ -33,7 +34,7 @@ const discovering = ({
     return configuration;
   };
   let last: { readonly at: number; readonly configuration: Promise<client.Configuration> } | undefined;
-  const isOlderThan = (age: number) => last === undefined || performance.now() - last.at >= age;
+  const isOlderThan = (age: number) => last === undefined || monotonicTime() - last.at >= age;
   return {
     configuration: async () => {
       if (last !== undefined && !isOlderThan(DISCOVERED_FOR)) return last.configuration;
@@ -41,7 +42,7 @@ const discovering = ({
         last = undefined;
         throw unavailable('the document of the provider cannot be read', error);
       });
-      last = { at: performance.now(), configuration };
+      last = { at: monotonicTime(), configuration };
       return configuration;
     },
     doubt: (error) => {

@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import { channel } from 'node:diagnostics_channel';
 import type { EqualRow, OwnRecords, RowQuery, StoredRow } from '../../application/ports/own-records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { random } from '../clock/system.ts';
 import type { TableName, Tables } from './tables.ts';
 
 export type Stored<Name extends TableName> = StoredRow<Tables[Name]>;
@@ -91,7 +91,7 @@ export const unstorable = (): AppError =>
   new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
 
 /** The version of a row that is inserted: random, so that it is not that of a row which had the same key. Each replacement adds 1. */
-export const firstVersion = (): number => randomInt(2 ** 47);
+export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
 
 /**
  * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the names and numbers of MySQL's

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Rotation } from '../../domain/session.ts';
+import { monotonicTime } from '../clock/system.ts';
 import { withMethods } from './storage.ts';
 
 /** Longer than a fail-over of the database. Later, a rotation is no longer reverted. */
@@ -27,8 +28,8 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
   const keepReverting = async (rotation: Rotation): Promise<void> => {
     unconfirmed.add(rotation);
     for (const oldest of unconfirmed) if (unconfirmed.size > CAPACITY) unconfirmed.delete(oldest);
-    const end = performance.now() + PATIENCE_MS;
-    const isWaiting = () => unconfirmed.has(rotation) && performance.now() < end;
+    const end = monotonicTime() + PATIENCE_MS;
+    const isWaiting = () => unconfirmed.has(rotation) && monotonicTime() < end;
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);
     };

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { random } from '../clock/system.ts';
 import { ConflictError, type Equal, type Records, type Stored } from './records.ts';
 import type { TableName } from './tables.ts';
 
@@ -45,7 +46,7 @@ type UnitOptions = {
 
 /** Longer with each run, and random, so that the other unit can get its locks first. */
 const afterConflict = (runs: number): Promise<void> =>
-  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + Math.random() / 2));
+  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
 
 /**
  * The records of a store, from what it does for each call and for a transaction. Repeats a unit after a conflict, and refuses one within

@@ -6,6 +6,7 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { random } from '../clock/system.ts';
 import { withResponseTimeout, withTimeout } from '../limits/response-timeout.ts';
 import { OtlpSpan, type SpanSource } from './otlp-span.ts';
 import type { SpanRecorder } from './spans.ts';
@@ -84,8 +85,7 @@ export const openTelemetry = async (
     },
   };
   return {
-    samples: (caller) =>
-      followsCaller && caller !== undefined ? (caller.flags & SAMPLED) !== 0 : Math.random() < ratio,
+    samples: (caller) => (followsCaller && caller !== undefined ? (caller.flags & SAMPLED) !== 0 : random() < ratio),
     start: (...given) => new OtlpSpan(source, ...given),
     close: () => withTimeout(CLOSE_TIMEOUT, processor.shutdown(), () => new Error('late')).catch(() => undefined),
   };

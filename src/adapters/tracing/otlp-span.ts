@@ -1,5 +1,6 @@
 import { type HrTime, type SpanContext, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { monotonicTime, systemClock } from '../clock/system.ts';
 import type { Attributes, RecordedSpan, SpanRecorder } from './spans.ts';
 import { newSpanId, newTraceParent, SAMPLED } from './trace-parent.ts';
 
@@ -27,8 +28,8 @@ export class OtlpSpan implements RecordedSpan, ReadableSpan {
   status = UNSET;
   readonly #source: SpanSource;
   /** Epoch milliseconds. */
-  readonly #startedAt = Date.now();
-  readonly #start = performance.now();
+  readonly #startedAt = systemClock.now();
+  readonly #start = monotonicTime();
   /** Milliseconds, by the monotonic clock; negative until the end. */
   #duration = -1;
 
@@ -53,7 +54,7 @@ export class OtlpSpan implements RecordedSpan, ReadableSpan {
   }
 
   end(): void {
-    this.#duration = performance.now() - this.#start;
+    this.#duration = monotonicTime() - this.#start;
     this.#source.onEnd(this);
   }
 

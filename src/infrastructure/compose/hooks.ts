@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { eventsTo } from '../../adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister } from '../../adapters/hooks/before-register.ts';
 import { boundedClaims } from '../../adapters/hooks/claims.ts';
-import { askOverHttp } from '../../adapters/hooks/over-http.ts';
+import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
 import { boundedVerifyPassword } from '../../adapters/hooks/verify-password.ts';
 import type { AskClaims, BeforeRegister, Hooks, ObserveHook, VerifyElsewhere } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
@@ -30,14 +30,14 @@ const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claim
 export const openHooks = async (
   config: HookSettings,
   hooks: Hooks = {},
-  logger: Logger,
+  deps: AskDeps & { readonly logger: Logger },
   observe: ObserveHook = () => undefined,
 ): Promise<OpenHooks> => {
   assertHooks(hooks);
   const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
-  const beforeRegister = (await openOverHttp(config, ofCaller)) ?? ofCaller;
+  const beforeRegister = (await openOverHttp(config, ofCaller, deps)) ?? ofCaller;
   const { verifyPasswords } = config;
-  const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger, observe });
+  const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger: deps.logger, observe });
   return {
     beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
     claims: claims && boundedClaims(claims, observe),
@@ -45,9 +45,10 @@ export const openHooks = async (
       verifyPasswords === null
         ? undefined
         : boundedVerifyPassword(
-            askOverHttp(verifyPasswords.url, await loadOrCreateHookKey(config), 'password.presented'),
+            askOverHttp(verifyPasswords.url, await loadOrCreateHookKey(config), 'password.presented', deps),
             verifyPasswords.until,
             observe,
+            deps.clock,
           ),
     onEvents: (added) => events?.add(added),
     close: async () => events?.close(),
@@ -62,9 +63,13 @@ const assertHooks = (hooks: Hooks): void => {
   }
 };
 
-const openOverHttp = async ({ hookBeforeRegister: url, ...keys }: HookSettings, other: Hooks['beforeRegister']) => {
+const openOverHttp = async (
+  { hookBeforeRegister: url, ...keys }: HookSettings,
+  other: Hooks['beforeRegister'],
+  deps: AskDeps,
+) => {
   if (url === null) return undefined;
   if (other !== undefined)
     throw new Error('HOOK_BEFORE_REGISTER: must not be set beside hooks.beforeRegister: let that one ask the other');
-  return askOverHttp(url, await loadOrCreateHookKey(keys), 'registration.requested');
+  return askOverHttp(url, await loadOrCreateHookKey(keys), 'registration.requested', deps);
 };

@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
+import { randomSecrets } from '../../adapters/crypto/secrets.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { LoggableError } from '../../adapters/log/redact-error.ts';
@@ -47,7 +48,7 @@ const PROBE_TTL_MS = 1_000;
  * Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible.
  */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
-  const key = `tandem:probe:${Math.random()}`;
+  const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
   try {
     await countRequest(key, PROBE_TTL_MS);

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
+import { random } from '../../adapters/clock/system.ts';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
 import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 import type { Report, Reports } from '../../application/use-case.ts';
@@ -68,7 +69,7 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
         timer = undefined;
         void oneAtATime(store).then(() => counts.waiting() > 0 && storeLater());
       },
-      STORE_AFTER * (0.2 + 0.8 * Math.random()),
+      STORE_AFTER * (0.2 + 0.8 * random()),
     ).unref();
   };
 

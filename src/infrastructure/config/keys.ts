@@ -6,7 +6,7 @@ import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';
 import { itemsOf, parsed } from './forms.ts';
 
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
 /** The key of 32 bytes in base64url. Several texts may stand for the same bytes: one is accepted. */

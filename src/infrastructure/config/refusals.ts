@@ -1,4 +1,5 @@
 import { is } from 'valibot';
+import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY } from './forms.ts';
 import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
@@ -110,12 +111,12 @@ export const REFUSALS: Rules = {
   },
   'BASE_URL: required in production with OIDC_PROVIDERS, to which providers send browsers back': (of) =>
     isProduction(of) && of.OIDC_PROVIDERS !== undefined && of.BASE_URL === undefined,
-  'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, Date.now() + YEAR),
+  'ADOPTION_ENDS: must be within a year': (of) => isAbove(of.ADOPTION_ENDS, systemClock.now() + YEAR),
   'VERIFY_PASSWORDS_AT: must be https in production': (of) =>
     isProduction(of) && of.VERIFY_PASSWORDS_AT?.startsWith('http:'),
   'VERIFY_PASSWORDS_UNTIL: required in production with VERIFY_PASSWORDS_AT': (of) =>
     isProduction(of) && of.VERIFY_PASSWORDS_AT !== undefined && of.VERIFY_PASSWORDS_UNTIL === undefined,
-  'VERIFY_PASSWORDS_UNTIL: must be within a year': (of) => isAbove(of.VERIFY_PASSWORDS_UNTIL, Date.now() + YEAR),
+  'VERIFY_PASSWORDS_UNTIL: must be within a year': (of) => isAbove(of.VERIFY_PASSWORDS_UNTIL, systemClock.now() + YEAR),
   'ADMIN_PORT: must not be the port of the service, or of METRICS': (of) =>
     of.ADMIN_PORT !== null && (of.ADMIN_PORT === of.PORT || of.ADMIN_PORT === of.METRICS?.port),
   'ADMIN_URL: required in production when ADMIN_HOST is not loopback, since assertions are for it': (of) =>

@@ -1,3 +1,4 @@
+import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY, TIERS } from './forms.ts';
 import type { Rules } from './refusals.ts';
@@ -86,11 +87,11 @@ const EVERYWHERE: Rules = {
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
     ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isHere(mail.url),
   'ADOPTION_PUBLIC_KEY is set: its private key opens sessions of every user who has the same password as at the start, until ADOPTION_ENDS':
-    (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > Date.now(),
+    (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > systemClock.now(),
   'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (of) =>
-    of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= Date.now(),
+    of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= systemClock.now(),
   'VERIFY_PASSWORDS_UNTIL has passed: the former system is no longer asked. Remove VERIFY_PASSWORDS_AT': (of) =>
-    of.VERIFY_PASSWORDS_AT !== undefined && (of.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= Date.now(),
+    of.VERIFY_PASSWORDS_AT !== undefined && (of.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= systemClock.now(),
   'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>
     of.ACCOUNT_PAGES_URL !== undefined && !mayCall(of, of.ACCOUNT_PAGES_URL),
 };

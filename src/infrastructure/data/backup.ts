@@ -3,6 +3,7 @@ import { link, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { systemClock } from '../../adapters/clock/system.ts';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
 import { ALL_KEY_FILES, readIfAny } from '../keys.ts';
@@ -36,7 +37,7 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
   const place = resolve(file);
   if (existsSync(place)) throw taken(place);
   assertHasDatabase(path);
-  const takenAt = new Date().toISOString();
+  const takenAt = new Date(systemClock.now()).toISOString();
   const draft = await mkdtemp(`${place}.part-`);
   try {
     const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { systemClock } from '../../adapters/clock/system.ts';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { STATUS_CODES } from '../../adapters/http/node-http.ts';
 import { headerValues } from '../../adapters/http/stages/arrival.ts';
@@ -63,7 +64,7 @@ export const errorResponseText = ({ status, headers, body }: ErrorResponse, pack
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
-    `Date: ${new Date().toUTCString()}`,
+    `Date: ${new Date(systemClock.now()).toUTCString()}`,
     ...(hasBody ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
     'Connection: close',
     '',

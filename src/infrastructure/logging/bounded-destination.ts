@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicTime } from '../../adapters/clock/system.ts';
 
 /** Bytes of lines that wait while nothing can be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
@@ -72,9 +73,9 @@ export const boundedDestination = (fd: number): BoundedDestination => {
 
   /** For a process that ends without `close`, as by a crash. */
   const finish = (): void => {
-    const end = performance.now() + LAST_CHANCE;
+    const end = monotonicTime() + LAST_CHANCE;
     const never = new Int32Array(new SharedArrayBuffer(4));
-    while (waiting.length > 0 && performance.now() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
+    while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
   };
   process.on('exit', finish);
 
@@ -97,8 +98,8 @@ export const boundedDestination = (fd: number): BoundedDestination => {
     },
     close: async () => {
       stopRetrying();
-      const end = performance.now() + LAST_CHANCE;
-      while (waiting.length > 0 && performance.now() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
+      const end = monotonicTime() + LAST_CHANCE;
+      while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
       reportLost();
       stopRetrying();
       lost += waiting.splice(0).length;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { random } from '../../adapters/clock/system.ts';
 import { deviceNames } from '../../adapters/json/device-names.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
@@ -66,7 +67,7 @@ export const mailDelivery = (
   // Mails have other languages than the names.
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
-  const send = sendMessages({ ...ports, mailContext, random: Math.random, report });
+  const send = sendMessages({ ...ports, mailContext, random, report });
   const { update, waiting } = countOfWaiting(() => ports.outbox.waiting(), ports.clock);
   const abandon = () => ports.mailer.close?.();
   return {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { random } from '../../adapters/clock/system.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor } from '../../application/ports/hooks.ts';
@@ -42,7 +43,7 @@ export const webhookDelivery = (
   const stop = new AbortController();
   const wakeUp = createWakeUpSignal();
   const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
-  const deps = { webhooks, transactions, clock, senderFor, random: Math.random, report };
+  const deps = { webhooks, transactions, clock, senderFor, random, report };
   const { begin, isNeeded } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => webhooks.waiting(), clock);
   const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };

@@ -154,11 +154,10 @@ describe('an answer', () => {
   });
 
   it('may have a date in Retry-After', async () => {
-    const date = new Date(Date.now() + 3_600_000).toUTCString();
-    const { retryAfter } = await answered((_request, response) =>
-      response.writeHead(503, { 'Retry-After': date }).end(),
-    );
-    expect(Math.abs(retryAfter - 3_600_000)).toBeLessThan(60_000);
+    const clock = { now: () => Date.UTC(2030, 0, 1) };
+    const answer: RequestListener = (_request, response) =>
+      response.writeHead(503, { 'Retry-After': 'Tue, 01 Jan 2030 01:00:00 GMT' }).end();
+    expect(await answered(answer, { clock })).toEqual({ status: 503, retryAfter: 3_600_000 });
   });
 
   /** A server that begins a response, and never ends it. */

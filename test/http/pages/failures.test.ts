@@ -1,9 +1,13 @@
 import type { Test } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpFailure } from '../../../src/adapters/http/errors/exceptions.ts';
+import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
+import { memoryRecords } from '../../../src/adapters/records/memory.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { aPerson, cookiePair, type TestService } from '../../support/http/service.ts';
+import { ALL_ROUTES } from '../../support/http/all-routes.ts';
+import { servicesOverOneDatabase, signUp } from '../../support/http/auth-http.ts';
+import { aPerson, cookiePair, hasher, startService, type TestService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const OWN = 'https://auth.example.org';
@@ -222,5 +226,49 @@ describe('a form whose handling fails', () => {
     // The same form once more: it is no second click, since the first one had no result.
     await send().expect(303);
     await browser.get(location).expect(401);
+  });
+});
+
+describe('while the database does not answer', () => {
+  const [records, database] = [memoryRecords(), { isDown: false }];
+  const calls = new Proxy(records, {
+    get: (target, name: keyof typeof records) =>
+      database.isDown ? () => Promise.reject(new AppError('DB_QUERY_FAILED')) : target[name],
+  });
+  /** Without what they show next, they lead to the log-in. */
+  const LEADING: readonly PageName[] = ['provider', 'second-factor'];
+  const NAMES = Object.keys(PAGES) as PageName[];
+  let failing: TestService;
+  let cookie: string;
+  beforeAll(async () => {
+    failing = await startService(ALL_ROUTES, { storage: storageOver(calls), hasher });
+    ({ cookie } = await signUp(failing));
+    database.isDown = true;
+  });
+  // It throws if a code was not declared.
+  afterAll(() => failing.close());
+
+  it.each(NAMES)('the page %s is shown to everybody, unless it needs its visitor', async (name) => {
+    const isForVisitors = PAGES[name].for === 'visitor';
+    const open = () => failing.http.get(PAGES[name].path).set('Sec-Fetch-Dest', 'document').redirects(0);
+    const known = await open().set('Cookie', cookie);
+    const unknown = await open();
+    const shown = LEADING.includes(name) ? 303 : 200;
+    expect([known.status, unknown.status]).toEqual(isForVisitors ? [500, 303] : [shown, shown]);
+    if (isForVisitors) expect(known.text).toContain('<code>DB_QUERY_FAILED</code>');
+    expect(failing.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
+  });
+
+  it('each form, and the export, has an error that it declares', async () => {
+    const others = failing.routes.filter(({ visitor, form, name }) => visitor && (form || name === 'export-page'));
+    for (const { method, path } of others)
+      for (const each of [cookie, ''])
+        await failing.http[method === 'GET' ? 'get' : 'post'](path)
+          .set({ Origin: OWN, Cookie: each })
+          .type('form')
+          .send({ once: 'a'.repeat(26) })
+          .redirects(0);
+    expect(others.length).toBeGreaterThan(NAMES.length);
+    expect(failing.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { sealedBy } from '../../../src/adapters/crypto/secrets.ts';
+import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
@@ -17,7 +17,7 @@ const begin = async (wrap = (counts: Counts): Counts => counts) => {
     asked.push([name, former, text]);
     return counts.replace(name, former, text, ttl);
   };
-  const answerOnce = repeatedRequests({ replace }, sealedBy);
+  const answerOnce = repeatedRequests({ replace }, sealedBy, randomSecrets.random);
   const runs: PromiseWithResolvers<string>[] = [];
   const handler: Route['handler'] = async (_input, ctx) => {
     const fields = ctx.get('Form') === '' ? null : ([['once', ctx.get('Form')]] as const);

@@ -4,7 +4,7 @@ import request from 'supertest';
 import * as v from 'valibot';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system.ts';
-import { sealedBy } from '../../../src/adapters/crypto/secrets.ts';
+import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { createApp } from '../../../src/adapters/http/app.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
@@ -68,7 +68,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },
     counts: memoryCounts(),
-    answerOnce: repeatedRequests(memoryCounts(), sealedBy),
+    answerOnce: repeatedRequests(memoryCounts(), sealedBy, randomSecrets.random),
     requestTimeout: 30_000,
     slowRequest: { warn: 1_000, error: 3_000 },
     trustProxy: 0,

@@ -105,8 +105,8 @@ export const locations = (settings: TargetSettings) => {
 
 export type Locations = ReturnType<typeof locations>;
 
-/** Who the visitor is may be unknown to every page. */
-export const VISITOR_ERRORS = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const;
+/** Who the visitor is may be unknown to every page, and every form. */
+export const VISITOR_ERRORS = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'] as const;
 
 /** Where a visitor goes who lacks something that a page needs. */
 const LACKING: Readonly<Partial<Record<ErrorCode, 'step-up' | 'prove' | 'log-in'>>> = {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from 'koa';
+import type { Secrets } from '../../../application/ports/secrets.ts';
 import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { ANSWERS, type Counts } from '../../limits/counts.ts';
@@ -51,14 +52,14 @@ const UNREAD = [REFRESH_COOKIE, PAGE_STATE_COOKIE];
 
 /** Instances and workers that count together remember together. What they keep can be read with the request alone. */
 export const repeatedRequests =
-  (counts: Pick<Counts, 'replace'>, sealedBy: SealedBy): HttpDeps['answerOnce'] =>
+  (counts: Pick<Counts, 'replace'>, sealedBy: SealedBy, random: Secrets['random']): HttpDeps['answerOnce'] =>
   async (ctx, fields, work) => {
     if (fields === null) return work();
     const cookies = [...ctx.request.cookies].filter(([name]) => !UNREAD.some((each) => name.endsWith(each)));
     const seal = sealedBy(JSON.stringify([ctx.url, cookies, ...fields]));
     const name = ANSWERS + seal.name;
     // Another one for each try: who was silent for too long must not answer for whoever came after.
-    const mark = crypto.randomUUID();
+    const mark = random();
     for (let looks = 0; ; looks += 1) {
       const other = await counts.replace(name, '', mark, SILENCE);
       if (other === null) break;

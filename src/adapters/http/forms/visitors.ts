@@ -26,7 +26,10 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
   const proofsOf = (ctx: Context) =>
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
   const isNobody = (error: unknown): error is AppError => error instanceof AppError && NOBODY.includes(error.code);
-  /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional. */
+  /** A page that needs no visitor is shown without the database, too. What a form does may depend on who sends it. */
+  const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
+    route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
+  /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional; DB_QUERY_FAILED */
   const tokenOf = async (ctx: Context, auth: Strategy): Promise<string | undefined> => {
     const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
     try {
@@ -34,7 +37,7 @@ export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies)
         ...{ presented: device(ctx, undefined), provenSessions, origin: originOf(ctx) },
       });
     } catch (error) {
-      if (auth === 'optional' && isNobody(error)) return undefined;
+      if (auth === 'optional' && (isNobody(error) || isPageWithoutDatabase(ctx, error))) return undefined;
       if (isNobody(error) && error.code === 'AUTH_FAILED') {
         const [token] = await verifiedTokens(deps, cookie.read(ctx));
         ctx.state.endedSession = token?.sessionId;

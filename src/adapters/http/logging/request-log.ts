@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { monotonicTime } from '../../clock/system.ts';
 import { framesOf, redactError } from '../../log/redact-error.ts';
 import { isDeclared } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -72,7 +73,7 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
   const { logger, sampling, slowRequest, onRequest, environment } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
-  const now = performance.now();
+  const now = monotonicTime();
   const { arrivedAt = now, startedAt = arrivedAt, route, suppressed } = ctx.state;
   const duration = now - startedAt;
   const level = levelOf(duration, ctx.status, slowRequest);

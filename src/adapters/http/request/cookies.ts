@@ -4,6 +4,7 @@ import { PENDING_LOGIN_LIFETIME } from '../../../application/login/pending-login
 import type { TokenPair } from '../../../application/sessions/tokens.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
+import { systemClock } from '../../clock/system.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
 /** Milliseconds. */
@@ -51,7 +52,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
         httpOnly: true,
         ...attributes,
         maxAge: Math.floor(age / 1000),
-        expires: age === 0 ? new Date(0) : new Date(Date.now() + age),
+        expires: age === 0 ? new Date(0) : new Date(systemClock.now() + age),
       }),
     );
   };

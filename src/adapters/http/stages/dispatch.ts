@@ -3,6 +3,7 @@ import type * as koaRouter from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
+import { monotonicTime } from '../../clock/system.ts';
 import { withTimeout } from '../../limits/response-timeout.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -26,7 +27,7 @@ export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeou
 /** Stage 9. */
 export const timing = (): Middleware =>
   function timing(ctx, next) {
-    ctx.state.startedAt = performance.now();
+    ctx.state.startedAt = monotonicTime();
     return next();
   };
 

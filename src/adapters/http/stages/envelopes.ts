@@ -2,6 +2,7 @@ import type { Context, Middleware } from 'koa';
 import * as v from 'valibot';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { monotonicTime } from '../../clock/system.ts';
 import { etagOf, isForPerson, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
 import { asDeclared, errorHeaders, ResponseSerializationFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -153,7 +154,7 @@ const toJson = (value: unknown): string => {
 /** Stage 13: turns an exception of any stage into the error envelope, or into a page for people. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
   async function errorEnvelope(ctx, next) {
-    ctx.state.arrivedAt = performance.now();
+    ctx.state.arrivedAt = monotonicTime();
     try {
       await next();
     } catch (exception) {

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
+import { systemClock } from '../../clock/system.ts';
 import type { Counts } from '../../limits/counts.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
 import { clientKey } from '../request/client.ts';
@@ -61,7 +62,7 @@ const databaseOf = (counts: Pick<Counts, 'countRequest'>): Redis => {
     async ratelimiter(key, _now, window, max) {
       const { count, left } = await counts.countRequest(key, window);
       // The middleware subtracts the time, and rounds down.
-      const end = Math.ceil(Date.now() / 1000) + Math.ceil(left / 1000);
+      const end = Math.ceil(systemClock.now() / 1000) + Math.ceil(left / 1000);
       return [Math.max(0, max + 1 - count), end, max];
     },
   };

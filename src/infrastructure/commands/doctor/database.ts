@@ -73,8 +73,8 @@ const findingsOf = async (
   if (schema.unknown.length > 0) findings.push(newer(schema.unknown));
   findings.push(migrations(schema, migrateOnStart, mayCreate));
   if (readTime !== null) {
-    const before = Date.now();
-    findings.push(clockFinding(before, await readTime(), Date.now()));
+    const before = systemClock.now();
+    findings.push(clockFinding(before, await readTime(), systemClock.now()));
   }
   return findings;
 };

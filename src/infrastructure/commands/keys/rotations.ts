@@ -1,3 +1,4 @@
+import { systemClock } from '../../../adapters/clock/system.ts';
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
 import { KEY_SET_MAX_AGE } from '../../../adapters/http/routes/service/well-known.ts';
 import { MAX_FACTOR_KEYS } from '../../config/account-variables.ts';
@@ -17,7 +18,7 @@ export const rotateKeys = async (env: Env): Promise<Page[]> => {
   const { keys, accessLifetime, refreshLifetime } = parseConfig(env);
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
-  const now = Date.now();
+  const now = systemClock.now();
   const rotations = [
     await rotationOf('access', keys.access, now + accessLifetime),
     await rotationOf('refresh', keys.refresh, now + refreshLifetime),

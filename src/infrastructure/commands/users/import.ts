@@ -1,4 +1,5 @@
 import { access, constants, open, realpath, stat } from 'node:fs/promises';
+import { monotonicTime } from '../../../adapters/clock/system.ts';
 import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
 import { systemReason } from '../../../adapters/log/redact-error.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
@@ -101,14 +102,14 @@ const reporting = (
   { print, warn }: Terminal,
   mapped: Awaited<ReturnType<typeof mapFile>>,
 ): Pick<Importing, 'onRemark' | 'onMapped' | 'onBatch'> => {
-  let shownAt = performance.now();
+  let shownAt = monotonicTime();
   return {
     onRemark: ({ file, line }, remark) => print(`${printable(`${file}:${line}: ${remark}`)}\n`),
     onMapped: mapped.add,
     onBatch: async (counts) => {
       await mapped.flush();
-      if (performance.now() - shownAt < PROGRESS_INTERVAL) return;
-      shownAt = performance.now();
+      if (monotonicTime() - shownAt < PROGRESS_INTERVAL) return;
+      shownAt = monotonicTime();
       warn(`${textOf(counts)} …\n`);
     },
   };

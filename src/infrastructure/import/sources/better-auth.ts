@@ -1,3 +1,4 @@
+import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, renamed, textOf, timeOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
 import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
@@ -24,7 +25,7 @@ export const betterAuth = sourceOf({
     if (!('email' in fields)) return null;
     if (isTrue(fields.isAnonymous)) return { leftOut: 'is an anonymous user' };
     const until = timeOf(fields.banExpires);
-    const isBanned = isTrue(fields.banned) && !(until !== undefined && Date.parse(until) <= Date.now());
+    const isBanned = isTrue(fields.banned) && !(until !== undefined && Date.parse(until) <= systemClock.now());
     return {
       user: {
         id: textOf(fields.id),

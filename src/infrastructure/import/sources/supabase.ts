@@ -1,3 +1,4 @@
+import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { appWith, linkTo } from '../links.ts';
 import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
@@ -30,7 +31,7 @@ export const supabase = sourceOf({
     if (textOf(row.deleted_at) !== undefined) return { leftOut: 'was deleted there' };
     if (isTrue(row.is_anonymous)) return { leftOut: 'is an anonymous user' };
     const bannedUntil = timeOf(row.banned_until);
-    const isBanned = bannedUntil !== undefined && !(Date.parse(bannedUntil) <= Date.now());
+    const isBanned = bannedUntil !== undefined && !(Date.parse(bannedUntil) <= systemClock.now());
     // The admin API has them in the user, without secrets.
     const { notes, ...linked } = together(
       ...objectsIn(row.identities).map(identityIn),

@@ -1,4 +1,5 @@
 import type { Ended } from '../../../../domain/ended-session.ts';
+import { monotonicTime } from '../../../clock/system.ts';
 import { etagOf } from '../../documents.ts';
 
 type Source = {
@@ -46,18 +47,18 @@ export const endedFeed = ({ read, sign }: Source) => {
   const refresh = async (): Promise<Signed> => {
     hasNews = false;
     const ended = await read();
-    readAt = performance.now();
+    readAt = monotonicTime();
     listed = ended.length;
     const etag = `W/"${etagOf(ended.map(({ id }) => id).join())}"`;
     if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
       current = { etag, bytes: Buffer.from(await sign(ended)) };
-      signedAt = performance.now();
+      signedAt = monotonicTime();
     }
     return current;
   };
   const dueAt = () => Math.max(signedAt + SIGN_EVERY, hasNews ? 0 : readAt + READ_EVERY);
   const get = async (): Promise<Signed> => {
-    if (current !== undefined && performance.now() < dueAt()) return current;
+    if (current !== undefined && monotonicTime() < dueAt()) return current;
     reading ??= refresh().finally(() => {
       reading = undefined;
     });
@@ -80,10 +81,10 @@ export const endedFeed = ({ read, sign }: Source) => {
     for (const wake of [...sleeping]) wake();
   };
   const untilChanged = async (first: Signed, { has, wait, gone }: Waiting): Promise<Signed> => {
-    const until = performance.now() + wait;
+    const until = monotonicTime() + wait;
     let list = first;
     while (has(list.etag) && !isStopped && !gone.aborted) {
-      const now = performance.now();
+      const now = monotonicTime();
       if (now >= until) break;
       await sleep(Math.max(0, Math.min(until, dueAt()) - now), gone);
       list = await get();

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { AppError } from '../../../../domain/errors/app-error.ts';
+import { monotonicTime } from '../../../clock/system.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
@@ -84,6 +85,6 @@ const hangUpOf = ({ res }: Context): AbortSignal => {
 
 /** A request that has waited is not slow. */
 const forgetTime = ({ state }: Context): void => {
-  state.startedAt = performance.now();
+  state.startedAt = monotonicTime();
   state.arrivedAt = state.startedAt;
 };

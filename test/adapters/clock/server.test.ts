@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keepReading, serverClock } from '../../../src/adapters/mikro-orm/server-clock.ts';
+import { keepReading, serverClock } from '../../../src/adapters/clock/server.ts';
 
 const SERVER_START = Date.UTC(2030, 0, 1);
 

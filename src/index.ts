@@ -74,6 +74,7 @@ export type {
   VerifiedUse,
   WebAuthn,
 } from './application/ports/webauthn.ts';
+export type { Ports } from './application/service.ts';
 export {
   type Amr,
   type Authenticated,
@@ -128,7 +129,7 @@ export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, ComparableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/run.ts';
-export type { Overrides, PortOverrides, Ports, ServiceWith } from './infrastructure/compose/ports.ts';
+export type { Overrides, PortOverrides, ServiceWith } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
 export { migrate, open } from './infrastructure/open.ts';
 export { serve } from './infrastructure/serve.ts';

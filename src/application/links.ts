@@ -3,11 +3,8 @@ import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PUR
 import type { MessageKind } from '../domain/message.ts';
 import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
-import type { Clock } from './ports/clock-and-ids.ts';
-import type { RandomSecrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
-
-export type LinkDeps = { readonly secrets: RandomSecrets; readonly clock: Clock };
+import type { Core } from './service.ts';
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
 
@@ -15,7 +12,7 @@ const NOT_LIVE = 'there is no such link any more';
 
 /** Finds the link of a token that has one of the purposes, without using it. @throws AppError AUTH_LINK_INVALID */
 export const findLink = async (
-  { secrets, clock }: LinkDeps,
+  { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
   { links }: Pick<Stores, 'links'>,
   token: string,
   ...purposes: readonly LinkPurpose[]
@@ -32,7 +29,7 @@ export const findLink = async (
  * @throws AppError AUTH_LINK_INVALID
  */
 export const useLink = async (
-  { clock }: Pick<LinkDeps, 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
 ): Promise<void> => {
@@ -67,7 +64,7 @@ export const withdrawLinks = async (
 
 /** Whether an address is reserved for its former user, who can still take it back: from all who do not prove it (ADR 0010). */
 export const isReserved = async (
-  { clock }: Pick<LinkDeps, 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   { id, email }: Pick<User, 'id' | 'email'>,
 ): Promise<boolean> => {
@@ -80,7 +77,7 @@ export const isReserved = async (
  * @throws AppError AUTH_USER_DUPLICATE
  */
 export const assertNotReserved = async (
-  deps: Pick<LinkDeps, 'clock'>,
+  deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'links'>,
   user: Pick<User, 'id' | 'email'>,
 ): Promise<void> => {
@@ -89,7 +86,7 @@ export const assertNotReserved = async (
 
 /** The live links with which the account of a user can be taken back. */
 const undosOf = async (
-  { clock }: Pick<LinkDeps, 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   userId: string,
 ): Promise<Link[]> => {
@@ -99,7 +96,7 @@ const undosOf = async (
 
 /** The link with which a user can take a former address back; `null` when there is none. */
 export const reservationOf = async (
-  deps: Pick<LinkDeps, 'clock'>,
+  deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'links'>,
   userId: string,
 ): Promise<Link | null> => {
@@ -109,7 +106,7 @@ export const reservationOf = async (
 
 /** Removes the links of a user that undo changes and match. */
 export const removeUndos = async (
-  deps: Pick<LinkDeps, 'clock'>,
+  deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'links'>,
   userId: string,
   matches: (undo: Link) => boolean,
@@ -132,7 +129,7 @@ type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 
 /** Stores a link whose token nobody has: the mail to the address replaces it by one that can be used. */
 const reserveLink = async (
-  { secrets, clock }: LinkDeps,
+  { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
   { links }: Undone,
   { id: userId, email }: Owner,
   undo: Undo,
@@ -149,7 +146,12 @@ type Owner = Pick<User, 'id' | 'email'>;
  * stay, since each undoes all that came after it. In a transaction that has locked the user.
  * @param added what the change has added. @returns the number of the link (`Link.since`).
  */
-export const reserveUndo = async (deps: LinkDeps, stores: Undone, user: Owner, added: readonly string[]) => {
+export const reserveUndo = async (
+  deps: Pick<Core, 'secrets' | 'clock'>,
+  stores: Undone,
+  user: Owner,
+  added: readonly string[],
+) => {
   const undos = await undosOf(deps, stores, user.id);
   const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
   const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
@@ -164,7 +166,11 @@ export const reserveUndo = async (deps: LinkDeps, stores: Undone, user: Owner, a
  * Reserves an address that its user gives up. Its undo reaches as far as that of the first change before, and to everything if nobody had proven
  * the address.
  */
-export const reserveAddress = async (deps: LinkDeps, stores: Undone, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
+export const reserveAddress = async (
+  deps: Pick<Core, 'secrets' | 'clock'>,
+  stores: Undone,
+  user: Owner & Pick<User, 'emailVerifiedAt'>,
+) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await waysNow(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
   const { since, keeps } = user.emailVerifiedAt === null ? { since: 0, keeps: null } : first;

@@ -1,9 +1,9 @@
 import { AppError } from '../domain/errors/app-error.ts';
 import { isSameCode, LOGIN_CODE_GUESSES, LOGIN_CODE_LIFETIME, loginCodeOf } from '../domain/login-code.ts';
 import type { User } from '../domain/user.ts';
-import type { Clock } from './ports/clock-and-ids.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
+import type { Service } from './service.ts';
 
 /** A code that was asked for. `id` is that of the message that sends it. */
 export type AskedCode = { readonly id: string; readonly askedAt: number };
@@ -17,21 +17,21 @@ export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode
 /** So many fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
 
-type SealDeps = { readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>; readonly clock: Clock };
-type CodeDeps = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf'> };
-
 const KIND = 'login-code';
 const SEALED = 'login-codes';
 
 /** @returns a text for the browser. Its length depends on the accounts as they were typed, and not on whether there are such accounts. */
-export const seal = ({ secrets }: SealDeps, { codes }: AskedLogin): string =>
+export const seal = ({ secrets }: Pick<Service, 'secrets'>, { codes }: AskedLogin): string =>
   secrets.encrypt(JSON.stringify([SEALED, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
 /**
  * What a browser has asked for last; `null`: nothing, or it has expired.
  * @param texts as the browser presents them. Some may be of others who use the same key or cookie.
  */
-export const unseal = ({ secrets, clock }: SealDeps, texts: readonly string[]): AskedLogin | null => {
+export const unseal = (
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  texts: readonly string[],
+): AskedLogin | null => {
   const now = clock.now();
   const all = texts.flatMap((text): AskedLogin[] => {
     const content: unknown = JSON.parse(secrets.decrypt(text, now) ?? 'null');
@@ -46,7 +46,11 @@ export const unseal = ({ secrets, clock }: SealDeps, texts: readonly string[]): 
 export const expiryOf = ({ askedAt }: AskedCode): number => askedAt + LOGIN_CODE_LIFETIME;
 
 /** The code that a mail has. Derived with a key of the service, so nobody can guess it from what is stored. It ends with the address and with the password. */
-export const codeFor = ({ secrets }: CodeDeps, { id }: AskedCode, { id: userId, email, passwordChangedAt }: Owner) => {
+export const codeFor = (
+  { secrets }: Pick<Service, 'secrets'>,
+  { id }: AskedCode,
+  { id: userId, email, passwordChangedAt }: Owner,
+) => {
   const value = secrets.hashOf(`${email} ${passwordChangedAt}`);
   return loginCodeOf(secrets.hashOf(secrets.sign({ purpose: KIND, userId, sessionId: id, value, expiresAt: 0 })));
 };
@@ -65,7 +69,7 @@ const NOBODY: Owner = { id: '', email: '', passwordChangedAt: 0 };
  * @throws AppError AUTH_CODE_INVALID
  */
 export const guessCode = async <Found extends Owner>(
-  deps: CodeDeps & Pick<Stores, 'used'>,
+  deps: Pick<Service, 'secrets' | 'used'>,
   { codes }: AskedLogin,
   owners: ReadonlyMap<string, Found | null>,
   typed: string,

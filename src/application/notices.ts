@@ -3,18 +3,11 @@ import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
-import type { RandomSecrets } from './ports/secrets.ts';
 import type { Stores } from './ports/transactions.ts';
-import { type ChangeDeps, enqueue, type RecordDeps, record } from './use-case.ts';
+import type { Core } from './service.ts';
+import { enqueue, record } from './use-case.ts';
 
-export type NoticeDeps = RecordDeps & {
-  readonly secrets: RandomSecrets;
-  /** The notices that are sent by mail; none without mail. */
-  readonly notices?: ReadonlySet<Notice> | undefined;
-};
-
-const sendsNotice = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean =>
-  notices?.has(notice) ?? false;
+const sendsNotice = ({ notices }: Pick<Core, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;
 
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
@@ -36,7 +29,7 @@ type Change = {
 
 /** Notifies a user of a change of the account, after its event is stored. What an operator does is not limited. */
 export const notifyOfChange = async (
-  deps: NoticeDeps,
+  deps: Core,
   stores: Stores,
   { kind, user, origin, added }: Change,
 ): Promise<void> => {
@@ -50,7 +43,7 @@ export const notifyOfChange = async (
 };
 
 /** Whether a former address gets mail about a change, with a link that undoes it. */
-export const notifiesFormerAddress = (deps: Pick<NoticeDeps, 'notices'>): boolean => sendsNotice(deps, 'email');
+export const notifiesFormerAddress = (deps: Pick<Core, 'notices'>): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
 
@@ -59,7 +52,7 @@ type Owner = Pick<User, 'id' | 'email'>;
  * stored.
  */
 export const isUsualLogin = async (
-  deps: NoticeDeps,
+  deps: Core,
   { events }: Pick<Stores, 'events'>,
   { id }: Owner,
   origin: Origin,
@@ -71,11 +64,7 @@ type Login = { readonly user: Owner; readonly sessionId: string; readonly origin
  * Notifies a user of an unusual log-in, after it is stored in the same transaction. No notice is sent when a recent log-in differs only
  * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
  */
-export const notifyOfLogin = async (
-  deps: NoticeDeps,
-  stores: Stores,
-  { user, sessionId, origin }: Login,
-): Promise<void> => {
+export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
   const latest = await stores.events.list({ userId: user.id, before: null, limit: LATEST_EVENTS });
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
@@ -91,11 +80,7 @@ const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
 /** Asks the user of a password that is too long to be stored, since it was imported, to change it: once a day at most. */
-export const askForShorterPassword = async (
-  deps: NoticeDeps & ChangeDeps,
-  user: Owner,
-  origin: Origin,
-): Promise<void> => {
+export const askForShorterPassword = async (deps: Core, user: Owner, origin: Origin): Promise<void> => {
   if (!sendsNotice(deps, 'password')) return;
   await deps.transactions.run(async (stores) => {
     if (await stores.used.use(`password-too-long ${user.id}`, deps.clock.now() + DAY))
@@ -117,7 +102,7 @@ type Replay = {
  * session last: it is the owner's, or in the hands of somebody who could log in there.
  */
 export const notifyOfReplay = async (
-  deps: NoticeDeps,
+  deps: Core,
   stores: NoticeStores,
   { userId, ended, origin }: Replay,
 ): Promise<void> => {
@@ -132,11 +117,7 @@ export const notifyOfReplay = async (
 };
 
 /** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
-export const recordUnprovenDevice = (
-  deps: NoticeDeps & ChangeDeps,
-  session: SessionKey & Device,
-  origin: Origin,
-): Promise<void> =>
+export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isOften = async () =>
@@ -151,7 +132,7 @@ export const recordUnprovenDevice = (
 
 /** No notice if browser and network are those of the session's last use: the same rule as for replays. */
 const notifyOfUnprovenDevice = async (
-  deps: NoticeDeps,
+  deps: Core,
   stores: NoticeStores,
   session: SessionKey & Device,
   origin: Origin,

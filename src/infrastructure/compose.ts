@@ -16,6 +16,7 @@ import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/records.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
+import type { Ports, Service } from '../application/service.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
@@ -24,10 +25,10 @@ import { openEndedFeed } from './compose/ended-feed.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
-import { type Overrides, openPorts, type Ports, type ServiceWith } from './compose/ports.ts';
+import { type Overrides, openPorts, type ServiceWith } from './compose/ports.ts';
 import { openProviders, postedCallbacksOf } from './compose/providers.ts';
 import { openReports, storeRefusedLogins } from './compose/reports.ts';
-import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
+import { declareRoutes } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
 import { openTracing } from './compose/tracing.ts';
 import type { Config } from './config.ts';
@@ -37,14 +38,14 @@ import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 import { type WebhookDelivery, webhookDelivery } from './webhooks/delivery.ts';
 
-export type Service = {
+export type RunningService = {
   readonly http: HttpHandlers;
   readonly routes: readonly Route[];
   /** `null` without ADMIN_PORT. */
   readonly backOffice: BackOffice | null;
   readonly ports: Ports;
   /** What use cases need. */
-  readonly deps: UseCaseDeps;
+  readonly deps: Service;
   /** `null` unless METRICS is set. */
   readonly metrics: PrometheusMetrics | null;
   /** `null` without mail. */
@@ -63,7 +64,11 @@ type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
 };
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
-export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}): Promise<Service> => {
+export const compose = async (
+  config: Config,
+  logger: Logger,
+  overrides: ServiceOverrides = {},
+): Promise<RunningService> => {
   const opened = closing();
   try {
     return await build(config, logger, overrides, opened);
@@ -120,14 +125,14 @@ const build = async (
   logger: Logger,
   overrides: ServiceOverrides,
   opened: Closing,
-): Promise<Service> => {
+): Promise<RunningService> => {
   const parts = await openParts(config, logger, overrides, opened);
   const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
   const { mailLocales, hashing } = parts;
   let isStopping = false;
   const checks = [...database.checks, ...(overrides.checks ?? []), ...limits.checks].map(oneAtATime);
   const settings = withoutSecrets(config);
-  const deps: UseCaseDeps = {
+  const deps: Service = {
     ...settings,
     ...ports,
     ...policiesFor(config, ports),

@@ -10,6 +10,7 @@ import { endSession, endSessionsOf, logout } from '../../src/application/session
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { MAIL_FILES } from '../../src/infrastructure/template-files.ts';
+import { application } from '../support/application.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -121,7 +122,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         return tokens.signRefresh({ claims, sessionId, rotation });
       });
       const presented = await Promise.all(signed);
-      const deps = { ...RECORDING, ...ASSESSING, tokens };
+      const deps = { ...application(), ...RECORDING, ...ASSESSING, tokens };
       const stoppingAfterAnEnd = (stop: () => Promise<void>): Transactions => ({
         run: (work) =>
           transactions.run((inside) => {
@@ -178,6 +179,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           return prepareMail(PREPARING, { ...inside, outbox: { ...inside.outbox, identify } }, message, writing);
         };
       const reset = resetPassword({
+        ...application(),
         ...stores,
         ...PREPARING,
         ...ASSESSING,
@@ -228,7 +230,14 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
             return work({ ...inside, links: { ...inside.links, take } });
           }),
       });
-      const deps = { ...stores, ...PREPARING, ...ASSESSING, hasher: plainPasswordHasher(), isCommonPassword: null };
+      const deps = {
+        ...application(),
+        ...stores,
+        ...PREPARING,
+        ...ASSESSING,
+        hasher: plainPasswordHasher(),
+        isCommonPassword: null,
+      };
       await interleave(
         (stop) =>
           resetPassword({ ...deps, transactions: stopping(stop) })({ token, newPassword: 'a new correct horse' }),

@@ -10,7 +10,7 @@ import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { userFailures } from '../../src/infrastructure/compose/pages.ts';
-import { compose, type Service } from '../../src/infrastructure/compose.ts';
+import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
@@ -88,7 +88,7 @@ const expectNotReady = (response: Response, parts: string): void => {
 
 describe('the service over a database', () => {
   const { path, remove } = temporaryDirectory();
-  let service: Service;
+  let service: RunningService;
   let server: Awaited<ReturnType<typeof serve>>;
   let http: typeof server.http;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { verify } from 'node:crypto';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { compose, type Service } from '../../src/infrastructure/compose.ts';
+import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
@@ -26,7 +26,7 @@ const isSignedWith = (publicKey: string, token: string): boolean => {
 };
 
 describe('the public keys of the environment', () => {
-  let service: Service;
+  let service: RunningService;
   let server: Awaited<ReturnType<typeof listen>>;
   let answers: ReturnType<typeof watched>;
   let pairs: { readonly access: string; readonly refresh: string }[];

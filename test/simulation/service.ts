@@ -8,7 +8,7 @@ import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
-import { compose, type Service } from '../../src/infrastructure/compose.ts';
+import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { purge } from '../../src/infrastructure/purge.ts';
@@ -101,7 +101,7 @@ export const openInstance = async (around: Surroundings, keys: TokenKeys) => {
 
 /** A check takes long to make. */
 const checks = new Map<string, AnswerCheck>();
-const checkFor = (settings: object, { routes }: Service): AnswerCheck => {
+const checkFor = (settings: object, { routes }: RunningService): AnswerCheck => {
   const name = JSON.stringify(settings);
   const check = checks.get(name) ?? answerCheckOf(routes.filter(({ visitor }) => visitor === undefined));
   checks.set(name, check);

@@ -5,8 +5,10 @@ import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
 import { changePassword } from '../../src/application/accounts/change-password.ts';
-import { type RegisterDeps, register } from '../../src/application/accounts/register.ts';
-import { type LoginDeps, type LoginResult, login } from '../../src/application/login/login.ts';
+import { register } from '../../src/application/accounts/register.ts';
+import { type LoginResult, login } from '../../src/application/login/login.ts';
+import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
+import type { Service } from '../../src/application/service.ts';
 import { authenticate, getCurrentUser } from '../../src/application/sessions/current-user.ts';
 import { logout } from '../../src/application/sessions/end-sessions.ts';
 import {
@@ -15,7 +17,7 @@ import {
   endOwnSession,
   listSessions,
 } from '../../src/application/sessions/manage-sessions.ts';
-import { type RefreshDeps, refresh } from '../../src/application/sessions/refresh.ts';
+import { refresh } from '../../src/application/sessions/refresh.ts';
 import { plainDeviceProof, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 import { fixedClock } from './fixed-clock.ts';
 import { testKeyPair } from './keys.ts';
@@ -35,9 +37,7 @@ const SECRETS = {
 };
 
 /** The use cases with adapters in memory and a fixed clock. `given` overrides adapters; given stores are not changed together. */
-export const application = (
-  given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher' | 'secrets'>> = {},
-) => {
+export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 'secrets'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
   const { transactions, ...stores } = memoryStorage();
@@ -56,6 +56,9 @@ export const application = (
     sessionMaxLifetime: null,
     authenticationClaims: false,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
+    mailer: null,
+    providers: new Map<string, IdentityProvider>(),
+    pause: async () => undefined,
     ...given,
     transactions: given.transactions ?? (isGiven ? separately({ ...stores, ...given }) : transactions),
     secrets: SECRETS,

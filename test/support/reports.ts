@@ -1,4 +1,4 @@
-import type { Report, Reports } from '../../src/application/use-case.ts';
+import type { Report, Reports } from '../../src/application/report.ts';
 
 /** Gives the details of the reports with one name to `take`. */
 export const reportsOf =

@@ -2,11 +2,12 @@ import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { notifyOfChange } from '../notices.ts';
 import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Core, Service } from '../service.ts';
+import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { NEVER_CANCELLED, record } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -121,8 +122,6 @@ const eventData = (event: AccountEvent): EventData => ({
   actor: event.actor,
 });
 
-export type ExportAccountDeps = Stores & ChangeDeps & NoticeDeps;
-
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
 /**
@@ -131,7 +130,7 @@ export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const exportAccount =
-  (deps: ExportAccountDeps) =>
+  (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
     cancellation.throwIfAborted();
     const user = await deps.transactions.run(async (stores) => {
@@ -145,10 +144,10 @@ export const exportAccount =
   };
 
 /** The same, which an operator hands over to the user. @throws AppError DB_RECORD_NOT_FOUND */
-export const exportAccountAsOperator = (deps: Stores & Pick<ExportAccountDeps, 'clock'>) => async (userId: string) =>
+export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
   exported(deps, await existingUser(deps, userId));
 
-const exported = async (deps: Stores & Pick<ExportAccountDeps, 'clock'>, user: User) => {
+const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
   const events = (await eventsData(deps.events, user.id)).map(withoutName);
@@ -172,14 +171,12 @@ export const lockedUser = async ({ users }: Pick<Stores, 'users'>, userId: strin
 };
 
 type PageOfEvents = Omit<EventsQuery, 'userId'>;
-type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
-
 /**
  * A page of the events of an account, the latest first.
  * @returns the events, and the value of `before` for the next page; `null` on the last page.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const listEvents = (deps: ListEventsDeps) => async (caller: Caller, query: PageOfEvents) => {
+export const listEvents = (deps: Service) => async (caller: Caller, query: PageOfEvents) => {
   const { id: userId } = await liveUser(deps, caller);
   const { events, next } = await pageOfEvents(deps, { ...query, userId });
   return { events: events.map(withoutName), next };
@@ -190,7 +187,7 @@ export const listEventsAsOperator =
   (deps: Pick<Stores, 'users' | 'events'>) => async (userId: string, query: PageOfEvents) =>
     pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
-const pageOfEvents = async ({ events }: Pick<ListEventsDeps, 'events'>, query: EventsQuery) => {
+const pageOfEvents = async ({ events }: Pick<Service, 'events'>, query: EventsQuery) => {
   const found = await events.list({ ...query, limit: query.limit + 1 });
   const page = found.slice(0, query.limit);
   return { events: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };

@@ -5,23 +5,12 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
-import { assertPasswordAllowed, NO_PASSWORD, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
-import type { BeforeRegister } from '../ports/hooks.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import type { Service } from '../service.ts';
 import type { Presented } from '../sessions/prove-device.ts';
-import type { RecordDeps } from '../use-case.ts';
-import { type MayRegisterDeps, presentedInvitation } from './invitations.ts';
-
-export type ApplicantDeps = RecordDeps &
-  PasswordRuleDeps &
-  MayRegisterDeps & {
-    readonly hasher: PasswordHasher;
-    readonly mailLocales?: readonly string[] | undefined;
-    /** Decides about registrations that would be accepted otherwise. */
-    readonly beforeRegister?: BeforeRegister | undefined;
-  };
+import { presentedInvitation } from './invitations.ts';
 
 export type RegisterInput = {
   /** Without it, one is derived from the email. */
@@ -46,7 +35,7 @@ export type RegisterInput = {
  * @returns the invitation that is presented; `null` for none
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, CLIENT_PARAMS_VALIDATION_FAILED
  */
-export const assertAllowed = async (deps: ApplicantDeps, input: RegisterInput): Promise<Invitation | null> => {
+export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
   if (password !== undefined) assertPasswordAllowed(deps, { username: username ?? email, email, password }, 'password');
@@ -65,7 +54,7 @@ export type Applicant = {
  * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
  * invitation proves it, and so does a provider that says so.
  */
-export const applicantOf = (deps: ApplicantDeps) => {
+export const applicantOf = (deps: Service) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
   return async (input: RegisterInput, invitation: Invitation | null = null): Promise<Applicant> => {
     const { username: chosen, email, password, locales = [] } = input;
@@ -84,7 +73,7 @@ export const applicantOf = (deps: ApplicantDeps) => {
 
 /** @returns what the invitation and the hook state about the user. */
 const admitted = async (
-  { beforeRegister }: ApplicantDeps,
+  { beforeRegister }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
   locale: string | null,
   invitation: Invitation | null,

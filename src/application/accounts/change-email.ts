@@ -1,25 +1,20 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
-import { assertDomainAllowed, type RegistrationPolicy } from '../../domain/registration.ts';
+import { assertDomainAllowed } from '../../domain/registration.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
-import { findLink, invalidLink, type LinkDeps, removeUndos, reservationOf, reserveAddress, useLink } from '../links.ts';
-import { comparePassword, loginAttempts, type UserWithPasswordDeps } from '../login/compare-password.ts';
-import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
-import type { LinkRepository } from '../ports/link-repository.ts';
+import { findLink, invalidLink, removeUndos, reservationOf, reserveAddress, useLink } from '../links.ts';
+import { comparePassword, loginAttempts } from '../login/compare-password.ts';
+import { notifiesFormerAddress } from '../notices.ts';
 import type { Stores } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
+import type { Core, Service } from '../service.ts';
+import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
-import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
-import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
-import { type EndWaysDeps, endWays } from './end-ways.ts';
-import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
-
-type DomainDeps = { readonly registration?: RegistrationPolicy };
-
-export type RequestEmailChangeDeps = ConfirmOwnerDeps & ChangeDeps & DomainDeps;
+import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
+import { endWays } from './end-ways.ts';
+import { endUnproven } from './prove-address.ts';
 
 type EmailChange = Confirmation & { readonly email: string; readonly origin?: Origin };
 
@@ -34,7 +29,7 @@ const PERIOD = 3_600_000;
  *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
-  (deps: RequestEmailChangeDeps) =>
+  (deps: Service) =>
   async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN, sessionId } = input;
     assertDomainAllowed(deps.registration, input.email);
@@ -53,9 +48,6 @@ export const requestEmailChange =
     });
   };
 
-type PreviewEmailChangeDeps = LinkDeps &
-  Pick<NoticeDeps, 'notices'> & { readonly links: LinkRepository; readonly users: UserRepository };
-
 type Preview = {
   readonly username: string;
   /** When the account was registered. */
@@ -66,7 +58,7 @@ type Preview = {
 
 /** Shows whose address a link changes, without using the link up. @throws AppError AUTH_LINK_INVALID */
 export const previewEmailChange =
-  (deps: PreviewEmailChangeDeps) =>
+  (deps: Service) =>
   async (token: string): Promise<Preview> => {
     const { userId, email } = await findLink(deps, deps, token, 'email-change');
     const user = await deps.users.findById(userId);
@@ -77,13 +69,6 @@ export const previewEmailChange =
       return { username, createdAt, undoUntil: reservation.email === email ? null : reservation.expiresAt };
     return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
-
-export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
-  ChangeDeps &
-  EndUnprovenDeps &
-  PrepareSessionDeps &
-  UserWithPasswordDeps &
-  DomainDeps;
 
 type Confirming = {
   readonly token: string;
@@ -105,7 +90,7 @@ type Confirming = {
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
  */
 export const confirmEmailChange =
-  (deps: ConfirmEmailChangeDeps) =>
+  (deps: Service) =>
   async (confirmation: Confirming, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const link = await findLink(deps, deps, token, 'email-change');
@@ -138,7 +123,7 @@ const PASSWORD_REQUIRED = {
 
 /** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
 const assertOwner = async (
-  deps: ConfirmEmailChangeDeps,
+  deps: Service,
   { userId }: Link,
   { session, password, networks = ['unknown'] }: Confirming,
 ): Promise<string | null> => {
@@ -155,11 +140,9 @@ const assertOwner = async (
   return null;
 };
 
-export type SettleEmailChangeDeps = NoticeDeps & LinkDeps & EndWaysDeps;
-
 /** What follows a change of an address, in its transaction: the event, and the former address can take the account back and is told so. */
 export const settleEmailChange = async (
-  deps: SettleEmailChangeDeps,
+  deps: Core,
   stores: Stores,
   { before, user, origin, keepsFormer = true }: EmailChanged,
 ): Promise<void> => {
@@ -185,7 +168,7 @@ type EmailChanged = {
  * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. One that is given up since cannot
  * be restored: it would be the attacker's. An address that the user takes again, and gives up again, is reserved for another week.
  */
-const reserveFormer = async (deps: SettleEmailChangeDeps, stores: Stores, before: User) => {
+const reserveFormer = async (deps: Core, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);
   const isLater = reservation !== null && reservation.email !== before.email;
   if (!isLater && notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);

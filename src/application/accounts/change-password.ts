@@ -1,20 +1,14 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertPasswordAllowed } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { lockedUserWithPassword, type UserWithPasswordDeps, userWithPassword } from '../login/compare-password.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
+import { notifyOfChange } from '../notices.ts';
+import type { Service } from '../service.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
+import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
-import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
-import { type EndWaysDeps, endWays } from './end-ways.ts';
-
-export type ChangePasswordDeps = ChangeDeps &
-  NoticeDeps &
-  EndWaysDeps &
-  UserWithPasswordDeps &
-  PasswordRuleDeps &
-  PrepareSessionDeps;
+import { type Cancellation, NEVER_CANCELLED, record } from '../use-case.ts';
+import { endWays } from './end-ways.ts';
 
 type ChangePasswordInput = CallerWithToken & {
   readonly currentPassword: string;
@@ -28,7 +22,7 @@ type ChangePasswordInput = CallerWithToken & {
  *   DB_RECORD_NOT_FOUND
  */
 export const changePassword =
-  (deps: ChangePasswordDeps) =>
+  (deps: Service) =>
   async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
     const { sessionId, currentPassword, newPassword, origin = NO_ORIGIN } = input;
     const user = await userWithPassword(deps, { ...input, password: currentPassword });
@@ -47,7 +41,7 @@ type NewPassword = {
 };
 
 const storePassword = async (
-  deps: ChangePasswordDeps,
+  deps: Service,
   { user, passwordHash, sessionId, origin }: NewPassword,
   cancellation: Cancellation,
 ): Promise<TokenPair> => {

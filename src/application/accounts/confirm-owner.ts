@@ -6,20 +6,17 @@ import {
   deviceCodeAttempt,
   lockedUserWithPassword,
   type RequestWithPassword,
-  type UserWithPasswordDeps,
   userWithPassword,
 } from '../login/compare-password.ts';
-import { type CodeSecrets, hashOfCode, invalidCode } from '../login-code.ts';
-import type { LinkRepository } from '../ports/link-repository.ts';
+import { hashOfCode, invalidCode } from '../login-code.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { type ChangeDeps, enqueue } from '../use-case.ts';
-
-export type ConfirmOwnerDeps = UserWithPasswordDeps & CodeSecrets & { readonly links: LinkRepository };
+import { enqueue } from '../use-case.ts';
 
 /** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. @throws AppError AUTH_TOKEN_INVALID */
 export const requestConfirmationCode =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (caller: Caller, origin = NO_ORIGIN): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const { id: userId, email: to } = await lockedLiveUser(deps, stores, caller);
@@ -42,7 +39,7 @@ type Confirmed = {
  * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
  */
-export const confirmedOwner = async (deps: ConfirmOwnerDeps, input: Confirmation): Promise<Confirmed> => {
+export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<Confirmed> => {
   const { password, code, sessionId, tokenIssuedAt, userId } = input;
   if (password !== undefined) {
     const user = await userWithPassword(deps, { ...input, password });

@@ -1,10 +1,9 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Core, Service } from '../service.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import { type ChangeDeps, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
-import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
-
-type DeleteAccountDeps = ConfirmOwnerDeps & ChangeDeps;
+import { NEVER_CANCELLED, record } from '../use-case.ts';
+import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 
 type Deletion = Confirmation & { readonly origin?: Origin };
 
@@ -14,7 +13,7 @@ type Deletion = Confirmation & { readonly origin?: Origin };
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const deleteAccount =
-  (deps: DeleteAccountDeps) =>
+  (deps: Service) =>
   async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     const { lock } = await confirmedOwner(deps, input);
@@ -30,7 +29,7 @@ export const deleteAccount =
  * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
 export const removeAccount = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
   userId: string,
   origin: Origin,

@@ -6,13 +6,11 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { withdrawLinks } from '../links.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Core } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
-import { type RecordDeps, record } from '../use-case.ts';
-
-export type EndWaysDeps = RecordDeps & { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
+import { record } from '../use-case.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
@@ -43,7 +41,7 @@ type Ends = (way: WayIn, stored?: StoredWay) => boolean;
  * pending log-ins and adoptions with the password or the address. In a transaction that has locked the user.
  */
 export const endWays = async (
-  deps: EndWaysDeps,
+  deps: Core,
   stores: Stores,
   act: Act,
   user: User,
@@ -78,7 +76,7 @@ export const endWays = async (
 
 /** Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
 const endFactors = async (
-  { clock }: RecordDeps,
+  { clock }: Pick<Core, 'clock' | 'ids'>,
   { factors, users }: Pick<Stores, 'factors' | 'users'>,
   { id: userId, secondFactorAt }: User,
   ends: Ends,
@@ -96,7 +94,7 @@ const endFactors = async (
 };
 
 /** How an identity is remembered that was removed. */
-const markOf = ({ secrets }: Pick<EndWaysDeps, 'secrets'>, { issuer, subject }: IdentityKey): string =>
+const markOf = ({ secrets }: Pick<Core, 'secrets'>, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
 
 /** How many removed identities of a user are remembered: the latest. */
@@ -104,7 +102,7 @@ const REMOVED_AT_MOST = 200;
 
 /** Whether a user has removed an identity, and not linked it since. */
 export const isBlocked = (
-  deps: Pick<EndWaysDeps, 'secrets'>,
+  deps: Pick<Core, 'secrets'>,
   { removedIdentities }: Pick<User, 'removedIdentities'>,
   identity: IdentityKey,
 ): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
@@ -113,7 +111,7 @@ export const isBlocked = (
  * Remembers that identities were removed, or forgets it, since their owner has linked them in a session. In a transaction that has locked the user.
  */
 export const blockIdentities = async (
-  deps: EndWaysDeps,
+  deps: Core,
   { users }: Pick<Stores, 'users'>,
   userId: string,
   identities: readonly IdentityKey[],

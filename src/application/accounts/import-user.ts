@@ -5,9 +5,9 @@ import { newUser, type User } from '../../domain/user.ts';
 import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import type { RecordDeps } from '../use-case.ts';
+import type { Core } from '../service.ts';
 
-export type ImportDeps = RecordDeps & {
+export type ImportDeps = Pick<Core, 'clock' | 'ids'> & {
   readonly secrets: RandomSecrets;
   readonly factorSecrets: FactorSecrets | null;
 };

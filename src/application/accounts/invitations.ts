@@ -2,20 +2,11 @@ import type { Attributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { INVITATION_LIFETIME, INVITATIONS_AT_MOST, type Invitation } from '../../domain/invitation.ts';
-import { assertMayRegister, type RegistrationPolicy } from '../../domain/registration.ts';
+import { assertMayRegister } from '../../domain/registration.ts';
 import { canonicalEmail, isClaimable } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { InvitationRepository } from '../ports/invitation-repository.ts';
-import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, enqueue, record } from '../use-case.ts';
-
-export type MayRegisterDeps = {
-  readonly clock: Clock;
-  readonly secrets: RandomSecrets;
-  readonly invitations: InvitationRepository;
-  readonly registration?: RegistrationPolicy;
-};
+import type { Core, Service } from '../service.ts';
+import { enqueue, record } from '../use-case.ts';
 
 const invalidInvitation = (): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', {
@@ -29,7 +20,7 @@ const invalidInvitation = (): AppError =>
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 export const presentedInvitation = async (
-  { registration, invitations, secrets, clock }: MayRegisterDeps,
+  { registration, invitations, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
 ): Promise<Invitation | null> => {
   assertMayRegister(registration, email, token !== undefined);
@@ -41,14 +32,12 @@ export const presentedInvitation = async (
 
 /** Uses an invitation up, in the transaction of the registration: one of several succeeds. @throws AppError AUTH_REGISTRATION_REFUSED */
 export const useInvitation = async (
-  { clock }: Pick<MayRegisterDeps, 'clock'>,
+  { clock }: Pick<Service, 'clock'>,
   { invitations }: Pick<Stores, 'invitations'>,
   invitation: Invitation,
 ): Promise<void> => {
   if (!(await invitations.take(invitation, clock.now()))) throw invalidInvitation();
 };
-
-export type InviteDeps = ChangeDeps & { readonly secrets: RandomSecrets };
 
 type Invited = {
   readonly email: string;
@@ -62,7 +51,7 @@ type Invited = {
  * @returns the invitation; or why there is none: the address has an account that somebody has proven, or too many are open.
  */
 export const invite =
-  (deps: InviteDeps) =>
+  (deps: Core) =>
   ({ email: given, attributes, locale }: Invited, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
     deps.transactions.run(async (stores) => {
       const { clock, ids, secrets } = deps;
@@ -83,7 +72,7 @@ export const invite =
 
 /** Takes an invitation back. @returns it; `null` if the address has none. */
 export const revokeInvitation =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (email: string, origin: Origin): Promise<Invitation | null> =>
     deps.transactions.run(async (stores) => {
       const now = deps.clock.now();

@@ -3,9 +3,7 @@ import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
 
-type UsersDeps = Pick<Stores, 'users'>;
-
-const listed = async ({ users }: UsersDeps, query: UsersQuery): Promise<User[]> => {
+const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
   if (users.list === undefined)
     throw new AppError('SYS_UNEXPECTED_ERROR', {
       reason: 'the users of this storage cannot be listed: it has no `list`',
@@ -14,7 +12,7 @@ const listed = async ({ users }: UsersDeps, query: UsersQuery): Promise<User[]> 
 };
 
 /** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
-export const listUsers = (deps: UsersDeps) => async (query: Omit<UsersQuery, 'skip'>) => {
+export const listUsers = (deps: Pick<Stores, 'users'>) => async (query: Omit<UsersQuery, 'skip'>) => {
   const found = await listed(deps, { ...query, limit: query.limit + 1 });
   const users = found.slice(0, query.limit);
   return { users, next: found.length > query.limit ? (users.at(-1)?.id ?? null) : null };
@@ -23,7 +21,7 @@ export const listUsers = (deps: UsersDeps) => async (query: Omit<UsersQuery, 'sk
 const LONGEST_STEP = 2 ** 17;
 
 /** How many users there are. No store has to count: it skips rows, in steps that get shorter at the end. */
-export const countUsers = (deps: UsersDeps) => async (): Promise<number> => {
+export const countUsers = (deps: Pick<Stores, 'users'>) => async (): Promise<number> => {
   let [count, after]: [number, string | null] = [0, null];
   for (let step = LONGEST_STEP; step >= 1; ) {
     const query = { contains: null, after, newestFirst: false, skip: step - 1, limit: 1 };

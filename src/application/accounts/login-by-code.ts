@@ -3,19 +3,17 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
 import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
-import type { LoginDeps, LoginResult } from '../login/login.ts';
+import type { LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
-import type { Stores } from '../ports/transactions.ts';
+import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
-import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
-
-export type LoginByCodeDeps = LoginDeps & ProveAddressDeps & Pick<Stores, 'outbox' | 'used'>;
+import { proveAddress } from './prove-address.ts';
 
 type CodeRequest = {
   readonly account: string;
@@ -30,7 +28,7 @@ type CodeRequest = {
  * @returns a text for the cookie of the browser, which `logInWithCode` needs.
  */
 export const requestLoginCode =
-  (deps: Pick<LoginByCodeDeps, 'secrets' | 'clock' | 'ids' | 'outbox'>) =>
+  (deps: Pick<Service, 'secrets' | 'clock' | 'ids' | 'outbox'>) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const last = unseal(deps, asked);
@@ -62,7 +60,7 @@ type CodeLogin = {
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
  */
 export const logInWithCode =
-  (deps: LoginByCodeDeps) =>
+  (deps: Service) =>
   async (input: CodeLogin, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], locales = [] } = input;
     const keys = await provenKeys(deps, presented);
@@ -94,7 +92,7 @@ export const logInWithCode =
   };
 
 /** A wrong code is in the history of every user whose code it was compared with. */
-const guess = async (deps: LoginByCodeDeps, asked: AskedLogin, typed: string, origin: Origin) => {
+const guess = async (deps: Service, asked: AskedLogin, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
   for (const { account } of asked.codes)
     if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));

@@ -4,23 +4,23 @@ import type { Origin } from '../../domain/event.ts';
 import type { ChangeNotice } from '../../domain/happenings.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
-import type { LinkDeps } from '../links.ts';
 import { attemptKeys } from '../login/compare-password.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { notifyOfChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
+import type { Core } from '../service.ts';
 import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevice } from '../sessions/remember-device.ts';
-import { type ChangeDeps, enqueue, record } from '../use-case.ts';
+import { enqueue, record } from '../use-case.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
-import { blockIdentities, type EndedWays, type EndWaysDeps, endWays } from './end-ways.ts';
+import { blockIdentities, type EndedWays, endWays } from './end-ways.ts';
 
 /**
  * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND
  * @returns whether it was not disabled before, and how many sessions have ended.
  */
 export const disableAccount =
-  (deps: ChangeDeps & EndWaysDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null) =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
@@ -33,7 +33,7 @@ export const disableAccount =
 
 /** Enables an account. @returns whether it was disabled. @throws AppError DB_RECORD_NOT_FOUND */
 export const enableAccount =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const { disabledAt } = await existingUser(stores, userId);
@@ -48,7 +48,7 @@ export const enableAccount =
  * @returns whether they are others. @throws AppError DB_RECORD_NOT_FOUND
  */
 export const setAttributes =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
@@ -60,13 +60,13 @@ export const setAttributes =
 
 /** Ends all sessions of a user. @param note why, for the user. @returns how many. */
 export const endSessionsAsOperator =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
 
 /** Ends one session of a user, or forgets one remembered device. @param note why, for the user. @throws AppError DB_RECORD_NOT_FOUND */
 export const endSessionAsOperator =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   async (userId: string, id: string, origin: Origin, note: string | null = null): Promise<void> => {
     const ending = { reason: 'operator', origin, note } as const;
     const ended = await deps.transactions.run(async (stores) => {
@@ -79,7 +79,7 @@ export const endSessionAsOperator =
 
 /** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. @throws AppError DB_RECORD_NOT_FOUND */
 export const unlinkIdentityAsOperator =
-  (deps: ChangeDeps & NoticeDeps & EndWaysDeps) =>
+  (deps: Core) =>
   (userId: string, id: string, origin: Origin): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
@@ -92,7 +92,7 @@ export const unlinkIdentityAsOperator =
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. @throws AppError DB_RECORD_NOT_FOUND */
 export const unlockAccount =
-  (deps: ChangeDeps & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
+  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
   async (userId: string, origin: Origin): Promise<void> => {
     const user = await deps.transactions.run(async (stores) => {
       const locked = await lockedUser(stores, userId);
@@ -107,7 +107,7 @@ export const unlockAccount =
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const removeFactorsAsOperator =
-  (deps: ChangeDeps & NoticeDeps & EndWaysDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin): Promise<Omit<EndedWays, 'sessions'>> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
@@ -120,15 +120,13 @@ export const removeFactorsAsOperator =
       return removed;
     });
 
-export type MakeResetLinkDeps = ChangeDeps & LinkDeps;
-
 /**
  * Makes a link that sets a new password, which an operator gives to the user. It proves no address, since nobody knows to whom it was given. Only the
  * hash of its token is stored.
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const makeResetLink =
-  (deps: MakeResetLinkDeps) =>
+  (deps: Core) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
     const createdAt = deps.clock.now();
     const expiresAt = createdAt + RESET_LIFETIME;
@@ -144,7 +142,7 @@ export const makeResetLink =
 
 /** Mails such a link to the address of the account. @throws AppError DB_RECORD_NOT_FOUND */
 export const mailResetLink =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   ({ id: userId, email: to }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<void> =>
     deps.transactions.run(async (stores) => {
       await lockedUser(stores, userId);
@@ -154,12 +152,12 @@ export const mailResetLink =
 
 /** Takes what operators did in other processes: the audit log has the events of every transaction. @returns how many events. */
 export const logOperated =
-  ({ transactions }: Pick<ChangeDeps, 'transactions'>) =>
+  ({ transactions }: Pick<Core, 'transactions'>) =>
   (limit: number): Promise<number> =>
     transactions.run(async ({ events }) => (await events.takeOperated(limit)).length);
 
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin): Promise<boolean> =>
     deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));

@@ -4,14 +4,13 @@ import type { Origin } from '../../domain/event.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import { removeUndos } from '../links.ts';
-import { type ChangeDeps, enqueue, record } from '../use-case.ts';
+import type { Core } from '../service.ts';
+import { enqueue, record } from '../use-case.ts';
 import { lockedUser } from './account-data.ts';
-import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
+import { settleEmailChange } from './change-email.ts';
 import { endWays } from './end-ways.ts';
 import { freeUsername } from './import-user.ts';
-import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
-
-export type OperateAddressesDeps = ChangeDeps & SettleEmailChangeDeps & EndUnprovenDeps;
+import { endUnproven } from './prove-address.ts';
 
 type NewAccount = {
   readonly email: string;
@@ -31,7 +30,7 @@ type NewAccount = {
  * @throws AppError AUTH_USER_DUPLICATE
  */
 export const createAccount =
-  (deps: OperateAddressesDeps) =>
+  (deps: Core) =>
   ({ email: given, username, attributes, locale, isProven, sendsLink }: NewAccount, origin: Origin): Promise<User> =>
     deps.transactions.run(async (stores) => {
       const [email, now] = [canonicalEmail(given), deps.clock.now()];
@@ -60,7 +59,7 @@ type GivenAddress = Pick<NewAccount, 'isProven'> & {
  * @returns whether something has changed already. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
  */
 export const setEmail =
-  (deps: OperateAddressesDeps) =>
+  (deps: Core) =>
   (userId: string, { email: given, isProven, isReturned = false }: GivenAddress, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedUser(stores, userId);
@@ -91,7 +90,7 @@ export const setEmail =
 
 /** Sends the link again that proves the address. @returns whether it is not proven. @throws AppError DB_RECORD_NOT_FOUND */
 export const resendVerification =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   (userId: string, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);

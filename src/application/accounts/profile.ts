@@ -2,16 +2,17 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { NO_LOCALE } from '../../domain/locale.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { notifyOfChange } from '../notices.ts';
+import type { Core } from '../service.ts';
 import { type Caller, type CurrentUser, currentUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
+import { record } from '../use-case.ts';
 
 /**
  * Changes the username. The former one is free at once (ADR 0010).
  * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeUsername =
-  (deps: ChangeDeps & NoticeDeps) =>
+  (deps: Core) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
@@ -31,7 +32,7 @@ export const changeUsername =
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeLocale =
-  (deps: ChangeDeps & NoticeDeps) =>
+  (deps: Core) =>
   (caller: Caller, locale: string, origin = NO_ORIGIN): Promise<CurrentUser> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);

@@ -3,16 +3,12 @@ import { preferredLocale } from '../../domain/locale.ts';
 import { isHash } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { removeUndos } from '../links.ts';
-import type { NoticeDeps } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type AssessTokensDeps, assessTokens } from '../sessions/tokens.ts';
+import type { Core, Service } from '../service.ts';
+import { assessTokens } from '../sessions/tokens.ts';
 import { enqueue, record } from '../use-case.ts';
-import { type EndWaysDeps, endWays } from './end-ways.ts';
-
-export type EndUnprovenDeps = EndWaysDeps & { readonly mailLocales?: readonly string[] | undefined };
-
-export type ProveAddressDeps = EndUnprovenDeps & NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
+import { endWays } from './end-ways.ts';
 
 type Proof = {
   readonly origin: Origin;
@@ -30,7 +26,7 @@ type Proof = {
  * @returns the user as stored now.
  */
 export const proveAddress = async (
-  deps: ProveAddressDeps,
+  deps: Service,
   stores: Stores,
   user: User,
   { verified = [], ...proof }: Proof,
@@ -50,7 +46,7 @@ export const proveAddress = async (
 
 /** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
 const hasSession = async (
-  deps: ProveAddressDeps,
+  deps: Service,
   { sessions }: Pick<Stores, 'sessions'>,
   userId: string,
   verified: readonly RefreshToken[],
@@ -62,7 +58,7 @@ const hasSession = async (
 
 /** Ends what was added to an account before its address was proven, with its language. Apps that were imported are its owner's: they let nobody in alone. */
 export const endUnproven = async (
-  deps: EndUnprovenDeps,
+  deps: Core,
   stores: Stores,
   user: User,
   { origin, locales, isPasswordShown = false }: Omit<Proof, 'verified'>,

@@ -3,16 +3,12 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
 import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
-import { type ComparePasswordDeps, comparePassword, loginAttempts } from '../login/compare-password.ts';
+import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Pause, Service } from '../service.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
-import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
-import type { RegisterDeps } from './register.ts';
-
-export type RegisterUnverifiedDeps = RegisterDeps &
-  ComparePasswordDeps &
-  SettleEmailChangeDeps & { readonly pause: Pause };
+import { settleEmailChange } from './change-email.ts';
 
 /** Several times as long as a registration takes in the database. */
 const PADDING = 100;
@@ -32,7 +28,7 @@ type Registration = {
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
  *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, SYS_HOOK_UNAVAILABLE
  */
-export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
+export const registerUnverified = (deps: Service) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
@@ -50,7 +46,7 @@ export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 const ownAccount = async (
-  deps: RegisterUnverifiedDeps,
+  deps: Service,
   { username, password, networks = ['unknown'] }: RegisterInput,
 ): Promise<User | null> => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
@@ -64,14 +60,14 @@ const ownAccount = async (
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
 /** Whether the password is the only way into the account, in a transaction that has locked the user. */
-const isOnlyRegistered = async ({ clock }: RegisterDeps, stores: Stores, user: User | null): Promise<boolean> =>
+const isOnlyRegistered = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
   (await waysNow(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 /** Tries again after a concurrent registration of the same username or address. */
-const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Registration): Promise<void> => {
+const storeWithRetry = async (deps: Service, registration: Registration): Promise<void> => {
   try {
     await store(deps, registration);
   } catch (error) {
@@ -82,7 +78,7 @@ const storeWithRetry = async (deps: RegisterUnverifiedDeps, registration: Regist
 
 class ConcurrentRegistration extends Error {}
 
-const store = (deps: RegisterUnverifiedDeps, { user, own, origin }: Registration): Promise<void> =>
+const store = (deps: Service, { user, own, origin }: Registration): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const holder = await stores.users.findByUsername(user.username);
     const isOwn = holder !== null && holder.id === own?.id;
@@ -95,11 +91,7 @@ const store = (deps: RegisterUnverifiedDeps, { user, own, origin }: Registration
   });
 
 /** Stores a user with a free address, or gives the address to the own account, unless it is reserved. */
-const add = async (
-  deps: RegisterUnverifiedDeps,
-  stores: Stores,
-  { user, own, origin }: Registration,
-): Promise<void> => {
+const add = async (deps: Service, stores: Stores, { user, own, origin }: Registration): Promise<void> => {
   const { email, attributes, locale } = user;
   const { id: userId } = own ?? user;
   if (await isReserved(deps, stores, { id: userId, email })) return;
@@ -119,12 +111,12 @@ const add = async (
 };
 
 /** Whether a hook alone has stated the attributes: about the first address, which nobody has proven. What an operator has stated stays. */
-const areOfHook = async ({ beforeRegister }: RegisterDeps, stores: Stores, userId: string): Promise<boolean> =>
+const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await stores.events.countSince(userId, 'attributes-changed', 0)) === 0;
 
 /** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
 const forgetMistyped = async (
-  deps: RegisterUnverifiedDeps,
+  deps: Service,
   stores: Stores,
   before: User,
   { email }: User,
@@ -142,7 +134,7 @@ const PERIOD = 86_400_000;
  * the owner's. Then the account loses its password, and the owner sets a new one by mail. An import was no stranger's registration.
  */
 const notifyOwner = async (
-  deps: RegisterUnverifiedDeps,
+  deps: Service,
   stores: Stores,
   { id: userId, email }: User,
   origin: Origin,
@@ -156,8 +148,6 @@ const notifyOwner = async (
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
-
-export type Pause = (time: number) => Promise<unknown>;
 
 /**
  * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.

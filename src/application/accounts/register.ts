@@ -4,16 +4,14 @@ import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
-import { newPendingLogin, type PendingLoginDeps } from '../login/pending-login.ts';
-import type { MayLogInDeps } from '../login/store-login.ts';
+import { newPendingLogin } from '../login/pending-login.ts';
 import type { Stores } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import { type OpenedSession, type PrepareSessionDeps, prepareSession, storeSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type ProveDeviceDeps, provenKeys } from '../sessions/prove-device.ts';
-import { type Cancellation, type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Service } from '../service.ts';
+import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
+import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
   type Applicant,
-  type ApplicantDeps,
   applicantOf,
   assertAllowed,
   isTaken,
@@ -22,19 +20,8 @@ import {
 } from './applicant.ts';
 import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
-import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
+import { proveAddress } from './prove-address.ts';
 import { storeIdentity } from './store-identity.ts';
-
-export type RegisterDeps = ChangeDeps &
-  ApplicantDeps &
-  ProveAddressDeps &
-  MayLogInDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps & {
-    readonly users: UserRepository;
-  };
-
-export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
@@ -42,7 +29,7 @@ export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
  *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
-export const register = (deps: RegisterDeps) => {
+export const register = (deps: Service) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
@@ -69,7 +56,7 @@ export const register = (deps: RegisterDeps) => {
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
  *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
-export const registerPending = (deps: RegisterPendingDeps) => {
+export const registerPending = (deps: Service) => {
   const applicant = applicantOf(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
@@ -88,7 +75,7 @@ export const registerPending = (deps: RegisterPendingDeps) => {
 
 /** The account of a stranger at the address of an invitation, which the invited user takes over: with its id, and what it has of the applicant's. */
 const overHolder = async (
-  { users }: RegisterDeps,
+  { users }: Service,
   invitation: Invitation | null,
   { user, usernames }: Applicant,
 ): Promise<{ readonly holder: User | null; readonly applied: Applicant }> => {
@@ -99,7 +86,7 @@ const overHolder = async (
 };
 
 /** As the first proof of the address does. @throws AppError AUTH_USER_DUPLICATE */
-const takeOver = async (deps: RegisterDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+const takeOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
   const { id, username, passwordHash, attributes, locale } = user;
   const locked = await stores.users.lock(id);
   if (locked?.email !== user.email || !isClaimable(locked)) throw duplicateUser('email', 'it was proven meanwhile');
@@ -121,7 +108,7 @@ type Registration = {
 
 /** @param complete stores what belongs to the registration, in its transaction. */
 const store = async (
-  deps: RegisterDeps,
+  deps: Service,
   { user, holder, invitation, identity, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
 ): Promise<void> => {
@@ -154,7 +141,7 @@ const isRefused = (error: unknown): boolean =>
 
 /** Removes the user, which hooks are told of, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
 const undoIfPossible = async (
-  deps: RegisterDeps,
+  deps: Service,
   { id }: User,
   invitation: Invitation | null,
   origin: Origin,

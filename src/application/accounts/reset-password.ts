@@ -1,48 +1,30 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
-import { assertPasswordAllowed, type PasswordRuleDeps } from '../../domain/password.ts';
+import { assertPasswordAllowed } from '../../domain/password.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
-import { findLink, invalidLink, type LinkDeps, reservationOf, useLink } from '../links.ts';
+import { findLink, invalidLink, reservationOf, useLink } from '../links.ts';
 import { notifiesFormerAddress } from '../notices.ts';
-import type { LinkRepository } from '../ports/link-repository.ts';
-import type { Outbox } from '../ports/outbox.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
+import type { Service } from '../service.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { type ChangeDeps, enqueue, NEVER_CANCELLED, type RecordDeps, record } from '../use-case.ts';
+import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
-import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
-
-type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
+import { proveAddress } from './prove-address.ts';
 
 /**
  * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
  * the message is sent, so that the response time is the same for every address.
  */
 export const requestPasswordReset =
-  (deps: RequestPasswordResetDeps) =>
+  (deps: Service) =>
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
 
-export type ResetPasswordDeps = ChangeDeps &
-  ProveAddressDeps &
-  PasswordRuleDeps &
-  LinkDeps & {
-    readonly users: UserRepository;
-    readonly links: LinkRepository;
-    readonly hasher: PasswordHasher;
-    readonly tokens: TokenSigner;
-  };
-
 const RESETS = ['password-reset', 'handed-over'] as const;
-
-type PreviewPasswordResetDeps = Pick<ResetPasswordDeps, 'users' | 'links' | 'secrets' | 'clock'>;
 
 /** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
 export const previewPasswordReset =
-  (deps: PreviewPasswordResetDeps) =>
+  (deps: Service) =>
   async (token: string): Promise<Pick<User, 'username'>> => {
     const link = await findLink(deps, deps, token, ...RESETS);
     const { username } = ownerOf(link, await deps.users.findById(link.userId));
@@ -63,7 +45,7 @@ type ResetPasswordInput = {
  * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const resetPassword =
-  (deps: ResetPasswordDeps) =>
+  (deps: Service) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { token, newPassword, refreshTokens = [], locales = [], origin = NO_ORIGIN } = input;
     const link = await findLink(deps, deps, token, ...RESETS);
@@ -96,7 +78,7 @@ const ownerOf = (link: Link, user: User | null): User => {
  * The user is told, and what the account still has. A former address can still take the account back, and both are told until when. A reset by the new
  * one shortens nothing: it may be the address of somebody who knew the password.
  */
-const notify = async (deps: ResetPasswordDeps, stores: Stores, { userId, email }: Link, origin: Origin) => {
+const notify = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
   const former = await reservationOf(deps, stores, userId);
   const kind = 'email-change-final';
   if (former !== null && former.email !== email && notifiesFormerAddress(deps))

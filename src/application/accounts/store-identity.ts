@@ -3,7 +3,8 @@ import type { Origin } from '../../domain/event.ts';
 import { IDENTITIES_PER_USER, type Identity, newIdentity, type VerifiedIdentity } from '../../domain/identity.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../use-case.ts';
+import type { Core } from '../service.ts';
+import { record } from '../use-case.ts';
 
 /** @param message without it, that of the catalog: the address of the identity has an account. */
 export const identityConflict = (reason: string, message?: string): AppError =>
@@ -18,7 +19,7 @@ export const NOT_LINKED = 'the account has another way in';
  * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
  */
 export const storeIdentity = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'identities' | 'events'>,
   verified: VerifiedIdentity,
   { id: userId }: Pick<User, 'id'>,

@@ -1,13 +1,12 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Link, leaves, type UndoPurpose } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
-import { findLink, invalidLink, type LinkDeps, removeUndos, reservationOf, useLink } from '../links.ts';
+import { findLink, invalidLink, removeUndos, reservationOf, useLink } from '../links.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, enqueue, record } from '../use-case.ts';
+import type { Core } from '../service.ts';
+import { enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
-import { type EndUnprovenDeps, endUnproven } from './prove-address.ts';
-
-export type TakeAccountBackDeps = LinkDeps & ChangeDeps & EndUnprovenDeps;
+import { endUnproven } from './prove-address.ts';
 
 type TakingBack = {
   readonly token: string;
@@ -21,7 +20,7 @@ type TakingBack = {
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
 export const takeAccountBack =
-  (deps: TakeAccountBackDeps, purpose: UndoPurpose) =>
+  (deps: Core, purpose: UndoPurpose) =>
   ({ token, locales = [], origin = NO_ORIGIN }: TakingBack): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, token, purpose);
@@ -45,7 +44,7 @@ export const takeAccountBack =
     });
 
 /** An address that was given up unproven is reserved by a link that leaves nothing. */
-const isFirstProof = async (deps: LinkDeps, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
+const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);
   return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
@@ -53,7 +52,7 @@ const isFirstProof = async (deps: LinkDeps, stores: Stores, before: User, { emai
 
 /** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
 const removeLaterUndos = (
-  deps: TakeAccountBackDeps,
+  deps: Core,
   stores: Stores,
   { id, email: before }: User,
   { email, since }: Link,

@@ -1,22 +1,17 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { canonicalEmail, isImported } from '../../domain/user.ts';
-import { findLink, invalidLink, type LinkDeps, useLink } from '../links.ts';
-import type { Outbox } from '../ports/outbox.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
+import { findLink, invalidLink, useLink } from '../links.ts';
+import type { Core, Service } from '../service.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { type ChangeDeps, enqueue, type RecordDeps } from '../use-case.ts';
+import { enqueue } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
-import { type ProveAddressDeps, proveAddress } from './prove-address.ts';
-
-type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
+import { proveAddress } from './prove-address.ts';
 
 /** Requests another link that verifies an address. Whether the address has an account is looked up only when the link is sent. */
 export const requestEmailVerification =
-  (deps: RequestEmailVerificationDeps) =>
+  (deps: Service) =>
   (email: string, origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
-
-export type ConfirmEmailDeps = LinkDeps & ChangeDeps & ProveAddressDeps & { readonly tokens: TokenSigner };
 
 type EmailConfirmation = {
   readonly token: string;
@@ -30,7 +25,7 @@ type EmailConfirmation = {
  * @throws AppError AUTH_LINK_INVALID
  */
 export const confirmEmail =
-  (deps: ConfirmEmailDeps) =>
+  (deps: Service) =>
   async ({ token, refreshTokens = [], locales = [], origin = NO_ORIGIN }: EmailConfirmation): Promise<void> => {
     await deps.transactions.run(async (stores) => {
       const verified = await verifiedTokens(deps, refreshTokens);
@@ -43,15 +38,13 @@ export const confirmEmail =
     });
   };
 
-type RemoveUnverifiedAccountDeps = LinkDeps & ChangeDeps;
-
 /**
  * "I did not register": removes an account that was registered with somebody else's address. Not one that was imported, or whose address is verified,
  * and not a disabled one: its user could delete the events that led to the ban.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const removeUnverifiedAccount =
-  (deps: RemoveUnverifiedAccountDeps) =>
+  (deps: Core) =>
   (token: string, origin = NO_ORIGIN): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, token, 'not-me');

@@ -9,17 +9,11 @@ import {
 } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
-import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
-import type { FactorSecrets, Secrets } from '../ports/secrets.ts';
+import { notifyOfChange } from '../notices.ts';
+import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Service } from '../service.ts';
 import { record } from '../use-case.ts';
-
-export type EnrolAppDeps = NoticeDeps & {
-  readonly ids: IdGenerator;
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-};
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
@@ -29,7 +23,7 @@ export type StartedApp = { readonly id: string; readonly secret: string; readonl
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be.
  */
 export const addApp = async (
-  { ids, secrets, clock }: EnrolAppDeps,
+  { ids, secrets, clock }: Service,
   stores: Pick<Stores, 'factors'>,
   { id: userId, username }: User,
   factorSecrets: FactorSecrets,
@@ -56,7 +50,7 @@ type Enrolment = {
 
 /** From now on, log-ins need a second factor. @returns recovery codes, if the user had none. */
 export const enrol = async (
-  deps: EnrolAppDeps,
+  deps: Service,
   stores: Stores,
   { user, appIds, sessionId, origin }: Enrolment,
 ): Promise<string[]> => {
@@ -72,7 +66,7 @@ export const enrol = async (
 
 /** In a transaction that has locked the user. @returns the new recovery codes. */
 export const replaceCodes = async (
-  { secrets }: Pick<EnrolAppDeps, 'secrets'>,
+  { secrets }: Pick<Service, 'secrets'>,
   { factors }: Pick<Stores, 'factors'>,
   userId: string,
 ): Promise<string[]> => {

@@ -10,25 +10,18 @@ import {
   type PendingLogin,
   usePendingLogin,
 } from '../login/pending-login.ts';
-import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
+import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
+import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
-import { addApp, type EnrolAppDeps, enrol, type StartedApp } from './enrol-app.ts';
+import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';
-import {
-  type PresentedFactor,
-  type VerifiedFactor,
-  type VerifyFactorDeps,
-  verifyFactor,
-  verifyFirstCode,
-} from './verify-factor.ts';
-
-export type FinishLoginDeps = AnyLoginDeps & VerifyFactorDeps & EnrolAppDeps;
+import { type PresentedFactor, type VerifiedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
 
@@ -45,7 +38,7 @@ type ShownPendingLogin = {
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when no log-in is pending.
  */
 export const showPendingLogin =
-  (deps: FinishLoginDeps) =>
+  (deps: Service) =>
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     const [factors, codes, passkeys] = await Promise.all([
@@ -80,7 +73,7 @@ const mayEnrol = async (
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const startPendingApp =
-  (deps: FinishLoginDeps, factorSecrets: FactorSecrets) =>
+  (deps: Service, factorSecrets: FactorSecrets) =>
   async (pendingLogins: readonly string[]): Promise<StartedApp> => {
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.transactions.run(async (stores) => {
@@ -115,7 +108,7 @@ type FinishedLogin = {
  *   AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
 export const finishLogin =
-  (deps: FinishLoginDeps) =>
+  (deps: Service) =>
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
     const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const { remember = false, rememberedDevices: texts = [] } = input;
@@ -153,7 +146,7 @@ type Finishing = {
 };
 
 const store = (
-  deps: FinishLoginDeps,
+  deps: Service,
   { pending, verifiedFactor, enrols, login, texts }: Finishing,
 ): Promise<Omit<FinishedLogin, 'opened'>> =>
   deps.transactions.run(async (stores) => {

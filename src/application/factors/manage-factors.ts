@@ -1,4 +1,3 @@
-import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Factor, isConfirmed } from '../../domain/second-factor.ts';
@@ -6,20 +5,13 @@ import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import {
-  type Caller,
-  type CallerWithToken,
-  type LiveUserDeps,
-  liveUser,
-  lockedFactorOwner,
-} from '../sessions/current-user.ts';
+import type { Service } from '../service.ts';
+import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
-import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
+import { record } from '../use-case.ts';
+import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
-import { type CompareCodeDeps, compareCode } from './verify-factor.ts';
-
-export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps & SecondFactorPolicy;
+import { compareCode } from './verify-factor.ts';
 
 type Codes = string[];
 
@@ -30,7 +22,7 @@ type ListedFactors = {
 
 /** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listFactors =
-  (deps: ManageFactorsDeps) =>
+  (deps: Service) =>
   async (caller: Caller): Promise<ListedFactors> => {
     const { id } = await liveUser(deps, caller);
     const [factors, codes] = await Promise.all([deps.factors.listByUser(id), deps.factors.codesOf(id)]);
@@ -43,7 +35,7 @@ export const listFactors =
  *   DB_RECORD_NOT_FOUND
  */
 export const startApp =
-  (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
+  (deps: Service, factorSecrets: FactorSecrets) =>
   (caller: Caller): Promise<StartedApp> =>
     deps.transactions.run(async (stores) =>
       addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
@@ -62,7 +54,7 @@ type FirstCode = CallerWithToken & {
  *   DB_RECORD_NOT_FOUND when no such app of the user waits for its first code.
  */
 export const confirmApp =
-  (deps: ManageFactorsDeps) =>
+  (deps: Service) =>
   async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<Codes> => {
     const user = await liveUser(deps, caller);
     const factor = (await deps.factors.listByUser(user.id)).find((each) => each.id === id && !isConfirmed(each));
@@ -84,7 +76,7 @@ export const confirmApp =
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
  */
 export const makeRecoveryCodes =
-  (deps: ManageFactorsDeps) =>
+  (deps: Service) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
@@ -106,7 +98,7 @@ export const makeRecoveryCodes =
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
  */
 export const removeApp =
-  (deps: ManageFactorsDeps) =>
+  (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
@@ -121,12 +113,7 @@ export const removeApp =
       await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin, added: [] });
     });
 
-const endSecondFactor = async (
-  deps: ManageFactorsDeps,
-  stores: Stores,
-  userId: string,
-  origin: Origin,
-): Promise<void> => {
+const endSecondFactor = async (deps: Service, stores: Stores, userId: string, origin: Origin): Promise<void> => {
   await stores.factors.replaceCodes(userId, []);
   await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
   await forgetDevices(deps, stores, userId, { reason: 'ended-by-user', origin });

@@ -1,21 +1,12 @@
-import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
-import type { Secrets } from '../ports/secrets.ts';
+import { notifyOfChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
-import { invalidPasskey, newChallenge, openChallenge, useChallenge, type VerifyPasskeyDeps } from './use-passkey.ts';
-
-export type ManagePasskeysDeps = LiveUserDeps &
-  ChangeDeps &
-  NoticeDeps &
-  SecondFactorPolicy &
-  VerifyPasskeyDeps & {
-    readonly secrets: Secrets;
-  };
+import type { Service } from '../service.ts';
+import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { record } from '../use-case.ts';
+import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
 export type PasskeyInvitation = {
   readonly challenge: string;
@@ -27,7 +18,7 @@ export type PasskeyInvitation = {
 
 /** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const invitePasskey =
-  (deps: ManagePasskeysDeps) =>
+  (deps: Service) =>
   async (caller: Caller): Promise<PasskeyInvitation> => {
     const { id: userId, username } = await liveUser(deps, caller);
     const existing = await deps.passkeys.listByUser(userId);
@@ -48,7 +39,7 @@ type NewPasskey = {
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND; DB_UNIQUE_VIOLATION when somebody has it.
  */
 export const addPasskey =
-  (deps: ManagePasskeysDeps) =>
+  (deps: Service) =>
   async (
     caller: Caller,
     { credential, name, mediation }: NewPasskey,
@@ -105,7 +96,7 @@ const listed = (passkey: Passkey) => ({
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listPasskeys =
-  (deps: LiveUserDeps & Pick<ManagePasskeysDeps, 'passkeys'>) =>
+  (deps: Pick<Service, 'sessions' | 'clock' | 'passkeys'>) =>
   async (caller: Caller): Promise<ListedPasskey[]> => {
     const { id } = await liveUser(deps, caller);
     return (await deps.passkeys.listByUser(id)).map(listed);
@@ -113,7 +104,7 @@ export const listPasskeys =
 
 /** @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
 export const renamePasskey =
-  (deps: ManagePasskeysDeps) =>
+  (deps: Service) =>
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
     deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedFactorOwner(deps, stores, caller);
@@ -130,7 +121,7 @@ export type AcceptedPasskeys = { readonly userHandle: string; readonly credentia
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has.
  */
 export const removePasskey =
-  (deps: ManagePasskeysDeps) =>
+  (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);

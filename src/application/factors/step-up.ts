@@ -11,40 +11,28 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import {
-  assertSamePassword,
-  deviceCodeAttempt,
-  type UserWithPasswordDeps,
-  userWithPassword,
-} from '../login/compare-password.ts';
+import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-import {
-  type CallerWithToken,
-  type LiveUserDeps,
-  liveSession,
-  liveUser,
-  lockedLiveUser,
-} from '../sessions/current-user.ts';
-import { type Presented, type ProveDeviceDeps, provenDevice } from '../sessions/prove-device.ts';
-import { type IssueTokensDeps, issueAccessToken, statedFor } from '../sessions/tokens.ts';
-import { type ChangeDeps, type RecordDeps, record } from '../use-case.ts';
-import { type PresentedFactor, type VerifyFactorDeps, verifyFactor } from './verify-factor.ts';
+import type { Core, Service } from '../service.ts';
+import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { issueAccessToken, statedFor } from '../sessions/tokens.ts';
+import { record } from '../use-case.ts';
+import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
 /**
  * Whether the session of an access token has what a route requires.
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const assertSteppedUp =
-  (deps: LiveUserDeps) =>
+  (deps: Pick<Core, 'sessions' | 'clock'>) =>
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
     const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
     const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
     const missing = missingStepUp(required, session, state);
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
   };
-
-export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokensDeps & VerifyFactorDeps;
 
 type StepUpInput = CallerWithToken & {
   readonly factor: { readonly password: string } | PresentedFactor;
@@ -59,7 +47,7 @@ type StepUpInput = CallerWithToken & {
  *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const stepUp =
-  (deps: StepUpDeps) =>
+  (deps: Service) =>
   async (input: StepUpInput): Promise<string> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const key = { id: sessionId, userId };
@@ -84,7 +72,7 @@ type VerifiedAgain = {
 };
 
 const verifyAgain = async (
-  deps: StepUpDeps,
+  deps: Service,
   { factor, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
 ): Promise<VerifiedAgain> => {
   if ('password' in factor) {
@@ -97,7 +85,7 @@ const verifyAgain = async (
 };
 
 const bindPage = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,
   proof: DeviceProof,
@@ -112,7 +100,7 @@ const bindPage = async (
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,
   authentications: Authentications,

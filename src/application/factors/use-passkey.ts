@@ -2,23 +2,16 @@ import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
-import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
-import { type NoticeDeps, type NotifiedUser, notifyOfChange } from '../notices.ts';
-import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
-import type { PasskeyRepository } from '../ports/passkey-repository.ts';
-import type { Secrets, SignedValue } from '../ports/secrets.ts';
+import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { type NotifiedUser, notifyOfChange } from '../notices.ts';
+import type { SignedValue } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
+import type { Core, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
-
-export type ChallengeDeps = {
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-};
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 
@@ -27,7 +20,7 @@ export type NewChallenge = { readonly challenge: string; readonly expiresAt: num
 
 /** Makes a challenge that is stored nowhere until it is used. */
 export const newChallenge = (
-  { secrets, clock, ids }: ChallengeDeps,
+  { secrets, clock, ids }: Pick<Service, 'secrets' | 'clock' | 'ids'>,
   {
     value = '',
     ...content
@@ -46,7 +39,7 @@ export type Challenge = SignedValue & { readonly text: string };
 
 /** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
 export const openChallenge = (
-  { webauthn, secrets, clock }: Pick<ChallengeDeps, 'secrets' | 'clock'> & { readonly webauthn: WebAuthn },
+  { webauthn, secrets, clock }: Pick<Service, 'secrets' | 'clock' | 'webauthn'>,
   credential: Parameters<WebAuthn['challengeOf']>[0],
   purpose: ChallengePurpose,
 ): Challenge => {
@@ -68,8 +61,6 @@ export const useChallenge = async (
   if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
-export type VerifyPasskeyDeps = ChallengeDeps & { readonly webauthn: WebAuthn; readonly passkeys: PasskeyRepository };
-
 /** A passkey that a user has presented. `usePasskey` has to use it up. */
 export type VerifiedPasskey = {
   readonly passkey: Passkey;
@@ -82,7 +73,7 @@ export type VerifiedPasskey = {
  * The passkey of a credential, which answers a challenge of this service.
  * @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
-export const verifyPasskey = async (deps: VerifyPasskeyDeps, credential: UsedCredential): Promise<VerifiedPasskey> => {
+export const verifyPasskey = async (deps: Service, credential: UsedCredential): Promise<VerifiedPasskey> => {
   const challenge = openChallenge(deps, credential, 'passkey-use');
   const passkey = await deps.passkeys.findByCredential(credential.id);
   if (passkey === null) throw unknownPasskey();
@@ -99,7 +90,7 @@ const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { rea
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
-  deps: NoticeDeps,
+  deps: Core,
   stores: Stores,
   { passkey, use, challenge }: VerifiedPasskey,
   { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
@@ -113,10 +104,8 @@ export const usePasskey = async (
 };
 
 /** A challenge for a passkey of any user. Nothing is stored: a page that offers passkeys may ask each time it is opened. */
-export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
+export const passkeyChallenge = (deps: Pick<Service, 'secrets' | 'clock' | 'ids'>) => (): NewChallenge =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
-
-export type PasskeyLoginDeps = AnyLoginDeps & VerifyPasskeyDeps;
 
 type PasskeyLogin = {
   readonly credential: UsedCredential;
@@ -132,7 +121,7 @@ type PasskeyLogin = {
  *   DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
 export const logInWithPasskey =
-  (deps: PasskeyLoginDeps) =>
+  (deps: Service) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const keys = await provenKeys(deps, presented);

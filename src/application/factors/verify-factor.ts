@@ -4,30 +4,19 @@ import { acceptedSteps, canonicalRecoveryCode, type Factor, isConfirmed } from '
 import type { User } from '../../domain/user.ts';
 import { beginAttempt } from '../login/compare-password.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { FactorRepository } from '../ports/factor-repository.ts';
-import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
-import type { Secrets } from '../ports/secrets.ts';
+import { notifyOfChange } from '../notices.ts';
+import type { Attempt } from '../ports/login-attempts.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
+import type { Service } from '../service.ts';
 import { record } from '../use-case.ts';
-import { invalidPasskey, usePasskey, type VerifyPasskeyDeps, verifyPasskey } from './use-passkey.ts';
+import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
 
 /** What a request presents as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
 export type PresentedFactor =
   | { readonly code: string }
   | { readonly recoveryCode: string }
   | { readonly credential: UsedCredential };
-
-export type CompareCodeDeps = {
-  readonly factors: FactorRepository;
-  readonly secrets: Secrets;
-  readonly attempts: LoginAttempts;
-  readonly clock: Clock;
-};
-
-export type VerifyFactorDeps = CompareCodeDeps & VerifyPasskeyDeps & NoticeDeps;
 
 export type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
@@ -51,7 +40,7 @@ type Presentation = {
  *   such a passkey.
  */
 export const verifyFactor = async (
-  deps: VerifyFactorDeps,
+  deps: Service,
   presented: PresentedFactor,
   presentation: Presentation,
 ): Promise<VerifiedFactor> => {
@@ -62,11 +51,7 @@ export const verifyFactor = async (
   return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-const verifyCode = async (
-  deps: CompareCodeDeps,
-  code: string,
-  { user, attempts }: Presentation,
-): Promise<VerifiedFactor> => {
+const verifyCode = async (deps: Service, code: string, { user, attempts }: Presentation): Promise<VerifiedFactor> => {
   const confirmed = (await deps.factors.listByUser(user.id)).filter(isConfirmed);
   return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
 };
@@ -76,7 +61,7 @@ const verifyCode = async (
  * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user presents something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const verifyFirstCode = async (
-  deps: CompareCodeDeps,
+  deps: Service,
   presented: PresentedFactor,
   { user, attempts }: Presentation,
 ): Promise<VerifiedFactor> => {
@@ -91,7 +76,7 @@ export const verifyFirstCode = async (
  * @throws AppError AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const compareCode = async (
-  deps: CompareCodeDeps,
+  deps: Service,
   code: string,
   factors: readonly Factor[],
   attempts: readonly Attempt[],
@@ -109,7 +94,7 @@ export const compareCode = async (
 };
 
 const stepOf = (
-  { secrets, clock }: CompareCodeDeps,
+  { secrets, clock }: Service,
   { secret: encrypted, userId, lastStep }: Factor,
   code: string,
 ): number | null => {
@@ -120,7 +105,7 @@ const stepOf = (
 };
 
 const verifyRecoveryCode = async (
-  deps: VerifyFactorDeps,
+  deps: Service,
   typed: string,
   { user, origin }: Presentation,
 ): Promise<VerifiedFactor> => {

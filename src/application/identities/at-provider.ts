@@ -5,24 +5,15 @@ import { isBlocked } from '../accounts/end-ways.ts';
 import { NOT_LINKED } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
-import type { Stores } from '../ports/transactions.ts';
+import type { Service } from '../service.ts';
 import type { Caller } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
-import { linkIdentity, type ManageIdentitiesDeps } from './manage-identities.ts';
-import { type SignIn, type SignInDeps, signIn } from './sign-in.ts';
+import { linkIdentity } from './manage-identities.ts';
+import { type SignIn, signIn } from './sign-in.ts';
 
 /** Milliseconds in which a user has to come back from the provider. */
 export const START_LIFETIME = 10 * 60_000;
-
-export type AtProviderDeps = SignInDeps &
-  ManageIdentitiesDeps &
-  Pick<Stores, 'used'> & {
-    /** By their names. */
-    readonly providers: ReadonlyMap<string, IdentityProvider>;
-  };
-
-type StartDeps = Pick<AtProviderDeps, 'providers' | 'secrets' | 'clock'>;
 
 /** What a sign-in is for. The browser keeps it, sealed, while the user is at the provider: nothing of it is in the address of the callback. */
 export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
@@ -41,7 +32,7 @@ const KIND = 'sign-in';
 const KEPT = 'kept-identity';
 
 /** @throws AppError DB_RECORD_NOT_FOUND */
-export const providerOf = ({ providers }: Pick<AtProviderDeps, 'providers'>, name: string): IdentityProvider => {
+export const providerOf = ({ providers }: Pick<Service, 'providers'>, name: string): IdentityProvider => {
   const provider = providers.get(name);
   if (provider === undefined) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'no provider has this name' });
   return provider;
@@ -52,7 +43,7 @@ export const providerOf = ({ providers }: Pick<AtProviderDeps, 'providers'>, nam
  * @returns the address of the provider, and what the browser keeps until it comes back.
  * @throws AppError DB_RECORD_NOT_FOUND, SYS_PROVIDER_UNAVAILABLE
  */
-export const startAtProvider = (deps: StartDeps) => async (purpose: Purpose) => {
+export const startAtProvider = (deps: Service) => async (purpose: Purpose) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
   const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier });
@@ -61,7 +52,7 @@ export const startAtProvider = (deps: StartDeps) => async (purpose: Purpose) => 
 };
 
 /** The starts of a browser that are not over. @param texts as it presents them. */
-export const openStarts = ({ secrets, clock }: Pick<StartDeps, 'secrets' | 'clock'>, texts: readonly string[]) =>
+export const openStarts = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) =>
   texts.flatMap((text): Start[] => {
     const content: unknown = JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null');
     return Array.isArray(content) && content[0] === KIND ? [content[1]] : [];
@@ -76,7 +67,7 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
  * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
  * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE, and those of `signIn` and `linkIdentity`
  */
-export const finishAtProvider = (deps: AtProviderDeps) => {
+export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
   return async (
     { provider, secrets, startedAt, caller, invitation, extra }: Start,
@@ -106,7 +97,7 @@ export const finishAtProvider = (deps: AtProviderDeps) => {
  * removed since, or cannot be linked, is left as it is: the log-in has not failed.
  * @param texts as the browser presents them.
  */
-export const linkKept = (deps: AtProviderDeps) => {
+export const linkKept = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
     for (const text of texts) {

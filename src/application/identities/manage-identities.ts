@@ -1,24 +1,15 @@
-import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, type VerifiedIdentity } from '../../domain/identity.ts';
 import { isTaken } from '../accounts/applicant.ts';
-import { blockIdentities, type EndWaysDeps } from '../accounts/end-ways.ts';
+import { blockIdentities } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
-import { type NoticeDeps, notifyOfChange } from '../notices.ts';
+import { notifyOfChange } from '../notices.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type Caller, type LiveUserDeps, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
-
-export type ManageIdentitiesDeps = ChangeDeps &
-  LiveUserDeps &
-  NoticeDeps &
-  EndWaysDeps &
-  SecondFactorPolicy &
-  Pick<Stores, 'identities'> & {
-    /** Whether users may log in with codes by mail. */
-    readonly loginByCode?: boolean | undefined;
-  };
+import type { Core, Service } from '../service.ts';
+import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { record } from '../use-case.ts';
 
 export type ListedIdentity = ReturnType<typeof listed>;
 
@@ -32,14 +23,14 @@ const listed = ({ id, provider, email, createdAt, lastUsedAt }: Identity) => ({
 
 /** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listIdentities =
-  (deps: LiveUserDeps & Pick<Stores, 'identities'>) =>
+  (deps: Pick<Core, 'sessions' | 'clock'> & Pick<Stores, 'identities'>) =>
   async (caller: Caller): Promise<ListedIdentity[]> => {
     const { id } = await liveUser(deps, caller);
     return (await deps.identities.listByUser(id)).map(listed);
   };
 
 /** The callback of a provider has no guard of a route, so the step-up is asked for here. */
-const steppedUp = async (deps: ManageIdentitiesDeps, stores: Stores, caller: Caller) => {
+const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
   const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
@@ -53,7 +44,7 @@ const steppedUp = async (deps: ManageIdentitiesDeps, stores: Stores, caller: Cal
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const linkIdentity =
-  (deps: ManageIdentitiesDeps) =>
+  (deps: Service) =>
   (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<ListedIdentity> => {
     const linked = deps.transactions.run(async (stores) => {
       const { user } = await steppedUp(deps, stores, caller);
@@ -84,7 +75,7 @@ const linkedElsewhere = (): AppError =>
  *   another user has.
  */
 export const unlinkIdentity =
-  (deps: ManageIdentitiesDeps) =>
+  (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const { user, session } = await steppedUp(deps, stores, caller);

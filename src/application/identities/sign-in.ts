@@ -7,28 +7,21 @@ import type { User } from '../../domain/user.ts';
 import { isTaken, type RegisterInput } from '../accounts/applicant.ts';
 import { isBlocked } from '../accounts/end-ways.ts';
 import { presentedInvitation } from '../accounts/invitations.ts';
-import { type ProveAddressDeps, proveAddress } from '../accounts/prove-address.ts';
-import type { RegisterPendingDeps } from '../accounts/register.ts';
-import type { RegisterUnverifiedDeps } from '../accounts/register-unverified.ts';
+import { proveAddress } from '../accounts/prove-address.ts';
 import { registration } from '../accounts/registration.ts';
 import { identityConflict, storeIdentity, unlinkedIdentity } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
-import { type AnyLoginDeps, assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import type { Stores } from '../ports/transactions.ts';
+import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
-
-export type SignInDeps = RegisterUnverifiedDeps &
-  RegisterPendingDeps &
-  AnyLoginDeps &
-  ProveAddressDeps &
-  Pick<Stores, 'identities' | 'devices'>;
 
 export type SignIn = Pick<RegisterInput, 'invitation' | 'extra' | 'locales' | 'origin' | 'presented'> & {
   readonly identity: ProviderAnswer;
@@ -47,7 +40,7 @@ class Overtaken extends Error {}
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_IDENTITY_CONFLICT, AUTH_PROOF_EXPIRED,
  *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE; the `addressError` of an identity that is not linked
  */
-export const signIn = (deps: SignInDeps) => {
+export const signIn = (deps: Service) => {
   const attempt = signInOnce(deps);
   return async (input: SignIn, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     try {
@@ -63,7 +56,7 @@ export const signIn = (deps: SignInDeps) => {
 
 const isOvertaken = (error: unknown): boolean => error instanceof Overtaken || isTaken(error);
 
-const signInOnce = (deps: SignInDeps) => {
+const signInOnce = (deps: Service) => {
   const registering = registration(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
@@ -89,7 +82,7 @@ const refused = (message: string): AppError =>
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 const ownerOf = async (
-  deps: SignInDeps,
+  deps: Service,
   { identity: { isEmailVerified }, invitation }: SignIn,
   email: string | null,
 ): Promise<User | null> => {
@@ -107,7 +100,7 @@ type Decision = {
 };
 
 const logIn = async (
-  deps: SignInDeps,
+  deps: Service,
   { user, isLinked }: Decision,
   input: SignIn,
   cancellation: Cancellation,
@@ -152,7 +145,7 @@ const statedAddress = async ({ identities }: Stores, identity: ProviderAnswer): 
  * @throws AppError AUTH_IDENTITY_CONFLICT
  */
 const assertMayBeLinked = async (
-  deps: SignInDeps,
+  deps: Service,
   { passkeys, identities }: Stores,
   user: User,
   identity: VerifiedIdentity,

@@ -4,6 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
@@ -11,9 +12,9 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import type { LoginResult } from './login.ts';
 import { newPendingLogin } from './pending-login.ts';
-import { type AnyLoginDeps, assertMayLogIn, storeLogin } from './store-login.ts';
+import { assertMayLogIn, storeLogin } from './store-login.ts';
 
-export type AdoptDeps = AnyLoginDeps & {
+export type AdoptDeps = Service & {
   readonly devices: RememberedDeviceRepository;
   readonly verifyAssertion: VerifyAssertion;
 };

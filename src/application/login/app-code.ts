@@ -2,19 +2,17 @@ import { lacksSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { invalidCode } from '../login-code.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import type { Service } from '../service.ts';
 import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
-import { type AnyLoginDeps, storeLogin } from './store-login.ts';
+import { storeLogin } from './store-login.ts';
 
 /** Milliseconds in which an app has to use its code. */
 const APP_CODE_LIFETIME = 60_000;
-
-export type AppCodeDeps = AnyLoginDeps & { readonly sessions: SessionRepository };
 
 /**
  * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
@@ -24,7 +22,7 @@ export type AppCodeDeps = AnyLoginDeps & { readonly sessions: SessionRepository 
  *   AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const makeAppCode =
-  (deps: AppCodeDeps) =>
+  (deps: Service) =>
   async (caller: Caller, challenge: string, presented: Presented): Promise<string> => {
     const { user, session } = await liveSession(deps, caller);
     if (lacksSecondFactor(deps, user, session))
@@ -53,7 +51,7 @@ type Use = {
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED
  */
 export const logInWithAppCode =
-  (deps: AppCodeDeps) =>
+  (deps: Service) =>
   async ({ verifier, refreshTokens, presented, origin, ...shown }: Use, cancellation = NEVER_CANCELLED) => {
     const now = deps.clock.now();
     const code = deps.secrets.unsign(shown.code, 'app-code', now);
@@ -80,7 +78,7 @@ export const logInWithAppCode =
   };
 
 /** The user and the session of the browser, as long as that lives. */
-const browserOf = (deps: Pick<AppCodeDeps, 'sessions' | 'clock'>, caller: Caller) =>
+const browserOf = (deps: Pick<Service, 'sessions' | 'clock'>, caller: Caller) =>
   liveSession(deps, caller).catch((error: unknown) => {
     throw error instanceof AppError && error.status < 500 ? invalidCode(error.reason ?? error.code) : error;
   });

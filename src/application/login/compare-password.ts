@@ -3,25 +3,11 @@ import { type ThrottledClient, throttledDevice } from '../../domain/login-thrott
 import { isHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
-import type { VerifyElsewhere } from '../ports/hooks.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
-import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-import {
-  type Caller,
-  type CallerWithToken,
-  type LiveUserDeps,
-  liveUser,
-  lockedLiveUser,
-} from '../sessions/current-user.ts';
-
-export type ComparePasswordDeps = {
-  readonly attempts: LoginAttempts;
-  readonly hasher: PasswordHasher;
-  /** Default: nobody is asked, and users who were imported without a hash have no password. */
-  readonly verifyElsewhere?: VerifyElsewhere | undefined;
-};
+import type { Core, Service } from '../service.ts';
+import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 
 /**
  * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted, unless the former system
@@ -31,7 +17,7 @@ export type ComparePasswordDeps = {
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
-  deps: ComparePasswordDeps,
+  deps: Service,
   candidates: readonly Attempt[],
   password: string,
   user: User | null,
@@ -46,15 +32,11 @@ export const comparePassword = async (
   return matches;
 };
 
-const asksElsewhere = ({ verifyElsewhere }: ComparePasswordDeps, user: User | null): boolean =>
+const asksElsewhere = ({ verifyElsewhere }: Service, user: User | null): boolean =>
   verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
 
 /** The former system is asked beside the comparison that every other account takes. */
-const verify = async (
-  { hasher, verifyElsewhere }: ComparePasswordDeps,
-  password: string,
-  user: User | null,
-): Promise<boolean> => {
+const verify = async ({ hasher, verifyElsewhere }: Service, password: string, user: User | null): Promise<boolean> => {
   const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored);
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
@@ -142,8 +124,6 @@ export const attemptKeys = (user: User): readonly string[] => [
   ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),
 ];
 
-export type UserWithPasswordDeps = LiveUserDeps & ComparePasswordDeps;
-
 export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
 
 /**
@@ -151,7 +131,7 @@ export type RequestWithPassword = CallerWithToken & { readonly password?: string
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
  */
 export const userWithPassword = async (
-  deps: UserWithPasswordDeps,
+  deps: Service,
   { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
 ): Promise<User> => {
   const user = await liveUser(deps, { userId, sessionId });
@@ -166,7 +146,7 @@ export const userWithPassword = async (
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedUserWithPassword = async (
-  deps: Pick<LiveUserDeps, 'clock'>,
+  deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'users' | 'sessions'>,
   caller: Caller,
   compared: User,

@@ -5,18 +5,16 @@ import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { askForShorterPassword } from '../notices.ts';
-import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
-import { assertSamePassword, type ComparePasswordDeps, comparePassword, loginAttempts } from './compare-password.ts';
+import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { newPendingLogin } from './pending-login.ts';
-import { type AnyLoginDeps, assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
-
-export type LoginDeps = AnyLoginDeps & ComparePasswordDeps & { readonly devices: RememberedDeviceRepository };
+import { assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
 
 type LoginSource = {
   readonly networks: readonly string[];
@@ -43,7 +41,7 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
-export const login = (deps: LoginDeps) => {
+export const login = (deps: Service) => {
   const oneAtATime = keyedMutex();
   return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
@@ -86,7 +84,7 @@ type LogIn = {
 };
 
 /** Locks the user, and compares the password again: a change of it has ended only the sessions that were stored before. */
-const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
+const store = (deps: Service, { user, ...login }: LogIn): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
@@ -95,7 +93,7 @@ const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<void> =>
   });
 
 const admit = async (
-  deps: LoginDeps,
+  deps: Service,
   user: User | null,
   { account, password }: LoginInput,
   source: Parameters<typeof loginAttempts>[2],
@@ -113,7 +111,7 @@ const admit = async (
  * @returns the user as stored now. Never rejects.
  */
 const rehashIfNeeded = async (
-  { users, hasher, clock, report }: LoginDeps,
+  { users, hasher, clock, report }: Service,
   user: User,
   password: string,
 ): Promise<User> => {

@@ -1,15 +1,11 @@
 import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
-import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
+import type { Service } from '../service.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
-
-export type PendingLoginDeps = { readonly secrets: Secrets; readonly clock: Clock; readonly ids: IdGenerator };
 
 type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity' | 'adopted'>;
 
@@ -28,7 +24,7 @@ export type PendingLogin = {
 
 /** @returns a text for the browser, which sends it back with the second factor. */
 export const newPendingLogin = (
-  { secrets, clock, ids }: PendingLoginDeps,
+  { secrets, clock, ids }: Pick<Service, 'secrets' | 'clock' | 'ids'>,
   { id: userId, passwordChangedAt, emailVerifiedAt, secondFactorAt }: User,
   method: FirstMethod = 'password',
 ): string => {
@@ -52,7 +48,7 @@ export const invalidSecondFactor = (reason: string): AppError => new AppError('A
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const openPendingLogin = async (
-  { secrets, clock, users }: Pick<PendingLoginDeps, 'secrets' | 'clock'> & { readonly users: UserRepository },
+  { secrets, clock, users }: Pick<Service, 'secrets' | 'clock' | 'users'>,
   texts: readonly string[],
 ): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
   const now = clock.now();

@@ -1,5 +1,5 @@
 import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../../domain/event.ts';
-import type { ChangeDeps } from '../use-case.ts';
+import type { Core } from '../service.ts';
 
 export type RefusedLoginCounter = {
   /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */
@@ -20,7 +20,11 @@ export const COUNTED_AT_ONCE = 5_000;
 const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
-export const refusedLoginCounter = ({ transactions, clock, ids }: ChangeDeps): RefusedLoginCounter => {
+export const refusedLoginCounter = ({
+  transactions,
+  clock,
+  ids,
+}: Pick<Core, 'transactions' | 'clock' | 'ids'>): RefusedLoginCounter => {
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 

@@ -1,4 +1,3 @@
-import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
@@ -6,30 +5,14 @@ import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import { type EndPresentedDeps, endPresentedSessions } from '../sessions/end-sessions.ts';
-import { type PrepareSessionDeps, storeSession } from '../sessions/open-session.ts';
-import type { ProveDeviceDeps } from '../sessions/prove-device.ts';
-import type { Report } from '../use-case.ts';
-
-export type MayLogInDeps = {
-  /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
-  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-};
-
-export type AnyLoginDeps = EndPresentedDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps &
-  MayLogInDeps & {
-    readonly users: UserRepository;
-    readonly transactions: Transactions;
-    readonly report?: Report;
-  };
+import type { Stores } from '../ports/transactions.ts';
+import type { Service } from '../service.ts';
+import { endPresentedSessions } from '../sessions/end-sessions.ts';
+import { storeSession } from '../sessions/open-session.ts';
 
 /** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
 export const assertMayLogIn = (
-  { emailVerification }: MayLogInDeps,
+  { emailVerification }: Pick<Service, 'emailVerification'>,
   { disabledAt, emailVerifiedAt }: Pick<User, 'disabledAt' | 'emailVerifiedAt'>,
 ): void => {
   if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
@@ -38,7 +21,7 @@ export const assertMayLogIn = (
 
 /** Reports a log-in that its client is to blame for, also one that has to wait (429). @param users `null`: there is no such account. */
 export const reportRefusal =
-  ({ report }: Pick<AnyLoginDeps, 'report'>, users: User | null | readonly User[], origin: Origin) =>
+  ({ report }: Pick<Service, 'report'>, users: User | null | readonly User[], origin: Origin) =>
   (error: unknown): never => {
     const isOfClient = error instanceof AppError && error.status < 500;
     for (const { id } of isOfClient ? [users ?? []].flat() : []) report?.('login-refused', id, origin);
@@ -64,7 +47,7 @@ const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, AUTH_SECOND_FACTOR_REQUIRED
  */
 export const storeLogin = async (
-  deps: EndPresentedDeps & SecondFactorPolicy & MayLogInDeps,
+  deps: Service,
   stores: Stores,
   { user, session, verified, isOwnDevice = isOwn(verified, user), origin, rememberedDeviceId = null }: Login,
 ): Promise<void> => {

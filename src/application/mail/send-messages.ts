@@ -11,7 +11,9 @@ import type { Outbox } from '../ports/outbox.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { findByAccount, type RecordDeps, type Report, record } from '../use-case.ts';
+import type { Report } from '../report.ts';
+import type { Core } from '../service.ts';
+import { findByAccount, record } from '../use-case.ts';
 import type { MailTemplates } from './kinds.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';
@@ -27,8 +29,8 @@ type MailContext = MailSettings & {
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
-export type PrepareMailDeps = RecordDeps & {
-  readonly secrets: Pick<Secrets, 'random' | 'hashOf' | 'sign'>;
+export type PrepareMailDeps = Pick<Core, 'clock' | 'ids'> & {
+  readonly secrets: Secrets;
   readonly mailContext: MailContext;
 };
 
@@ -167,7 +169,7 @@ type PendingRequest = {
 
 /** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
 const isAdmitted = async (
-  { clock }: RecordDeps,
+  { clock }: Pick<Core, 'clock' | 'ids'>,
   { events, outbox }: Stores,
   { message, user, live }: PendingRequest,
 ) => {

@@ -1,25 +1,12 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { BrowserProof, Proofs } from '../ports/proofs.ts';
-import type { Secrets, SignedPurpose } from '../ports/secrets.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
+import type { BrowserProof } from '../ports/proofs.ts';
+import type { SignedPurpose } from '../ports/secrets.ts';
+import type { Service } from '../service.ts';
+import { record } from '../use-case.ts';
 import { unproven } from './prove-device.ts';
 import { verifiedTokens } from './tokens.ts';
-
-type SigningDeps = { readonly secrets: Secrets; readonly clock: Clock };
-
-export type BindBrowserDeps = SigningDeps &
-  ChangeDeps & {
-    readonly proofs: Proofs;
-    readonly tokens: TokenSigner;
-    readonly sessions: SessionRepository;
-    readonly refreshLifetime: number;
-    readonly boundCookieLifetime: number;
-  };
 
 const MINUTE = 60_000;
 /** Milliseconds in which a browser makes a key. A key in hardware takes seconds. */
@@ -31,7 +18,7 @@ type Owner = { readonly userId: string; readonly sessionId: string };
 type Content = { readonly value: string; readonly lifetime: number };
 
 const sign = (
-  { secrets, clock }: SigningDeps,
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   purpose: SignedPurpose,
   { userId, sessionId }: Owner,
   { value, lifetime }: Content,
@@ -40,11 +27,11 @@ const sign = (
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
 
 /** @param rotation up to which the challenge is good. */
-const challengeFor = (deps: SigningDeps, owner: Owner, rotation: number): string =>
+const challengeFor = (deps: Pick<Service, 'secrets' | 'clock'>, owner: Owner, rotation: number): string =>
   sign(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
 export const inviteBrowser =
-  (deps: SigningDeps) =>
+  (deps: Pick<Service, 'secrets' | 'clock'>) =>
   (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
     challenge: challengeFor(deps, owner, 0),
     authorization: sign(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
@@ -57,7 +44,7 @@ export const inviteBrowser =
  * @throws AppError AUTH_DEVICE_UNPROVEN
  */
 export const registerBrowser =
-  (deps: BindBrowserDeps) =>
+  (deps: Service) =>
   async (text: string): Promise<string> => {
     const now = deps.clock.now();
     const proof = await deps.proofs.verifyBrowser(text, null);
@@ -85,7 +72,7 @@ type Renewal = { readonly challenge: string; readonly cookie: string | null };
  * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key.
  */
 export const renewBrowser =
-  (deps: BindBrowserDeps) =>
+  (deps: Service & { readonly boundCookieLifetime: number }) =>
   async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
     const { session, key, proof } = await signed(deps, await keyedSessions(deps, refreshTokens, identifier), text);
     const owner = ownerOf(session);
@@ -103,7 +90,7 @@ type KeyedSession = { readonly session: Session; readonly key: string };
 
 /** The live sessions of the refresh tokens for which the browser may have a key. A sibling host can add the token of another session. */
 const keyedSessions = async (
-  deps: BindBrowserDeps,
+  deps: Service,
   refreshTokens: readonly string[],
   identifier: string,
 ): Promise<readonly KeyedSession[]> => {
@@ -123,7 +110,7 @@ const keyedSessions = async (
 
 /** The session whose key has signed a proof; the first one, without a proof. */
 const signed = async (
-  { proofs }: BindBrowserDeps,
+  { proofs }: Service,
   keyed: readonly KeyedSession[],
   text: string | null,
 ): Promise<KeyedSession & { readonly proof: BrowserProof | null }> => {
@@ -134,18 +121,26 @@ const signed = async (
   throw unproven('the proof of the browser is not valid');
 };
 
-const registeredKey = ({ secrets, clock }: SigningDeps, { id }: Session, identifier: string): string | null => {
+const registeredKey = (
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  { id }: Session,
+  identifier: string,
+): string | null => {
   const registered = secrets.unsign(identifier, 'browser', clock.now());
   return registered?.sessionId === id ? registered.value : null;
 };
 
 /** A recorded proof is worthless once its browser has refreshed again. */
-const isChallenged = ({ secrets, clock }: SigningDeps, { id, rotation }: Session, text: string): boolean => {
+const isChallenged = (
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  { id, rotation }: Session,
+  text: string,
+): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };
 
-const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
+const bind = (deps: Service, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     await stores.users.lock(userId);
     const session = await stores.sessions.find({ id, userId });

@@ -2,13 +2,10 @@ import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../dom
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { PasskeyRepository } from '../ports/passkey-repository.ts';
-import type { SessionRepository, UserInSession } from '../ports/session-repository.ts';
-import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
+import type { UserInSession } from '../ports/session-repository.ts';
+import type { AccessToken, Verified } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
-
-export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
+import type { Core, Service } from '../service.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
@@ -26,7 +23,7 @@ type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveSession = async (
-  { sessions, clock }: LiveUserDeps,
+  { sessions, clock }: Pick<Core, 'sessions' | 'clock'>,
   { userId, sessionId }: Caller,
 ): Promise<LiveSession> => {
   const found = await sessions.findWithUser({ id: sessionId, userId });
@@ -42,7 +39,7 @@ export const liveSession = async (
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended, or the account is disabled or deleted.
  */
 export const assertLive =
-  (deps: LiveUserDeps) =>
+  (deps: Pick<Core, 'sessions' | 'clock'>) =>
   async (caller: Caller): Promise<void> => {
     try {
       await liveSession(deps, caller);
@@ -52,7 +49,7 @@ export const assertLive =
     }
   };
 
-export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User> =>
+export const liveUser = async (deps: Pick<Core, 'sessions' | 'clock'>, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 
 /**
@@ -60,7 +57,7 @@ export const liveUser = async (deps: LiveUserDeps, caller: Caller): Promise<User
  * disabled, before the transaction does.
  */
 export const lockedLiveUser = async (
-  { clock }: Pick<LiveUserDeps, 'clock'>,
+  { clock }: Pick<Core, 'clock'>,
   { users, sessions }: Pick<Stores, 'users' | 'sessions'>,
   caller: Caller,
 ): Promise<User> => {
@@ -74,7 +71,7 @@ export const lockedLiveUser = async (
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedFactorOwner = async (
-  { clock, secondFactor }: Pick<LiveUserDeps, 'clock'> & SecondFactorPolicy,
+  { clock, secondFactor }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, passkeys }: Pick<Stores, 'users' | 'sessions' | 'passkeys'>,
   caller: Caller,
 ): Promise<User> => {
@@ -89,11 +86,9 @@ export const lockedFactorOwner = async (
 
 const refused = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
-export type AuthenticateDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
-
 /** Verifies an access token. Returns a result and does not throw, because a route may allow requests without a valid token. */
 export const authenticate =
-  ({ tokens, clock }: AuthenticateDeps) =>
+  ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
 
@@ -106,12 +101,12 @@ export type CurrentUser = PublicUser &
     readonly passkeys: number;
   };
 
-type PasskeyDeps = { readonly passkeys: Pick<PasskeyRepository, 'listByUser'> };
-
-export type CurrentUserDeps = LiveUserDeps & PasskeyDeps;
-
 /** @param count of the user's passkeys, if it is known. */
-export const currentUser = async ({ passkeys }: PasskeyDeps, user: User, count?: number): Promise<CurrentUser> => ({
+export const currentUser = async (
+  { passkeys }: Pick<Stores, 'passkeys'>,
+  user: User,
+  count?: number,
+): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
   attributes: user.attributes,
@@ -125,7 +120,7 @@ export const currentUser = async ({ passkeys }: PasskeyDeps, user: User, count?:
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const getCurrentUser =
-  (deps: CurrentUserDeps) =>
+  (deps: Service) =>
   async (caller: Caller): Promise<CurrentUser> => {
     const { user, passkeys } = await liveSession(deps, caller);
     return currentUser(deps, user, passkeys);

@@ -1,7 +1,8 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type Session } from '../../domain/session.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
+import type { Core } from '../service.ts';
+import { record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 
 /**
@@ -10,7 +11,7 @@ import { endings } from './end-sessions.ts';
  * @param note why, for the users
  */
 export const endAllSessions =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   async (origin: Origin, note: string | null): Promise<void> => {
     const [id, at] = [deps.ids.next(), deps.clock.now()];
     const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
@@ -29,7 +30,7 @@ const BEFORE_ALL = '';
 
 /** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
 export const removeEnded =
-  (deps: ChangeDeps) =>
+  (deps: Pick<Core, 'transactions' | 'clock' | 'ids' | 'massEndings'>) =>
   (limit: number): Promise<number | null> =>
     deps.transactions.run(async (stores) => {
       const ending = await stores.massEndings.next();

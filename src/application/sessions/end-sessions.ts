@@ -1,11 +1,12 @@
 import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { type NoticeDeps, notifyOfReplay } from '../notices.ts';
-import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../use-case.ts';
+import { notifyOfReplay } from '../notices.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Stores } from '../ports/transactions.ts';
+import type { Core, Service } from '../service.ts';
+import { record } from '../use-case.ts';
 import { forgetDevices } from './remember-device.ts';
-import { type AssessTokensDeps, assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
+import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
 export const endings = (
   userId: string,
@@ -24,7 +25,7 @@ export type Ending = {
 };
 
 export const endSession = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,
   { reason, origin, note, isListed }: Ending,
@@ -43,7 +44,7 @@ type EndingOfAll = Ending & {
  * @returns how many sessions.
  */
 export const endSessionsOf = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
   userId: string,
   { reason, origin, note, exceptId }: EndingOfAll,
@@ -63,15 +64,13 @@ type Presented = {
   readonly reason: SessionEnding;
 };
 
-export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
-
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
  * tokens, and none could show that one was reused. So such a session ends as `token-replayed`, and its user is notified. The caller has locked
  * the user.
  */
 export const endPresentedSessions = async (
-  deps: EndPresentedDeps,
+  deps: Service,
   stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
   { userId, verified, origin, reason }: Presented,
 ): Promise<void> => {
@@ -95,7 +94,7 @@ type Replayed = {
 
 /** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
 export const endReplayed = async (
-  deps: NoticeDeps,
+  deps: Core,
   stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
   { userId, sessions, origin }: Replayed,
 ): Promise<void> => {
@@ -105,14 +104,9 @@ export const endReplayed = async (
   await notifyOfReplay(deps, stores, { userId, ended, origin });
 };
 
-export type LogoutDeps = EndPresentedDeps & {
-  readonly transactions: Transactions;
-  readonly tokens: TokenSigner;
-};
-
 /** Ends the session of every presented refresh token that verifies, and ignores the others. */
 export const logout =
-  (deps: LogoutDeps) =>
+  (deps: Service) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
     const verified = await verifiedTokens(deps, presented);
     const userIds = new Set(verified.map(({ claims }) => claims.sub));

@@ -4,31 +4,21 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
-import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../notices.ts';
-import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
-import type { ChangeDeps } from '../use-case.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './current-user.ts';
+import type { Stores } from '../ports/transactions.ts';
+import type { Core, Service } from '../service.ts';
+import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from './open-session.ts';
+import { replaceSession, runReplacing } from './open-session.ts';
 import { forgetDevice } from './remember-device.ts';
-import {
-  type AssessTokensDeps,
-  assessTokens,
-  mostFavorable,
-  statedFor,
-  type TokenPair,
-  verifiedTokens,
-} from './tokens.ts';
-
-export type ListSessionsDeps = LiveUserDeps & { readonly devices: RememberedDeviceRepository };
+import { assessTokens, mostFavorable, statedFor, type TokenPair, verifiedTokens } from './tokens.ts';
 
 /**
  * The live sessions of a user without their tokens, the most recently used first, and then the remembered devices, the latest first.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
-export const listSessions = (deps: ListSessionsDeps) => async (caller: Caller) => {
+export const listSessions = (deps: Service) => async (caller: Caller) => {
   const { id: userId } = await liveUser(deps, caller);
   const now = deps.clock.now();
   const [sessions, devices] = await Promise.all([
@@ -64,7 +54,7 @@ const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
  * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has.
  */
 export const endOwnSession =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
     const ended = await deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
@@ -80,17 +70,13 @@ export const endOwnSession =
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const endAllSessions =
-  (deps: ChangeDeps) =>
+  (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
     await deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin });
     });
   };
-
-export type EndOtherSessionsDeps = NoticeDeps &
-  PrepareSessionDeps &
-  AssessTokensDeps & { readonly transactions: Transactions };
 
 type EndOtherSessionsInput = Caller & {
   readonly presented: readonly string[];
@@ -104,7 +90,7 @@ type EndOtherSessionsInput = Caller & {
  * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const endOtherSessions =
-  (deps: EndOtherSessionsDeps) =>
+  (deps: Service) =>
   async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
@@ -123,7 +109,7 @@ export const endOtherSessions =
   };
 
 const assertHolds = async (
-  deps: Omit<AssessTokensDeps, 'sessions'>,
+  deps: Pick<Service, 'clock' | 'replayPolicy' | 'deviceBinding'>,
   { sessions }: Pick<Stores, 'sessions'>,
   verified: readonly RefreshToken[],
   key: SessionKey,

@@ -12,17 +12,11 @@ import { newSession, type Session, type SessionKey } from '../../domain/session.
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../use-case.ts';
+import type { Core, Service } from '../service.ts';
+import { record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
-import { type IssueTokensDeps, issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
-
-export type PrepareSessionDeps = IssueTokensDeps &
-  SecondFactorPolicy & {
-    readonly refreshLifetime: number;
-    /** Milliseconds after which a user has to authenticate again; `null`: never. */
-    readonly sessionMaxLifetime: number | null;
-  };
+import { issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
 
 export type OpenedSession = TokenPair & {
   readonly user: PublicUser;
@@ -43,7 +37,7 @@ type NewSession = {
 
 /** Makes a session with its first token pair, for a user who has presented something: here, or in another session. */
 export const prepareSession = (
-  deps: PrepareSessionDeps,
+  deps: Service,
   { authentications: shown, ...session }: NewSession & { readonly authentications: Authentications | Authenticated },
 ): Promise<PreparedSession> =>
   prepare(deps, session, 'amr' in shown ? shown : authenticatedBy(shown), (opened) =>
@@ -51,7 +45,7 @@ export const prepareSession = (
   );
 
 const prepare = async (
-  deps: PrepareSessionDeps,
+  deps: Service,
   { user, now, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
   ask: (session: Session) => Stated | Promise<Stated>,
@@ -88,7 +82,7 @@ type Opening = {
  *   the device is not remembered.
  */
 export const storeSession = async (
-  deps: RecordDeps & SecondFactorPolicy,
+  deps: Pick<Core, 'clock' | 'ids'> & SecondFactorPolicy,
   stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
@@ -118,7 +112,7 @@ type SessionReplacement = {
  * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not presented it; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
-  deps: PrepareSessionDeps & RecordDeps,
+  deps: Service,
   stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
   { user, sessionId, origin, authentications, stated }: SessionReplacement,
 ): Promise<OpenedSession> => {

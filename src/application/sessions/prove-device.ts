@@ -1,22 +1,8 @@
-import {
-  type DeviceBinding,
-  type DeviceKeys,
-  type DeviceProof,
-  type Evidence,
-  NO_KEYS,
-} from '../../domain/device-binding.ts';
+import { type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Clock } from '../ports/clock-and-ids.ts';
-import type { ProofOutcome, Proofs, ProofTarget } from '../ports/proofs.ts';
-import type { Secrets } from '../ports/secrets.ts';
+import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-
-export type ProveDeviceDeps = {
-  readonly proofs: Proofs;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly deviceBinding: DeviceBinding;
-};
+import type { Service } from '../service.ts';
 
 /** A proof as a request presents it, and the request that it has to be for. */
 type PresentedProof = ProofTarget & { readonly text: string };
@@ -29,7 +15,7 @@ export type Presented = {
 export const NOTHING_PRESENTED: Presented = { proof: null };
 
 const outcomeOf = async (
-  { proofs, clock, deviceBinding }: ProveDeviceDeps,
+  { proofs, clock, deviceBinding }: Service,
   { proof }: Presented,
 ): Promise<ProofOutcome | null> =>
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
@@ -43,7 +29,7 @@ const isUntimely = 'the time of the proof is more than a minute off';
  * The key that a request proves; `null` without a proof.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
  */
-export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented): Promise<DeviceProof | null> => {
+export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
   if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(isUntimely) : unproven('the proof is not valid');
@@ -51,7 +37,7 @@ export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented):
 };
 
 /** The keys of the session that a request opens. @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED */
-export const provenKeys = async (deps: ProveDeviceDeps, presented: Presented): Promise<DeviceKeys> => {
+export const provenKeys = async (deps: Service, presented: Presented): Promise<DeviceKeys> => {
   const proof = await provenDevice(deps, presented);
   return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 };
@@ -67,7 +53,7 @@ export type Proven = {
  * @param verified the refresh tokens of the request.
  */
 export const evidenceOf = async (
-  deps: ProveDeviceDeps,
+  deps: Service,
   presented: Presented,
   verified: readonly RefreshToken[],
 ): Promise<Proven> => {
@@ -98,7 +84,7 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
 
 /** The key in a live bound cookie of the user. Not of the session: one that replaces another keeps its key. */
 const browserKeyOf = (
-  { secrets, clock }: ProveDeviceDeps,
+  { secrets, clock }: Service,
   { boundCookies = [] }: Presented,
   verified: readonly RefreshToken[],
 ): string | null => {

@@ -1,14 +1,15 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import type { Stores } from '../ports/transactions.ts';
-import { type ChangeDeps, record } from '../use-case.ts';
+import type { Storage } from '../ports/transactions.ts';
+import type { Core } from '../service.ts';
+import { record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 type Purge = (limit: number) => Promise<number>;
 
-export type PurgeDeps = ChangeDeps &
-  Pick<Stores, 'devices' | 'links' | 'invitations' | 'outbox' | 'used' | 'events' | 'endings'> & {
+export type PurgeDeps = Storage &
+  Pick<Core, 'clock' | 'ids'> & {
     readonly eventsRetention: number;
     readonly accessLifetime: number;
   };

@@ -2,18 +2,15 @@ import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
-import { continuesBurst, type ReplayPolicy, type TokenStatus } from '../../domain/token-status.ts';
+import { continuesBurst, type TokenStatus } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
-import { type NoticeDeps, recordUnprovenDevice } from '../notices.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Transactions } from '../ports/transactions.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import { type Cancellation, NEVER_CANCELLED, type Report, record } from '../use-case.ts';
+import type { Service } from '../service.ts';
+import { type Cancellation, NEVER_CANCELLED, record } from '../use-case.ts';
 import { bindByCode } from './binding-code.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import type { PrepareSessionDeps } from './open-session.ts';
-import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Proven } from './prove-device.ts';
+import { evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -25,16 +22,6 @@ import {
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
-
-export type RefreshDeps = NoticeDeps &
-  ProveDeviceDeps &
-  PrepareSessionDeps & {
-    readonly users: UserRepository;
-    readonly sessions: SessionRepository;
-    readonly transactions: Transactions;
-    readonly replayPolicy: ReplayPolicy;
-    readonly report?: Report;
-  };
 
 export type RefreshOptions = {
   readonly cancellation?: Cancellation;
@@ -71,7 +58,7 @@ export class LostRace extends AppError {
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
 export const refresh =
-  (deps: RefreshDeps) =>
+  (deps: Service) =>
   async (
     presented: readonly string[],
     {
@@ -95,13 +82,13 @@ export const refresh =
   };
 
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
-const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
+const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
 
 /** How often the sessions of a request are read: after each time, another request may have been first. */
 const ATTEMPTS = 3;
 
-const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<Renewed> => {
+const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed> => {
   let { evidence } = request;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const assessed = await assessTokens(deps, request.verified, evidence);
@@ -126,7 +113,7 @@ const refreshAsStored = async (deps: RefreshDeps, request: Request): Promise<Ren
 
 /** Rotates a token that may be rotated, and issues the next pair. `stale`: it is not the current token any more. */
 const rotate = async (
-  deps: RefreshDeps,
+  deps: Service,
   request: Request,
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Promise<Renewed | 'stale'> => {
@@ -159,7 +146,7 @@ const rotate = async (
   }
 };
 
-const assertConnected = ({ report }: RefreshDeps, { client }: Request): void => {
+const assertConnected = ({ report }: Service, { client }: Request): void => {
   try {
     client.throwIfAborted();
   } catch (error) {
@@ -173,7 +160,7 @@ const assertConnected = ({ report }: RefreshDeps, { client }: Request): void => 
  * @param token `session` as stored; `null` to expect that the token is the current one, and was not rotated before.
  */
 const nextRotation = (
-  deps: RefreshDeps,
+  deps: Service,
   { evidence, origin }: Request,
   { token, session, status }: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Rotation => {
@@ -206,12 +193,12 @@ const currentTokenAfter = (rotation: Rotation) => ({
 });
 
 /** Whether a request need not prove its device, or has proven it with a proof that was not used before and is now. */
-const usesProof = async ({ sessions }: RefreshDeps, session: Session, evidence: Evidence): Promise<boolean> => {
+const usesProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): Promise<Renewed> => {
+const issueAgain = async (deps: Service, session: Session, origin: Origin): Promise<Renewed> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
   if (!mayHaveTokens(user)) return endOfRefusedUser(deps, session, origin);
@@ -220,7 +207,7 @@ const issueAgain = async (deps: RefreshDeps, session: Session, origin: Origin): 
 };
 
 /** The session lives on: its device can refresh it. */
-const refuseUnproven = async (deps: RefreshDeps, session: Session, request: Request): Promise<never> => {
+const refuseUnproven = async (deps: Service, session: Session, request: Request): Promise<never> => {
   const refusal = request.refusal(session);
   // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.
   if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
@@ -228,7 +215,7 @@ const refuseUnproven = async (deps: RefreshDeps, session: Session, request: Requ
 };
 
 /** @param endedIds the sessions that have ended since their tokens were reused: operators are to see that. */
-const refusal = ({ report }: RefreshDeps, status: TokenStatus, endedIds: readonly string[]): AppError => {
+const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
   if (status === 'raced' || status === 'ended') report?.('refresh', status);
   if (endedIds.length > 0)
     return new AppError('AUTH_FAILED', {
@@ -238,15 +225,13 @@ const refusal = ({ report }: RefreshDeps, status: TokenStatus, endedIds: readonl
   return status === 'raced' ? new LostRace() : refused(`the session is not refreshed: ${status}`);
 };
 
-export type EndReusedDeps = NoticeDeps & Pick<RefreshDeps, 'transactions' | 'report'>;
-
 /**
  * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could hide a stolen token beside one of
  * their own. Transactions that lock users in different orders could deadlock, so each user has one.
  * @returns the ids of these sessions.
  */
 export const endReused = async (
-  deps: EndReusedDeps,
+  deps: Service,
   assessed: readonly AssessedToken[],
   origin: Origin,
 ): Promise<readonly string[]> => {
@@ -261,7 +246,7 @@ export const endReused = async (
 };
 
 /** The session was opened while the account was being disabled. */
-const endOfRefusedUser = async (deps: RefreshDeps, key: SessionKey, origin: Origin): Promise<never> => {
+const endOfRefusedUser = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.transactions.run(async (stores) => {
     await stores.users.lock(key.userId);
     await endSession(deps, stores, key, { reason: 'operator', origin });

@@ -7,16 +7,13 @@ import {
   remembers,
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
-import type { Secrets } from '../ports/secrets.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../use-case.ts';
-
-export type RememberedDeviceDeps = { readonly secrets: Secrets; readonly clock: Clock };
+import type { Core, Service } from '../service.ts';
+import { record } from '../use-case.ts';
 
 const presentedIds = (
-  { secrets, clock }: RememberedDeviceDeps,
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   userId: string,
   texts: readonly string[],
 ): ReadonlySet<string> => {
@@ -25,7 +22,7 @@ const presentedIds = (
 };
 
 export const isRemembered = async (
-  { clock }: Pick<RememberedDeviceDeps, 'clock'>,
+  { clock }: Pick<Service, 'clock'>,
   devices: RememberedDeviceRepository,
   user: User,
   id: string,
@@ -40,7 +37,7 @@ export const isRemembered = async (
  * @param texts as the browser presents them.
  */
 export const rememberedDeviceId = async (
-  deps: RememberedDeviceDeps & { readonly devices: RememberedDeviceRepository },
+  deps: Pick<Service, 'secrets' | 'clock' | 'devices'>,
   user: User,
   texts: readonly string[],
 ): Promise<string | null> => {
@@ -63,7 +60,7 @@ type Remembering = {
  * @returns a text for the browser, which presents it when it logs in.
  */
 export const rememberDevice = async (
-  deps: RememberedDeviceDeps & RecordDeps & { readonly ids: IdGenerator },
+  deps: Pick<Service, 'secrets' | 'clock' | 'ids'>,
   stores: Pick<Stores, 'devices' | 'events'>,
   { user: { id: userId }, texts, origin }: Remembering,
 ): Promise<string> => {
@@ -80,7 +77,7 @@ export const rememberDevice = async (
 };
 
 const signedDevice = (
-  { secrets }: RememberedDeviceDeps,
+  { secrets }: Pick<Service, 'secrets'>,
   { id: sessionId, userId, expiresAt }: RememberedDevice,
 ): string => secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
 
@@ -88,7 +85,7 @@ type Forgetting = { readonly reason: SessionEnding; readonly origin: Origin };
 
 /** Forgets one device of a user. @returns whether the user had such a device. */
 export const forgetDevice = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'devices' | 'events'>,
   key: RememberedDeviceKey,
   { reason, origin }: Forgetting,
@@ -100,7 +97,7 @@ export const forgetDevice = async (
 
 /** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
-  deps: RecordDeps,
+  deps: Pick<Core, 'clock' | 'ids'>,
   stores: Pick<Stores, 'devices' | 'events'>,
   userId: string,
   { reason, origin }: Forgetting,

@@ -5,15 +5,13 @@ import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
-import { evidenceOf, NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, unproven } from './prove-device.ts';
-import { type EndReusedDeps, endReused, LostRace, type RefreshDeps, type RefreshOptions, refresh } from './refresh.ts';
+import type { Service } from '../service.ts';
+import { evidenceOf, NOTHING_PRESENTED, type Presented, unproven } from './prove-device.ts';
+import { endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
-  type AssessTokensDeps,
   assessTokens,
   hasUnproven,
-  type IssueTokensDeps,
   issueAccessToken,
   mostFavorable,
   statedFor,
@@ -38,7 +36,7 @@ export type Continuation =
  * @param presented the refresh tokens of the browser.
  * @throws AppError DB_QUERY_FAILED
  */
-export const continueNavigation = (deps: RefreshDeps) => {
+export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
     const tokens = await assessed(deps, presented, options);
@@ -62,7 +60,7 @@ export const continueNavigation = (deps: RefreshDeps) => {
 };
 
 const assessed = async (
-  deps: RefreshDeps,
+  deps: Service,
   presented: readonly string[],
   { presented: device = NOTHING_PRESENTED }: RefreshOptions,
 ): Promise<readonly AssessedToken[]> => {
@@ -77,7 +75,7 @@ const assessed = async (
  * one before it may still be part of a race.
  * @returns `null` if the token is to be rotated, or nothing may be issued for it.
  */
-const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: AssessedToken): Promise<string | null> => {
+const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
     return null;
@@ -85,14 +83,10 @@ const accessTokenOfFresh = async (deps: RefreshDeps, { session, status }: Assess
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await statedFor(deps, session)) : null;
 };
 
-export type MintAccessTokenDeps = AssessTokensDeps &
-  IssueTokensDeps &
-  EndReusedDeps & { readonly users: UserRepository };
-
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** The session of the token that decides. One that is reused ends its session, as at a refresh (ADR 0002). */
-const sessionFor = async (deps: MintAccessTokenDeps, assessed: readonly AssessedToken[], origin: Origin) => {
+const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {
   await endReused(deps, assessed, origin);
   if (assessed.length === 0) throw refused('no refresh token verifies');
   const { session, status } = mostFavorable(assessed);
@@ -102,7 +96,7 @@ const sessionFor = async (deps: MintAccessTokenDeps, assessed: readonly Assessed
   return session;
 };
 
-const tokenFor = async (deps: MintAccessTokenDeps, session: Session): Promise<string> => {
+const tokenFor = async (deps: Service, session: Session): Promise<string> => {
   const user = await deps.users.findById(session.userId);
   return issueAccessToken(deps, user, session, deps.clock.now(), await statedFor(deps, session));
 };
@@ -112,7 +106,7 @@ const tokenFor = async (deps: MintAccessTokenDeps, session: Session): Promise<st
  * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove; AUTH_FAILED, DB_QUERY_FAILED
  */
 export const mintAccessToken =
-  (deps: MintAccessTokenDeps) =>
+  (deps: Service) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<string> => {
     const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
@@ -131,7 +125,7 @@ type ProvenBy = {
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, DB_QUERY_FAILED
  */
 export const identifyVisitor =
-  (deps: MintAccessTokenDeps & ProveDeviceDeps) =>
+  (deps: Service) =>
   async (refreshTokens: readonly string[], { presented, provenSessions, origin }: ProvenBy): Promise<string> => {
     const verified = await verifiedTokens(deps, refreshTokens);
     const { evidence } = await evidenceOf(deps, presented, verified);

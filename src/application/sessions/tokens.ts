@@ -1,22 +1,13 @@
 import { type Authenticated, type Authentications, authenticatedBy } from '../../domain/assurance.ts';
 import type { Attributes } from '../../domain/attributes.ts';
-import { type DeviceBinding, type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
+import { type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { byFavor, type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
+import { byFavor, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
 import { accessClaims, type ClaimedUser, mayHaveTokens, refreshClaims } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock, IdGenerator } from '../ports/clock-and-ids.ts';
-import type { AskClaims } from '../ports/hooks.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
-import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
-
-export type AssessTokensDeps = {
-  readonly sessions: SessionRepository;
-  readonly clock: Clock;
-  readonly replayPolicy: ReplayPolicy;
-  readonly deviceBinding: DeviceBinding;
-};
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Service } from '../service.ts';
 
 /** A verified refresh token, its session, and its status there. */
 export type AssessedToken = {
@@ -33,7 +24,12 @@ const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessio
  * @param evidence what the request proves of its device: nothing by default.
  */
 export const assessTokens = (
-  { sessions, clock, replayPolicy: policy, deviceBinding }: AssessTokensDeps,
+  {
+    sessions,
+    clock,
+    replayPolicy: policy,
+    deviceBinding,
+  }: Pick<Service, 'sessions' | 'clock' | 'replayPolicy' | 'deviceBinding'>,
   verified: readonly RefreshToken[],
   evidence: Evidence = noEvidence(deviceBinding),
 ): Promise<readonly AssessedToken[]> =>
@@ -76,29 +72,14 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
   return [...sessions.values()];
 };
 
-type VerifiedTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
-
 /** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
 export const verifiedTokens = async (
-  { tokens, clock }: VerifiedTokensDeps,
+  { tokens, clock }: Pick<Service, 'tokens' | 'clock'>,
   presented: readonly string[],
 ): Promise<RefreshToken[]> => {
   const now = clock.now();
   const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
-};
-
-/** Every token of the service is issued here, to users who may have some (`mayHaveTokens`). */
-export type IssueTokensDeps = {
-  readonly tokens: TokenSigner;
-  readonly ids: IdGenerator;
-  readonly accessLifetime: number;
-  /** Whether access tokens say how and when the user has authenticated. */
-  readonly authenticationClaims: boolean;
-  /** Whether access tokens name their session in a claim, too. Default: they do not. */
-  readonly sessionClaim?: boolean;
-  /** What access tokens state about their users; by default, the attributes of the user. */
-  readonly claims?: AskClaims | undefined;
 };
 
 /** An answer of `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
@@ -109,7 +90,7 @@ export type Stated = Attributes | null | undefined;
  * @param change what that transaction will change.
  */
 export const statedFor = async (
-  { claims, sessions }: Pick<IssueTokensDeps, 'claims'> & { readonly sessions: SessionRepository },
+  { claims, sessions }: Pick<Service, 'claims' | 'sessions'>,
   { id, userId }: SessionKey,
   { authentications, ...change }: Partial<User> & { readonly authentications?: Authentications } = {},
 ): Promise<Stated> => {
@@ -133,7 +114,7 @@ export const refusedTokens = (): AppError =>
  * @throws AppError AUTH_FAILED when the user may not have tokens.
  */
 export const issueTokenPair = async (
-  deps: IssueTokensDeps,
+  deps: Service,
   user: ClaimedUser | null,
   session: CurrentToken,
   now: number,
@@ -148,7 +129,7 @@ export const issueTokenPair = async (
 
 /** The access token alone. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
-  { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: IssueTokensDeps,
+  { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,

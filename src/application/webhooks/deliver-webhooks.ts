@@ -2,7 +2,7 @@ import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDe
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
-import type { Report } from '../use-case.ts';
+import type { Report } from '../report.ts';
 
 /** Requests to one webhook at the same time, so that a slow one takes no room from others. */
 export const AT_ONCE = 10;

@@ -11,10 +11,10 @@ import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
+import type { Service } from '../../application/service.ts';
 import { CATALOG } from '../../domain/errors/catalog.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
-import type { UseCaseDeps } from './routes.ts';
 
 export type BackOffice = { readonly http: HttpHandlers; readonly routes: readonly Route[] };
 
@@ -31,7 +31,7 @@ const NAVIGATION: Navigation = [
 /** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people behind a proxy. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
-  deps: UseCaseDeps & Pick<Config, 'accountPagesUrl'>,
+  deps: Service & Pick<Config, 'accountPagesUrl'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
   const { origin, hostname: host } = new URL(url);

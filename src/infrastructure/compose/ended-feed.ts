@@ -1,7 +1,7 @@
 import { type EndedFeed, endedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
+import type { Ports } from '../../application/service.ts';
 import { endedList, listedSince, MOST_LISTED } from '../../domain/ended-session.ts';
 import type { Config } from '../config.ts';
-import type { Ports } from './ports.ts';
 
 /** The list of ended sessions; `null` with a signer of the caller that does not sign it. */
 export const openEndedFeed = (

@@ -14,15 +14,13 @@ import { pageLocale } from '../../adapters/http/request/language.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
 import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import type { AccountsDeps, SessionsDeps } from '../../application/deps.ts';
-import type { AtProviderDeps } from '../../application/identities/at-provider.ts';
-import type { AppCodeDeps } from '../../application/login/app-code.ts';
+import type { Service } from '../../application/service.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type PagesDeps = SessionsDeps & AppCodeDeps & Pick<AccountsDeps, 'mailLocales'> & Pick<AtProviderDeps, 'providers'>;
+type PagesDeps = Service;
 
 type Parts = {
   readonly api: readonly Route[];

@@ -11,36 +11,18 @@ import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import type { OwnTables, RowsOf } from '../../adapters/records/own-tables.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
-import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Hooks } from '../../application/ports/hooks.ts';
-import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
-import type { Mailer } from '../../application/ports/mailer.ts';
 import type { OwnRecords } from '../../application/ports/own-records.ts';
-import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage, Stores } from '../../application/ports/transactions.ts';
-import type { WebAuthn } from '../../application/ports/webauthn.ts';
-import type { PasswordRuleDeps } from '../../domain/password.ts';
+import type { Ports } from '../../application/service.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import { openMailer } from '../mail/delivery.ts';
 import type { Limits } from './limits.ts';
-
-export type Ports = Storage &
-  PasswordRuleDeps & {
-    /** `null`: no mail is sent, and there are no routes that need it. */
-    readonly mailer: Mailer | null;
-    readonly tokens: TokenSigner;
-    readonly proofs: Proofs;
-    readonly secrets: Secrets;
-    readonly webauthn: WebAuthn;
-    readonly hasher: PasswordHasher;
-    readonly attempts: LoginAttempts;
-    readonly clock: Clock;
-    readonly ids: IdGenerator;
-  };
 
 /**
  * Adapters of ports other than the storage; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the

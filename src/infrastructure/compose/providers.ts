@@ -4,11 +4,12 @@ import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/ht
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import { type AtProviderDeps, linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import { linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import type { Service } from '../../application/service.ts';
 import type { Config } from '../config.ts';
 import { pageStatesOf, targetsOf } from './pages.ts';
 
-type Providers = AtProviderDeps['providers'];
+type Providers = Service['providers'];
 
 /** The providers of the configuration. Their library is loaded if there is one. */
 export const openProviders = async ({
@@ -19,11 +20,11 @@ export const openProviders = async ({
     ? new Map()
     : (await import('../../adapters/oidc/provider.ts')).identityProviders(providers, baseUrl);
 
-const startsOf = ({ secrets }: AtProviderDeps, { refreshCookie }: Config) =>
+const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
 /** Links by a log-in what the browser has kept of a sign-in before. */
-export const keptIdentities = (deps: AtProviderDeps, config: Config): DeviceAccess['linkKept'] => {
+export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKept(deps)];
   return async (ctx, session) => {
@@ -34,7 +35,7 @@ export const keptIdentities = (deps: AtProviderDeps, config: Config): DeviceAcce
 
 /** Their routes, if there is one. */
 export const providerRoutes = (
-  deps: AtProviderDeps,
+  deps: Service,
   access: DeviceAccess,
   config: Config,
   ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isThere'>,

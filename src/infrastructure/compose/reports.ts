@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { random } from '../../adapters/clock/system.ts';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
 import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
-import type { Report, Reports } from '../../application/use-case.ts';
+import type { Report, Reports } from '../../application/report.ts';
 import { logOfMail } from '../mail/delivery.ts';
 import { logOfWebhooks } from '../webhooks/delivery.ts';
 

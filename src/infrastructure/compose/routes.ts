@@ -49,17 +49,13 @@ import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
 import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
-import type { LoginByCodeDeps } from '../../application/accounts/login-by-code.ts';
-import type { AccountsDeps, FactorsDeps, SessionsDeps } from '../../application/deps.ts';
-import type { AtProviderDeps } from '../../application/identities/at-provider.ts';
+import type { Service } from '../../application/service.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { continuation, openPages } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
-
-export type UseCaseDeps = SessionsDeps & LoginByCodeDeps & FactorsDeps & AccountsDeps & AtProviderDeps;
 
 /** What routes need besides the use cases and the configuration. */
 type Parts = {
@@ -78,7 +74,7 @@ type Parts = {
 
 /** @throws Error when a route of the application has the name, or the method and path, of another one. */
 export const declareRoutes = (
-  deps: UseCaseDeps,
+  deps: Service,
   config: Config,
   { answerOnce, checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: Parts,
 ) => {

@@ -8,7 +8,7 @@ import type { Waiting } from '../../adapters/metrics/prometheus.ts';
 import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
-import type { Report, Reports } from '../../application/use-case.ts';
+import type { Report, Reports } from '../../application/report.ts';
 import type { Config } from '../config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';

@@ -4,7 +4,7 @@ import { outageLog } from '../../adapters/log/outage-log.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor } from '../../application/ports/hooks.ts';
 import type { Storage } from '../../application/ports/transactions.ts';
-import type { Report, Reports } from '../../application/use-case.ts';
+import type { Report, Reports } from '../../application/report.ts';
 import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { MOST_WEBHOOKS, webhookTypeOf } from '../../domain/webhook.ts';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { type TakeAccountBackDeps, takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
+import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
+import type { Core } from '../../../src/application/service.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -16,7 +17,7 @@ const NEW_EMAIL = 'attacker@example.org';
 const NEW_PASSWORD = 'staple battery';
 
 const undoing =
-  (deps: TakeAccountBackDeps, purpose: UndoPurpose = 'email-change-undo') =>
+  (deps: Core, purpose: UndoPurpose = 'email-change-undo') =>
   (token: string, origin?: Origin) =>
     takeAccountBack(deps, purpose)({ token, ...(origin && { origin }) });
 

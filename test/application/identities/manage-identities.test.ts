@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  linkIdentity,
-  listIdentities,
-  type ManageIdentitiesDeps,
-  unlinkIdentity,
-} from '../../../src/application/identities/manage-identities.ts';
+import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
+import type { Service } from '../../../src/application/service.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
@@ -20,7 +16,7 @@ const IDENTITY: VerifiedIdentity = {
   isEmailVerified: true,
 };
 
-const setUp = async (given: Pick<ManageIdentitiesDeps, 'notices' | 'loginByCode' | 'secondFactor'> = {}) => {
+const setUp = async (given: Pick<Service, 'notices' | 'loginByCode' | 'secondFactor'> = {}) => {
   const ada = await registeredAda();
   const { app, user, session } = ada;
   const deps = { ...app, ...given };
@@ -75,7 +71,7 @@ describe('linkIdentity', () => {
 });
 
 describe('unlinkIdentity', () => {
-  const user = async (given: Partial<ManageIdentitiesDeps> = {}) => {
+  const user = async (given: Partial<Service> = {}) => {
     const world = await setUp(given);
     const caller = await world.enter();
     const [identity] = await world.list(caller);
@@ -88,7 +84,7 @@ describe('unlinkIdentity', () => {
     expect(await list(caller)).toMatchObject([{ id }]);
   });
 
-  it.each<[string, Partial<ManageIdentitiesDeps>, (world: Awaited<ReturnType<typeof user>>) => Promise<unknown>]>([
+  it.each<[string, Partial<Service>, (world: Awaited<ReturnType<typeof user>>) => Promise<unknown>]>([
     ['codes by mail', { loginByCode: true }, async () => undefined],
     ['a passkey', {}, ({ app, caller: { userId } }) => app.passkeys.add(aPasskey({ userId }))],
     ['another identity', {}, ({ app, caller: { userId } }) => app.identities.add(anIdentity({ userId }))],

@@ -4,7 +4,8 @@ import { confirmEmail } from '../../../src/application/accounts/verify-email.ts'
 import { showPendingLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
-import { type SignIn, type SignInDeps, signIn } from '../../../src/application/identities/sign-in.ts';
+import { type SignIn, signIn } from '../../../src/application/identities/sign-in.ts';
+import type { Service } from '../../../src/application/service.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { EMAIL, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -26,7 +27,7 @@ const verifiedIdentity = (given: Partial<VerifiedIdentity> = {}): VerifiedIdenti
 });
 
 /** Ada has registered, and has proven her address or not. */
-const setUp = async ({ isProven = true, ...policies }: Partial<SignInDeps> & { readonly isProven?: boolean } = {}) => {
+const setUp = async ({ isProven = true, ...policies }: Partial<Service> & { readonly isProven?: boolean } = {}) => {
   const ada = await registeredAda();
   const { app, user } = ada;
   const deps = { ...app, pause: async () => undefined, ...policies };
@@ -77,7 +78,7 @@ describe('an identity whose address has no account', () => {
     expect(messages.map(({ kind }) => kind)).toEqual(['email-verification']);
   });
 
-  it.each<[string, Partial<SignInDeps>, Partial<VerifiedIdentity>, object]>([
+  it.each<[string, Partial<Service>, Partial<VerifiedIdentity>, object]>([
     ['no address', {}, { email: null }, REFUSED],
     ['an address that no account can have', {}, { email: 'grace' }, REFUSED],
     [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
-import type { RefreshDeps } from '../../../src/application/sessions/refresh.ts';
+import type { Service } from '../../../src/application/service.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../../support/application.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
 import { reportsOf } from '../../support/reports.ts';
@@ -185,7 +185,7 @@ describe('refresh', () => {
   });
 
   describe('after the store has lost rotations', () => {
-    type Given = { rotate?: (stores: Pick<RefreshDeps, 'sessions'>) => RefreshDeps['sessions']['rotate'] };
+    type Given = { rotate?: (stores: Pick<Service, 'sessions'>) => Service['sessions']['rotate'] };
     /** A store as it was after the first rotation, and the tokens that were issued, of which it has lost all but the first two. */
     const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];

@@ -10,7 +10,7 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
 import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import type { Ports } from '../../../src/application/service.ts';
 import { aFactor, aMessage, anEvent, anIdentity, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { onSqlite } from '../../support/storage/databases.ts';

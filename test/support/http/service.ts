@@ -5,7 +5,7 @@ import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { idsOfRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
-import { compose, type Service } from '../../../src/infrastructure/compose.ts';
+import { compose, type RunningService } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen, listenForOperators } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -24,7 +24,7 @@ export type LogLine = { readonly level: string; readonly msg: string; readonly [
 /** A storage, hooks and other ports in place of the service's own, and routes of an application. */
 export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes' | 'tables'> & PortOverrides;
 
-export type TestService = Pick<Service, 'routes' | 'backOffice' | 'ports' | 'mail' | 'webhooks' | 'metrics'> & {
+export type TestService = Pick<RunningService, 'routes' | 'backOffice' | 'ports' | 'mail' | 'webhooks' | 'metrics'> & {
   readonly config: Config;
   readonly url: string;
   /** supertest for the listening service, without a cookie jar. */

@@ -1,12 +1,9 @@
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
-import {
-  type ResetPasswordDeps,
-  requestPasswordReset,
-  resetPassword,
-} from '../../../src/application/accounts/reset-password.ts';
+import { requestPasswordReset, resetPassword } from '../../../src/application/accounts/reset-password.ts';
 import { sendMessages } from '../../../src/application/mail/send-messages.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
-import type { AttemptOutcome } from '../../../src/application/use-case.ts';
+import type { AttemptOutcome } from '../../../src/application/report.ts';
+import type { Service } from '../../../src/application/service.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
@@ -24,7 +21,7 @@ export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): str
 
 /** The application with a sender of mail, in memory. `given` overrides what resetting a password needs, and the mailer. */
 export const applicationWithMail = (
-  given: Partial<ResetPasswordDeps> & { readonly mailer?: Mailer } = {},
+  given: Partial<Service> & { readonly mailer?: Mailer } = {},
   app = application(),
 ) => {
   const mailer = memoryMailer();

@@ -2,7 +2,7 @@ import type { Json } from '../../../src/adapters/http/openapi/components.ts';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
 import { isDescribed, type Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { compose, type Service } from '../../../src/infrastructure/compose.ts';
+import { compose, type RunningService } from '../../../src/infrastructure/compose.ts';
 import type { Env } from '../../../src/infrastructure/config/variables.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
@@ -16,7 +16,7 @@ export const DOCUMENT = 'docs/openapi.json';
 
 const BASE_URL = 'https://auth.example.org';
 
-const composed = async (env: Env): Promise<Service> => {
+const composed = async (env: Env): Promise<RunningService> => {
   // The keys that it makes are not for the DATA_DIR of the checkout.
   const { path, remove } = temporaryDirectory();
   try {

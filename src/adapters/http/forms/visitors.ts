@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { SessionsDeps } from '../../../application/deps.ts';
+import type { Service } from '../../../application/service.ts';
 import { makeBindingCode } from '../../../application/sessions/binding-code.ts';
 import { authenticate } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
@@ -19,7 +19,7 @@ type Cookies = Pick<DeviceAccess, 'cookie' | 'device'> & {
 };
 
 /** Visitors of the service's own pages: known by the refresh cookie, which is not renewed. ADR 0024. */
-export const visitors = (deps: SessionsDeps, { cookie, device, proof }: Cookies) => {
+export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
   const { secrets, clock } = deps;
   const identify = identifyVisitor(deps);
   const verify = authenticate(deps);

@@ -3,7 +3,7 @@ import { changePassword } from '../../../../application/accounts/change-password
 import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
 import { changeLocale, changeUsername } from '../../../../application/accounts/profile.ts';
-import type { AccountsDeps, PasswordsPolicy, SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
@@ -31,11 +31,11 @@ export const CONFIRMATION = { password: v.optional(CurrentPassword), code: v.opt
 export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
 
 /** Besides those of a password. */
-export const confirmationErrors = ({ passwords }: PasswordsPolicy) =>
+export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
 /** Users see and change their account, and leave. ADR 0010. */
-export const accountRoutes = (deps: AccountsDeps & SessionsDeps, cookie: SessionCookies): Route[] => {
+export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),
     changeLocale: changeLocale(deps),

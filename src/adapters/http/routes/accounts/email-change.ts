@@ -4,7 +4,7 @@ import {
   previewEmailChange,
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
@@ -38,7 +38,7 @@ export const EmailChangePreviewJson = v.pipe(
 );
 
 /** Needs mail. ADR 0010. */
-export const emailChangeRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
+export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailChange: requestEmailChange(deps),
     previewEmailChange: previewEmailChange(deps),

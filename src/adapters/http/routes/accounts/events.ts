@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { listEvents } from '../../../../application/accounts/account-data.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../../domain/event.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Timestamp } from '../../../json/public-user.ts';
@@ -63,7 +63,7 @@ export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.opt
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
 
 /** What happened to the account of the user. ADR 0011. */
-export const eventRoutes = (deps: AccountsDeps): Route[] => {
+export const eventRoutes = (deps: Service): Route[] => {
   const list = listEvents(deps);
   return [
     route(

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { exportAccount } from '../../../../application/accounts/account-data.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
@@ -147,7 +147,7 @@ export const shownUser = <Stored extends { readonly passwordChangedAt: number }>
   passwordChangedAt: user.passwordChangedAt || null,
 });
 
-export const exportRoute = (deps: AccountsDeps): Route => {
+export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
   return route(
     {

@@ -1,9 +1,6 @@
 import * as v from 'valibot';
-import {
-  listIdentities,
-  type ManageIdentitiesDeps,
-  unlinkIdentity,
-} from '../../../../application/identities/manage-identities.ts';
+import { listIdentities, unlinkIdentity } from '../../../../application/identities/manage-identities.ts';
+import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
@@ -31,7 +28,7 @@ export const IdentityJson = v.pipe(
 );
 
 /** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
-export const identityRoutes = (deps: ManageIdentitiesDeps): Route[] => {
+export const identityRoutes = (deps: Service): Route[] => {
   const useCases = { listIdentities: listIdentities(deps), unlinkIdentity: unlinkIdentity(deps) };
   return [
     route(

@@ -6,7 +6,7 @@ import {
   removeUnverifiedAccount,
   requestEmailVerification,
 } from '../../../../application/accounts/verify-email.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
 import { originOf } from '../../request/client.ts';
@@ -60,7 +60,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
   );
 
 /** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
-export const linkRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => {
+export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),
     confirmEmail: confirmEmail(deps),

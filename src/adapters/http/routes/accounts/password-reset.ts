@@ -4,7 +4,7 @@ import {
   requestPasswordReset,
   resetPassword,
 } from '../../../../application/accounts/reset-password.ts';
-import type { AccountsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { originOf } from '../../request/client.ts';
 import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
@@ -18,7 +18,7 @@ export const ConfirmPasswordResetBody = v.pipe(
 );
 
 /** For users who do not know their password any more (ADR 0010). */
-export const passwordResetRoutes = (deps: AccountsDeps, cookie: SessionCookies): Route[] => [
+export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   // Without mail, an operator can still make a link.
   ...(deps.mailer === null ? [] : [requestRoute(requestPasswordReset(deps))]),
   previewRoute(previewPasswordReset(deps)),

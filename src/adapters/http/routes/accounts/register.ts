@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { registration } from '../../../../application/accounts/registration.ts';
-import type { AccountsDeps, PasswordsPolicy } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -30,8 +30,7 @@ export const ShortRegisterBody = v.pipe(
   v.examples([{ email: 'ada@example.org' }]),
 );
 
-export const registerBody = ({ passwords }: PasswordsPolicy) =>
-  passwords === 'optional' ? ShortRegisterBody : RegisterBody;
+export const registerBody = ({ passwords }: Service) => (passwords === 'optional' ? ShortRegisterBody : RegisterBody);
 
 /** The languages of a registration: that of its body, or those of the browser. */
 const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
@@ -41,7 +40,7 @@ const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefi
  * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010), unless an invitation has
  * proven it. If they need a second factor, the user adds it in a pending log-in (ADR 0009).
  */
-export const registerRoute = (deps: AccountsDeps, access: DeviceAccess): Route => {
+export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',

@@ -1,13 +1,10 @@
 import type * as v from 'valibot';
-import type { InviteDeps } from '../../../../application/accounts/invitations.ts';
-import type { OperateAddressesDeps } from '../../../../application/accounts/operate-addresses.ts';
-import type { LinkDeps } from '../../../../application/links.ts';
 import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
 import type { Stores } from '../../../../application/ports/transactions.ts';
+import type { Core } from '../../../../application/service.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
-import type { RegistrationPolicy } from '../../../../domain/registration.ts';
 import type { ActForm } from '../../pages/office.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { IdParams } from '../../routing/fields.ts';
@@ -15,11 +12,8 @@ import { originOfOperator } from './back-office.ts';
 import { WRITES } from './fields.ts';
 
 /** What the acts of operators need. */
-export type ActDeps = OperateAddressesDeps &
-  InviteDeps &
-  LinkDeps &
+export type ActDeps = Core &
   Pick<Stores, 'users'> & {
-    readonly registration?: RegistrationPolicy;
     /** `null`: each instance counts by itself. */
     readonly attempts: Pick<LoginAttempts, 'forget'> | null;
     /** Below it, links find their pages. */

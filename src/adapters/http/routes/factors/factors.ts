@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/deps.ts';
 import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
 import {
   confirmApp,
@@ -9,6 +8,7 @@ import {
   startApp,
 } from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
+import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
 import { Timestamp } from '../../../json/public-user.ts';
@@ -63,7 +63,7 @@ export const RecoveryCodesJson = v.object({
 });
 
 /** The second factors of a user. ADR 0009. @param brand its name is that of the service in authenticator apps. */
-export const factorRoutes = (deps: FactorsDeps, { brand }: { readonly brand: Brand }): Route[] => {
+export const factorRoutes = (deps: Service, { brand }: { readonly brand: Brand }): Route[] => {
   const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
   return [
     route(
@@ -88,7 +88,7 @@ export const factorRoutes = (deps: FactorsDeps, { brand }: { readonly brand: Bra
 };
 
 /** Without the keys of secrets, there are none. */
-const enrolmentRoutes = (deps: FactorsDeps, service: string): Route[] => {
+const enrolmentRoutes = (deps: Service, service: string): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
@@ -128,7 +128,7 @@ const enrolmentRoutes = (deps: FactorsDeps, service: string): Route[] => {
   ];
 };
 
-const ownFactorRoutes = (deps: FactorsDeps): Route[] => {
+const ownFactorRoutes = (deps: Service): Route[] => {
   const useCases = { makeRecoveryCodes: makeRecoveryCodes(deps), removeApp: removeApp(deps) };
   return [
     route(

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/deps.ts';
 import {
   addPasskey,
   invitePasskey,
@@ -8,6 +7,7 @@ import {
   renamePasskey,
 } from '../../../../application/factors/manage-passkeys.ts';
 import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/use-passkey.ts';
+import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
@@ -45,13 +45,13 @@ export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passke
 });
 
 /** Users register passkeys, and log in with them. ADR 0009. */
-export const passkeyRoutes = (deps: FactorsDeps, access: DeviceAccess, { brand }: UserSite): Route[] => [
+export const passkeyRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => [
   ...ownPasskeyRoutes(deps, brand.name),
   ...passkeyLoginRoutes(deps, access),
   relatedOriginsRoute(deps),
 ];
 
-const ownPasskeyRoutes = (deps: FactorsDeps, name: string): Route[] => {
+const ownPasskeyRoutes = (deps: Service, name: string): Route[] => {
   const useCases = {
     invitePasskey: invitePasskey(deps),
     addPasskey: addPasskey(deps),
@@ -118,7 +118,7 @@ const ownPasskeyRoutes = (deps: FactorsDeps, name: string): Route[] => {
   ];
 };
 
-const passkeyLoginRoutes = (deps: FactorsDeps, access: DeviceAccess): Route[] => {
+const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => {
   const useCases = { passkeyChallenge: passkeyChallenge(deps), logInWithPasskey: logInWithPasskey(deps) };
   return [
     route(
@@ -154,7 +154,7 @@ const passkeyLoginRoutes = (deps: FactorsDeps, access: DeviceAccess): Route[] =>
 };
 
 /** Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11). */
-const relatedOriginsRoute = ({ webauthn }: Pick<FactorsDeps, 'webauthn'>): Route =>
+const relatedOriginsRoute = ({ webauthn }: Pick<Service, 'webauthn'>): Route =>
   route(
     {
       name: 'related-origins',

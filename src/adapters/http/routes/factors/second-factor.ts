@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/deps.ts';
 import { finishLogin, showPendingLogin, startPendingApp } from '../../../../application/factors/finish-login.ts';
+import type { Service } from '../../../../application/service.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
@@ -38,7 +38,7 @@ const FinishedLoginJson = v.object({
 
 /** The second half of a log-in whose user needs a second factor. ADR 0009. @param brand its name is that of the service in authenticator apps. */
 export const secondFactorRoutes = (
-  deps: FactorsDeps,
+  deps: Service,
   access: DeviceAccess,
   { brand }: { readonly brand: Brand },
 ): Route[] => {
@@ -90,7 +90,7 @@ export const secondFactorRoutes = (
 };
 
 /** Without the keys of secrets, there is none. */
-const enrolmentRoutes = (deps: FactorsDeps, access: DeviceAccess, service: string): Route[] => {
+const enrolmentRoutes = (deps: Service, access: DeviceAccess, service: string): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   const start = startPendingApp(deps, factorSecrets);

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { FactorsDeps } from '../../../../application/deps.ts';
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { PresentedFactor } from '../../../../application/factors/verify-factor.ts';
 import type { UsedCredential as Credential } from '../../../../application/ports/webauthn.ts';
+import type { Service } from '../../../../application/service.ts';
 import { RequestValidationFailure } from '../../errors/exceptions.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
@@ -47,7 +47,7 @@ const StepUpBody = v.pipe(
 );
 
 /** The user of a session shows something again. RFC 9470, ADR 0009. */
-export const stepUpRoutes = (deps: FactorsDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
+export const stepUpRoutes = (deps: Service, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
   const useCases = { stepUp: stepUp(deps) };
   return [
     route(

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type AppCodeDeps, logInWithAppCode, makeAppCode } from '../../../../application/login/app-code.ts';
+import { logInWithAppCode, makeAppCode } from '../../../../application/login/app-code.ts';
+import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { locations, withParameter } from '../../forms/locations.ts';
 import { challengeIn, type TargetSettings } from '../../forms/targets.ts';
@@ -20,7 +21,7 @@ const UseBody = v.pipe(
 );
 
 /** Log-in of an app on the device, which has led the user to the pages of the service in the system's browser. ADR 0033. */
-export const appLoginRoute = (deps: AppCodeDeps, access: DeviceAccess): Route => {
+export const appLoginRoute = (deps: Service, access: DeviceAccess): Route => {
   const logIn = logInWithAppCode(deps);
   return route(
     {
@@ -45,7 +46,7 @@ export const appLoginRoute = (deps: AppCodeDeps, access: DeviceAccess): Route =>
  * For the form of the service's own page alone: a script with an access token could make itself a session that outlives the token. With a step-up:
  * so could a thief with a copied cookie, and no refresh of the owner would end that session.
  */
-export const appCodeRoute = (deps: AppCodeDeps, settings: TargetSettings, device: PresentedDevice): Route => {
+export const appCodeRoute = (deps: Service, settings: TargetSettings, device: PresentedDevice): Route => {
   const make = makeAppCode(deps);
   return route(
     {

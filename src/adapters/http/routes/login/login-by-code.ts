@@ -1,9 +1,6 @@
 import * as v from 'valibot';
-import {
-  type LoginByCodeDeps,
-  logInWithCode,
-  requestLoginCode,
-} from '../../../../application/accounts/login-by-code.ts';
+import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
+import type { Service } from '../../../../application/service.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -22,7 +19,7 @@ const ConfirmCodeBody = v.pipe(
 );
 
 /** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
-export const loginByCodeRoutes = (deps: LoginByCodeDeps, access: DeviceAccess): Route[] => {
+export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => {
   const { pendingCode, pendingLogin, device } = access;
   const useCases = { request: requestLoginCode(deps), logIn: logInWithCode(deps) };
   return [

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { type LoginDeps, login } from '../../../../application/login/login.ts';
+import { login } from '../../../../application/login/login.ts';
+import type { Service } from '../../../../application/service.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
@@ -69,7 +70,7 @@ export const OPENS_SESSION = {
 
 /** Their errors. @param errors besides those of all ways to log in. */
 export const loginErrors = (
-  { emailVerification }: Pick<LoginDeps, 'emailVerification'>,
+  { emailVerification }: Pick<Service, 'emailVerification'>,
   ...errors: readonly ErrorCode[]
 ): readonly ErrorCode[] => [
   ...errors,
@@ -80,7 +81,7 @@ export const loginErrors = (
   'DB_QUERY_FAILED',
 ];
 
-export const loginRoutes = (deps: LoginDeps, access: DeviceAccess): Route[] => {
+export const loginRoutes = (deps: Service, access: DeviceAccess): Route[] => {
   const logIn = login(deps);
   return [
     route(

@@ -2,13 +2,13 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { unlinkedIdentity } from '../../../../application/accounts/store-identity.ts';
 import {
-  type AtProviderDeps,
   finishAtProvider,
   openStarts,
   providerOf,
   type Start,
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
+import type { Service } from '../../../../application/service.ts';
 import { makeBindingCode } from '../../../../application/sessions/binding-code.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { readForm } from '../../forms/form-validation.ts';
@@ -31,16 +31,12 @@ export type CallbackSettings = AtProviderSettings & {
 };
 
 /** Where a provider sends browsers back to. ADR 0027. */
-export const providerCallbackRoutes = (
-  deps: AtProviderDeps,
-  access: DeviceAccess,
-  settings: CallbackSettings,
-): Route[] => {
+export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route[] => {
   const isPosted = [...deps.providers.values()].some(({ callback }) => callback.isPosted);
   return [providerCallback(deps, access, settings), ...(isPosted ? [postedCallback(deps)] : [])];
 };
 
-const providerCallback = (deps: AtProviderDeps, access: DeviceAccess, settings: CallbackSettings): Route => {
+const providerCallback = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
   const { afterSuccess, afterError, ofLateComer } = waysOn(settings);
   return route(
@@ -143,7 +139,7 @@ const ANSWERS = ['state', 'code', 'iss', 'error'];
  * For providers that post. The request comes from another site, so it has no cookie that is `Lax`, and an origin that is not allowed. It changes
  * nothing: the browser comes again by GET, and has the cookie then.
  */
-const postedCallback = (deps: AtProviderDeps): Route =>
+const postedCallback = (deps: Service): Route =>
   route(
     {
       name: 'posted-provider-callback',

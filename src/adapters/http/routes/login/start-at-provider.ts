@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { type AtProviderDeps, startAtProvider } from '../../../../application/identities/at-provider.ts';
+import { startAtProvider } from '../../../../application/identities/at-provider.ts';
+import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { PAGES } from '../../forms/flow.ts';
 import { type Locations, locations } from '../../forms/locations.ts';
@@ -24,7 +25,7 @@ const Started = v.pipe(
 );
 
 /** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
-export const startAtProviderRoutes = (deps: AtProviderDeps, settings: AtProviderSettings): Route[] => {
+export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
   const { starts, states } = settings;
   const at = locations(settings);
   const start = startAtProvider(deps);

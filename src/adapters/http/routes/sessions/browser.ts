@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { type inviteBrowser, registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { originOf } from '../../request/client.ts';
@@ -108,7 +108,7 @@ const Instructions = v.pipe(
 );
 
 /** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
-export const browserRoutes = (deps: SessionsDeps, refreshCookie: SessionCookies, browser: BrowserSession): Route[] => {
+export const browserRoutes = (deps: Service, refreshCookie: SessionCookies, browser: BrowserSession): Route[] => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
   const useCases = { register: registerBrowser(bindDeps), renew: renewBrowser(bindDeps) };
   return [

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { assertLive } from '../../../../application/sessions/current-user.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
 /** For gateways that ask about each request before they pass it on, and understand a status and headers alone. ADR 0004. */
-export const gatewayRoute = (deps: SessionsDeps): Route => {
+export const gatewayRoute = (deps: Service): Route => {
   const run = assertLive(deps);
   return route(
     {

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
@@ -37,7 +37,7 @@ const RefreshBody = v.optional(
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const refreshRoutes = (deps: SessionsDeps, { cookie, device, browser }: DeviceAccess): Route[] => {
+export const refreshRoutes = (deps: Service, { cookie, device, browser }: DeviceAccess): Route[] => {
   const useCases = { refresh: refresh(deps), logout: logout(deps) };
   return [
     route(

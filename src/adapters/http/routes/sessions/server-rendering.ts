@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { documentRoute, HTML_TYPE, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../documents.ts';
@@ -33,7 +33,7 @@ const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string 
 
 /** Renews the session of a browser that navigates, and sends it to the page. @param script of the page for devices with a key. */
 export const continueRoutes = (
-  deps: SessionsDeps,
+  deps: Service,
   { cookie, device }: DeviceAccess,
   settings: NavigationSettings,
   script: string,
@@ -95,7 +95,7 @@ export const continueRoutes = (
 
 /** Access tokens for servers that were handed the refresh cookie of a visitor. */
 export const accessTokenRoutes = (
-  deps: SessionsDeps,
+  deps: Service,
   { cookie }: Pick<DeviceAccess, 'cookie'>,
   pageServers: readonly PageServer[],
 ): Route[] => {

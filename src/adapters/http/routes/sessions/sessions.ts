@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { SessionsDeps } from '../../../../application/deps.ts';
+import type { Service } from '../../../../application/service.ts';
 import {
   endAllSessions,
   endOtherSessions,
@@ -47,7 +47,7 @@ export const SessionJson = v.pipe(
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0005. */
-export const sessionRoutes = (deps: SessionsDeps, cookie: SessionCookies): Route[] => {
+export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
   const useCases = {
     listSessions: listSessions(deps),
     endOwnSession: endOwnSession(deps),

@@ -1,0 +1,83 @@
+import type { SecondFactorPolicy } from '../domain/assurance.ts';
+import type { DeviceBinding } from '../domain/device-binding.ts';
+import type { Notice } from '../domain/happenings.ts';
+import type { PasswordRuleDeps } from '../domain/password.ts';
+import type { RegistrationPolicy } from '../domain/registration.ts';
+import type { ReplayPolicy } from '../domain/token-status.ts';
+import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
+import type { AskClaims, BeforeRegister, VerifyElsewhere } from './ports/hooks.ts';
+import type { IdentityProvider } from './ports/identity-providers.ts';
+import type { LoginAttempts } from './ports/login-attempts.ts';
+import type { Mailer } from './ports/mailer.ts';
+import type { PasswordHasher } from './ports/password-hasher.ts';
+import type { Proofs } from './ports/proofs.ts';
+import type { RandomSecrets, Secrets } from './ports/secrets.ts';
+import type { TokenSigner } from './ports/token-signer.ts';
+import type { Storage } from './ports/transactions.ts';
+import type { WebAuthn } from './ports/webauthn.ts';
+import type { Report } from './report.ts';
+
+export type Pause = (time: number) => Promise<unknown>;
+
+/** What changes accounts, in the service and in the commands of operators. */
+export type Core = Storage & {
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly secrets: RandomSecrets;
+  readonly registration?: RegistrationPolicy | undefined;
+  /** The notices that are sent by mail; none without mail. */
+  readonly notices?: ReadonlySet<Notice> | undefined;
+  /** The languages that there are mails in. */
+  readonly mailLocales?: readonly string[] | undefined;
+};
+
+/** The adapters of the service. */
+export type Ports = Storage &
+  PasswordRuleDeps & {
+    /** `null`: no mail is sent, and there are no routes that need it. */
+    readonly mailer: Mailer | null;
+    readonly tokens: TokenSigner;
+    readonly proofs: Proofs;
+    readonly secrets: Secrets;
+    readonly webauthn: WebAuthn;
+    readonly hasher: PasswordHasher;
+    readonly attempts: LoginAttempts;
+    readonly clock: Clock;
+    readonly ids: IdGenerator;
+  };
+
+/** What an operator has decided. Durations are in milliseconds. */
+export type Policies = SecondFactorPolicy & {
+  readonly accessLifetime: number;
+  readonly refreshLifetime: number;
+  /** After which a user has to authenticate again; `null`: never. */
+  readonly sessionMaxLifetime: number | null;
+  readonly replayPolicy: ReplayPolicy;
+  readonly deviceBinding: DeviceBinding;
+  /** Whether access tokens say how and when the user has authenticated. */
+  readonly authenticationClaims: boolean;
+  /** Whether access tokens name their session in a claim, too. Default: they do not. */
+  readonly sessionClaim?: boolean;
+  /** `optional`: users may register without one. Default: required. */
+  readonly passwords?: 'required' | 'optional' | undefined;
+  /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
+  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+  /** Whether users may log in with codes by mail. */
+  readonly loginByCode?: boolean | undefined;
+};
+
+/** What use cases work with: ports, policies, and programs of the operator that are asked. A use case destructures what it needs. */
+export type Service = Core &
+  Ports &
+  Policies & {
+    readonly report?: Report;
+    readonly pause: Pause;
+    /** Providers that users log in at, by their names. */
+    readonly providers: ReadonlyMap<string, IdentityProvider>;
+    /** Decides about registrations that would be accepted otherwise. */
+    readonly beforeRegister?: BeforeRegister | undefined;
+    /** What access tokens state about their users; by default, the attributes of the user. */
+    readonly claims?: AskClaims | undefined;
+    /** Default: nobody is asked, and users who were imported without a hash have no password. */
+    readonly verifyElsewhere?: VerifyElsewhere | undefined;
+  };

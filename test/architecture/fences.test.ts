@@ -180,6 +180,18 @@ describe('the subjects of the application', () => {
   });
 });
 
+it('no file beside the routes imports one of them: what they share is below', () => {
+  const files = ['json', 'http'].flatMap((folder) =>
+    readdirSync(join(ROOT, 'src/adapters', folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => join(folder, path))
+      .filter((path) => path.endsWith('.ts') && !path.startsWith('http/routes/')),
+  );
+  expect(files.length).toBeGreaterThan(40);
+  expect(
+    files.filter((path) => /(?:from|import\() ?'\.[^']*\/routes\//.test(readText(`src/adapters/${path}`))),
+  ).toEqual([]);
+});
+
 describe('time and chance', () => {
   const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/trace-parent\.ts)$/;
   const GLOBALS =

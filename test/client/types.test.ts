@@ -38,9 +38,8 @@ import type {
 } from '../../client/src/index.ts';
 import type * as account from '../../src/adapters/http/routes/accounts/account.ts';
 import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
-import type * as events from '../../src/adapters/http/routes/accounts/events.ts';
+import type { EventsQuery } from '../../src/adapters/http/routes/accounts/events.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
-import type { IdentityJson } from '../../src/adapters/http/routes/accounts/identities.ts';
 import type {
   ConfirmPasswordResetBody,
   PasswordResetPreviewJson,
@@ -52,8 +51,14 @@ import type * as options from '../../src/adapters/http/routes/factors/passkey-op
 import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
 import type { LoginBody, LoginResult as LoginResultJson } from '../../src/adapters/http/routes/login/login.ts';
 import type { RefreshResult as RefreshResultJson } from '../../src/adapters/http/routes/sessions/refresh.ts';
-import type { SessionJson } from '../../src/adapters/http/routes/sessions/sessions.ts';
 import type { AddressBody, LinkBody } from '../../src/adapters/http/routing/fields.ts';
+import type {
+  EventJson,
+  EventsPage as EventsPageJson,
+  IdentityJson,
+  SessionJson,
+} from '../../src/adapters/json/account.ts';
+import type * as json from '../../src/adapters/json/factors.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -88,11 +93,11 @@ describe('the types of the client', () => {
   });
 
   it('are those of the routes in the account module, too', () => {
-    expectTypeOf<Plain<AccountEvent>>().toEqualTypeOf<v.InferOutput<typeof events.EventJson>>();
-    expectTypeOf<Plain<AccountEvents>>().toEqualTypeOf<v.InferOutput<typeof events.EventsPage>>();
+    expectTypeOf<Plain<AccountEvent>>().toEqualTypeOf<v.InferOutput<typeof EventJson>>();
+    expectTypeOf<Plain<AccountEvents>>().toEqualTypeOf<v.InferOutput<typeof EventsPageJson>>();
     expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
     expectTypeOf<Plain<LinkedIdentity>>().toEqualTypeOf<v.InferOutput<typeof IdentityJson>>();
-    expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof events.EventsQuery>>();
+    expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
     expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ShortChangeEmailBody>>();
@@ -115,11 +120,11 @@ describe('the types of second factors', () => {
   type Members<T> = T extends unknown ? keyof T : never;
 
   it('are those of the routes', () => {
-    expectTypeOf<Plain<Factors>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.FactorsJson>>>();
-    expectTypeOf<Plain<StartedApp>>().toEqualTypeOf<v.InferOutput<typeof factors.StartedAppJson>>();
+    expectTypeOf<Plain<Factors>>().toEqualTypeOf<Plain<v.InferOutput<typeof json.FactorsJson>>>();
+    expectTypeOf<Plain<StartedApp>>().toEqualTypeOf<v.InferOutput<typeof json.StartedAppJson>>();
     expectTypeOf<Plain<RecoveryCodes>>().toEqualTypeOf<Plain<v.InferOutput<typeof factors.RecoveryCodesJson>>>();
     expectTypeOf<Plain<AppConfirmation>>().toEqualTypeOf<v.InferInput<typeof factors.ConfirmAppBody>>();
-    expectTypeOf<Plain<PendingLogin>>().toEqualTypeOf<Plain<v.InferOutput<typeof second.PendingLoginJson>>>();
+    expectTypeOf<Plain<PendingLogin>>().toEqualTypeOf<Plain<v.InferOutput<typeof json.PendingLoginJson>>>();
     expectTypeOf<Members<SecondFactor>>().toEqualTypeOf<keyof Sent>();
     expectTypeOf<SecondFactor>().toExtend<v.InferInput<typeof second.SecondFactorBody>>();
   });
@@ -127,11 +132,11 @@ describe('the types of second factors', () => {
 
 describe('the types of passkeys', () => {
   it('are those of the routes', () => {
-    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof credentials.PasskeyJson>>();
+    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof json.PasskeyJson>>();
     expectTypeOf<Plain<PasskeyCreationOptions>>().toEqualTypeOf<
-      Plain<v.InferOutput<typeof options.CreationOptionsJson>>
+      Plain<v.InferOutput<typeof json.CreationOptionsJson>>
     >();
-    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof options.RequestOptionsJson>>();
+    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof json.RequestOptionsJson>>();
     expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof options.AcceptedPasskeysJson>>();
     expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
       Plain<v.InferInput<typeof credentials.NewPasskeyBody>['credential']>

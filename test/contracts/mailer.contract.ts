@@ -13,16 +13,9 @@ const TEXTS = [
 ];
 /** Not one address. */
 const NO_ADDRESSES = [
-  '',
-  'ann',
-  'ann@example.com, bob@example.com',
-  'Ann <ann@example.com>',
-  '<ann@example.com>',
-  'ann@example.com bob@example.com',
-  'ann@example.com\r\nRCPT TO:<bob@example.com>',
-  'ann@example.com\nBcc: bob@example.com',
-  'ann@example.com\0',
-  `${'a'.repeat(65)}@example.com`,
+  ...['', 'ann', 'ann@example.com, bob@example.com', 'Ann <ann@example.com>', '<ann@example.com>'],
+  ...['ann@example.com bob@example.com', 'ann@example.com\r\nRCPT TO:<bob@example.com>'],
+  ...['ann@example.com\nBcc: bob@example.com', 'ann@example.com\0', `${'a'.repeat(65)}@example.com`],
 ];
 const LINK = `https://example.com/account/password-reset#token=${'a1-_'.repeat(488)}`;
 

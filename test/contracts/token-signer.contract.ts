@@ -14,13 +14,7 @@ const ACCESS: AccessToken = {
     exp: IAT + 900,
     jti: '01J00000000000000000000002',
     tokenType: 'access',
-    user: {
-      id: SUB,
-      username: 'Ada',
-      email: 'ada@example.org',
-      createdAt: NOW - 86_400_001,
-      updatedAt: NOW - 1,
-    },
+    user: { id: SUB, username: 'Ada', email: 'ada@example.org', createdAt: NOW - 86_400_001, updatedAt: NOW - 1 },
   },
   sessionId: SID,
 };
@@ -64,67 +58,61 @@ export const describeTokenSigner = (
   suite = vitestSuite,
 ) => {
   const { it } = suite;
+  /** An access token and a refresh token. */
+  const bothOf = async (signer: TokenSigner) => [
+    {
+      ...{ kind: 'access', content: ACCESS, token: await signer.signAccess(ACCESS) },
+      verify: (text: string, now = NOW) => signer.verifyAccess(text, now),
+      asOther: (text: string) => signer.verifyRefresh(text, NOW),
+    },
+    {
+      ...{ kind: 'refresh', content: REFRESH, token: await signer.signRefresh(REFRESH) },
+      verify: (text: string, now = NOW) => signer.verifyRefresh(text, now),
+      asOther: (text: string) => signer.verifyAccess(text, NOW),
+    },
+  ];
   suite.describe(`${name} as a TokenSigner`, () => {
     it('returns the claims, the session and the number that it signed', async () => {
-      const signer = await make('ours');
-      expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });
-      expect(await signer.verifyRefresh(await signer.signRefresh(REFRESH), NOW)).toEqual({ ok: true, token: REFRESH });
+      for (const { content, token, verify } of await bothOf(await make('ours')))
+        expect(await verify(token)).toEqual({ ok: true, token: content });
     });
 
     it('rejects a token from the second of its expiry on', async () => {
-      const signer = await make('ours');
-      const access = await signer.signAccess(ACCESS);
-      const refresh = await signer.signRefresh(REFRESH);
-      const end = { access: ACCESS.claims.exp * 1000, refresh: REFRESH.claims.exp * 1000 };
-      expect((await signer.verifyAccess(access, end.access - 1)).ok).toBe(true);
-      expect((await signer.verifyAccess(access, end.access)).ok).toBe(false);
-      expect((await signer.verifyRefresh(refresh, end.refresh - 1)).ok).toBe(true);
-      expect((await signer.verifyRefresh(refresh, end.refresh)).ok).toBe(false);
+      for (const { content, token, verify, kind } of await bothOf(await make('ours'))) {
+        const end = content.claims.exp * 1000;
+        expect((await verify(token, end - 1)).ok, kind).toBe(true);
+        expect((await verify(token, end)).ok, kind).toBe(false);
+      }
     });
 
     it('rejects a token that was changed in any part', async () => {
-      const signer = await make('ours');
-      const [access, refresh] = [await signer.signAccess(ACCESS), await signer.signRefresh(REFRESH)];
-      // A signer that remembers what it has verified must not accept what resembles it.
-      expect((await signer.verifyAccess(access, NOW)).ok).toBe(true);
-      expect((await signer.verifyRefresh(refresh, NOW)).ok).toBe(true);
-      for (const altered of alterations(access)) {
-        expect((await signer.verifyAccess(altered, NOW)).ok, altered).toBe(false);
-      }
-      for (const altered of alterations(refresh)) {
-        expect((await signer.verifyRefresh(altered, NOW)).ok, altered).toBe(false);
+      for (const { token, verify } of await bothOf(await make('ours'))) {
+        // A signer that remembers what it has verified must not accept what resembles it.
+        expect((await verify(token)).ok).toBe(true);
+        for (const altered of alterations(token)) expect((await verify(altered)).ok, altered).toBe(false);
       }
     });
 
     it('rejects an access token as a refresh token, and vice versa', async () => {
-      const signer = await make('ours');
-      const [access, refresh] = [await signer.signAccess(ACCESS), await signer.signRefresh(REFRESH)];
-      for (const _round of ['unknown', 'verified before']) {
-        expect((await signer.verifyRefresh(access, NOW)).ok).toBe(false);
-        expect((await signer.verifyAccess(refresh, NOW)).ok).toBe(false);
-        expect((await signer.verifyAccess(access, NOW)).ok).toBe(true);
-        expect((await signer.verifyRefresh(refresh, NOW)).ok).toBe(true);
+      const both = await bothOf(await make('ours'));
+      for (const round of ['unknown', 'verified before']) {
+        for (const { token, asOther, kind } of both) expect((await asOther(token)).ok, `${kind} ${round}`).toBe(false);
+        for (const { token, verify, kind } of both) expect((await verify(token)).ok, `${kind} ${round}`).toBe(true);
       }
     });
 
     it('rejects a token signed with another key', async () => {
       const [ours, theirs] = await Promise.all([make('ours'), make('theirs')]);
-      await Promise.all([ours.signAccess(ACCESS), ours.signRefresh(REFRESH)]);
-      const [access, refresh] = [await theirs.signAccess(ACCESS), await theirs.signRefresh(REFRESH)];
-      expect((await theirs.verifyAccess(access, NOW)).ok).toBe(true);
-      expect((await theirs.verifyRefresh(refresh, NOW)).ok).toBe(true);
-      expect((await ours.verifyAccess(access, NOW)).ok).toBe(false);
-      expect((await ours.verifyRefresh(refresh, NOW)).ok).toBe(false);
+      const [own, others] = [await bothOf(ours), await bothOf(theirs)];
+      for (const [at, { token, verify, kind }] of others.entries()) {
+        expect((await verify(token)).ok, kind).toBe(true);
+        expect((await own[at]?.verify(token))?.ok, kind).toBe(false);
+      }
     });
 
     it('rejects a token that says it is not signed', async () => {
-      const signer = await make('ours');
-      const unsigned = {
-        access: withoutSignature(await signer.signAccess(ACCESS)),
-        refresh: withoutSignature(await signer.signRefresh(REFRESH)),
-      };
-      for (const token of unsigned.access) expect((await signer.verifyAccess(token, NOW)).ok, token).toBe(false);
-      for (const token of unsigned.refresh) expect((await signer.verifyRefresh(token, NOW)).ok, token).toBe(false);
+      for (const { token, verify } of await bothOf(await make('ours')))
+        for (const unsigned of withoutSignature(token)) expect((await verify(unsigned)).ok, unsigned).toBe(false);
     });
 
     it('rejects a text that is not a token', async () => {

@@ -24,40 +24,17 @@ describe('a username', () => {
 
 describe('an email address', () => {
   it.each([
-    'ada@example.org',
-    'a@b.co',
-    'ada.lovelace+news@mail.example.co.uk',
-    "o'hara!#$%&*/=?^_`{|}~-@example.org",
-    `${'a'.repeat(64)}@example.org`,
-    `a@${'b'.repeat(63)}.org`,
-    'a@xn--bcher-kva.example',
-    'a@1.example',
+    ...['ada@example.org', 'a@b.co', 'ada.lovelace+news@mail.example.co.uk', "o'hara!#$%&*/=?^_`{|}~-@example.org"],
+    ...[`${'a'.repeat(64)}@example.org`, `a@${'b'.repeat(63)}.org`, 'a@xn--bcher-kva.example', 'a@1.example'],
   ])('may be %s', (email) => {
     expect(email).toMatch(EMAIL_PATTERN);
   });
 
   it.each([
-    '',
-    'ada',
-    '@example.org',
-    'ada@',
-    'ada@example',
-    'ada@@example.org',
-    'ada@example..org',
-    '.ada@example.org',
-    'ada.@example.org',
-    'a..b@example.org',
-    'ada@-example.org',
-    'ada@example-.org',
-    'ada@example.o',
-    'ada@example.123',
-    'ada @example.org',
-    'ada@exam ple.org',
-    'ada@example.org\n',
-    'ada@example.org\0',
-    'adä@example.org',
-    `${'a'.repeat(65)}@example.org`,
-    `a@${'b'.repeat(64)}.org`,
+    ...['', 'ada', '@example.org', 'ada@', 'ada@example', 'ada@@example.org', 'ada@example..org', '.ada@example.org'],
+    ...['ada.@example.org', 'a..b@example.org', 'ada@-example.org', 'ada@example-.org', 'ada@example.o'],
+    ...['ada@example.123', 'ada @example.org', 'ada@exam ple.org', 'ada@example.org\n', 'ada@example.org\0'],
+    ...['adä@example.org', `${'a'.repeat(65)}@example.org`, `a@${'b'.repeat(64)}.org`],
   ])('may not be %j', (email) => {
     expect(email).not.toMatch(EMAIL_PATTERN);
   });

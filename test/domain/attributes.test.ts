@@ -27,19 +27,7 @@ describe('readAttributes', () => {
   );
 
   it.each([
-    'sub',
-    'iss',
-    'aud',
-    'exp',
-    'nbf',
-    'iat',
-    'jti',
-    'sid',
-    'tokenType',
-    'user',
-    'auth_time',
-    'amr',
-    'acr',
+    ...['sub', 'iss', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid', 'tokenType', 'user', 'auth_time', 'amr', 'acr'],
     'attributes',
   ])('refuses the name of the claim %s', (name) => {
     expect(() => readAttributes(JSON.stringify({ roles: [], [name]: 'x' }))).toThrow(`The name ${name} is reserved`);

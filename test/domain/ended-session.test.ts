@@ -13,12 +13,7 @@ describe('the list of what has ended', () => {
     expect(endedList([session, own, user], 15 * MINUTE)).toStrictEqual({
       lifetime: 900,
       sessions: [
-        {
-          sid: session.sessionId,
-          event_timestamp: SECOND + 1,
-          initiating_entity: 'policy',
-          reason: 'token-replayed',
-        },
+        { sid: session.sessionId, event_timestamp: SECOND + 1, initiating_entity: 'policy', reason: 'token-replayed' },
         { sid: own.sessionId, event_timestamp: SECOND, initiating_entity: 'user', reason: 'logout' },
       ],
       users: [{ sub: 'Ada', event_timestamp: SECOND - 1, initiating_entity: 'admin', reason: 'operator' }],

@@ -14,12 +14,8 @@ describe('the domains of addresses', () => {
   );
 
   it.each([
-    'ada@mail.example.com',
-    'ada@example.org',
-    'ada@badexample.com',
-    'ada@badexample.org',
-    'ada@example.com.evil.example',
-    'example.com@evil.example',
+    ...['ada@mail.example.com', 'ada@example.org', 'ada@badexample.com', 'ada@badexample.org'],
+    ...['ada@example.com.evil.example', 'example.com@evil.example'],
   ])('do not have %s', (email) => {
     expect(() => assertMayRegister({ mode: 'open', domains }, email)).toThrow(REFUSED);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import { isLive, newSession, type Rotation, reverted, rotated } from '../../src/domain/session.ts';
+import { isLive, newSession, type Rotation, reverted, rotated, SESSIONS_PER_USER } from '../../src/domain/session.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
@@ -143,4 +143,8 @@ describe('reverted', () => {
     const later = rotated(after, at(START + 2_000, { from: 't2', number: 1, to: 't3' })) ?? expect.unreachable();
     expect(reverted(later, step)).toBeNull();
   });
+});
+
+it('50 sessions are kept for a user', () => {
+  expect(SESSIONS_PER_USER).toBe(50);
 });

@@ -107,15 +107,6 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
-  it('reads messages of other instances after a time', async () => {
-    const { outbox, stop, done } = start({ pollInterval: 1 });
-    await expect.poll(() => outbox.reads.length).toBeGreaterThan(3);
-    outbox.add()();
-    await expect.poll(() => outbox.begun).toHaveLength(1);
-    stop();
-    await done;
-  });
-
   it('sends at most ten at the same time, and a further one as soon as one has ended', async () => {
     const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalled();

@@ -99,8 +99,6 @@ const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
   chance.bytes(byteLength).copy(new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength));
   return view;
 };
-const randomInt = (low: number, high?: number): number =>
-  high === undefined ? kernel.chance.below(low) : low + kernel.chance.below(high - low);
 const digest = async (algorithm: string | { name: string }, data: Uint8Array): Promise<ArrayBuffer> => {
   const name = (typeof algorithm === 'string' ? algorithm : algorithm.name).replace('-', '').toLowerCase();
   const { buffer, byteOffset, byteLength } = crypto.createHash(name).update(new Uint8Array(data)).digest();
@@ -122,10 +120,8 @@ Math.random = () => kernel.chance.next();
 Object.assign(crypto, {
   randomBytes: (size: number) => kernel.chance.bytes(size),
   randomFillSync: fill,
-  randomInt,
-  randomUUID: () => kernel.chance.uuid(),
 });
-define(globalThis.crypto, { getRandomValues: fill, randomUUID: () => kernel.chance.uuid() });
+define(globalThis.crypto, { getRandomValues: fill });
 define(globalThis.crypto.subtle, { digest });
 for (const name of ['readFile', 'readdir', 'stat', 'lstat', 'access', 'realpath', 'mkdir', 'writeFile'] as const)
   Object.assign(promisedFiles, {

@@ -34,7 +34,7 @@ const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
  * Why not jose: a refresh signs twice and verifies once. That takes 166 µs of CPU here and 340 µs with jose's `SignJWT` and `jwtVerify`, of
  * some 550 µs for all of it (Node.js 26, two cores). WebCrypto, which jose uses, hands each operation to the thread pool of libuv: beside a
  * flood of log-ins, one in a hundred took 9 to 17 ms instead of 2 to 4 ms, and in a program whose own `bcrypt.compare` fills that pool, each
- * took seconds instead of half a millisecond. The tests hold this signer against one by jose, in `test/support/jose-signer.ts`.
+ * took seconds instead of half a millisecond. The tests hold this signer against jose.
  *
  * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */

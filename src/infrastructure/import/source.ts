@@ -17,7 +17,7 @@ export type SourceLine = Place &
     | { readonly leftOut: string }
   );
 
-export type SourceOptions = {
+type SourceOptions = {
   readonly files: readonly string[];
   /** `--passwords`: a second file, with the password hashes. */
   readonly passwords?: string | undefined;

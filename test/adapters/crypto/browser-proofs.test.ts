@@ -8,11 +8,7 @@ const [CHALLENGE, AUTHORIZATION] = ['user.session.1.2', 'user.session.3.'];
 const RENEWAL = { alg: 'ES256', typ: 'dbsc+jwt' };
 const CLAIMS = { authorization: AUTHORIZATION, jti: CHALLENGE };
 
-const registered = (browser: BrowserKey) => ({
-  key: browser.key,
-  challenge: CHALLENGE,
-  authorization: AUTHORIZATION,
-});
+const registered = (browser: BrowserKey) => ({ key: browser.key, challenge: CHALLENGE, authorization: AUTHORIZATION });
 const header = (browser: BrowserKey, given: Json = {}) => ({
   alg: 'ES256',
   jwk: browser.jwk,
@@ -123,15 +119,7 @@ describe('verifyBrowserProof', () => {
     const text = browser.renewal(CHALLENGE);
     const long = browser.renewal('x'.repeat(4_096));
     for (const other of [
-      '',
-      '.',
-      '..',
-      ' ',
-      'null',
-      `${text} `,
-      `"${text}"`,
-      `${text}.`,
-      `.${text}`,
+      ...['', '.', '..', ' ', 'null', `${text} `, `"${text}"`, `${text}.`, `.${text}`],
       long,
       'a'.repeat(1_000_000),
     ])

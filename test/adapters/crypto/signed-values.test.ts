@@ -75,18 +75,7 @@ describe('signedValues', () => {
   it('does not accept any other text', () => {
     const text = sign(VALUE);
     const texts = [
-      '',
-      '.',
-      '....',
-      ' ',
-      'null',
-      '{}',
-      '\0',
-      'ä',
-      `${text}A`,
-      `${text} `,
-      ` ${text}`,
-      `${text}.`,
+      ...['', '.', '....', ' ', 'null', '{}', '\0', 'ä', `${text}A`, `${text} `, ` ${text}`, `${text}.`],
       text.slice(1),
     ];
     for (const other of [...texts, text.slice(0, -1), `${text}\n`, 'a.'.repeat(10_000), text.repeat(2)])

@@ -45,10 +45,7 @@ it('sends what a registration is about, signed as Standard Webhooks says, and re
     const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature = '' } = request.headers;
     const x = Buffer.from(publicHookKey(privateKey).slice('whpk_'.length), 'base64');
     expect(x).toHaveLength(32);
-    const key = createPublicKey({
-      format: 'jwk',
-      key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') },
-    });
+    const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x: x.toString('base64url') } });
     const [version, base64 = ''] = String(signature).split(',');
     const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
     const given = JSON.parse(body.toString());

@@ -225,10 +225,7 @@ describe('counts of all instances', () => {
         if (isAway) throw new Error('Connection is closed.');
         return work(...given);
       };
-    const shared: Counts = {
-      countRequest: unlessAway(store.countRequest),
-      replace: unlessAway(store.replace),
-    };
+    const shared: Counts = { countRequest: unlessAway(store.countRequest), replace: unlessAway(store.replace) };
     const counts = sharedCounts(
       { shared, own: memoryCounts() },
       logger,

@@ -35,6 +35,7 @@ describe('redactError', () => {
       },
     ],
     ['an argument of Node', () => Buffer.alloc(secret as number)],
+    ['a text that was parsed', () => JSON.parse(String(secret))],
     [
       'a TypeError of the application',
       () => {
@@ -87,6 +88,9 @@ describe('redactError', () => {
     const text = JSON.stringify(redactError(new Error('top', { cause: chain })));
     expect(text).toContain('E3');
     expect(text).not.toMatch(/E4|hunter22/);
+    const loop = new Error('hunter22');
+    loop.cause = loop;
+    expect(JSON.stringify(redactError(loop))).not.toContain('hunter22');
   });
 });
 

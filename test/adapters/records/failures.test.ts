@@ -56,13 +56,7 @@ type Kind = {
   readonly code: RegExp;
 };
 const KINDS: readonly Kind[] = [
-  {
-    on: 'SQLite',
-    open: openEmbedded,
-    dialect: SQLITE,
-    quoting: QUOTING.sqlite,
-    code: /^SQLite \d+ \([a-zA-Z ]+\)$/,
-  },
+  { on: 'SQLite', open: openEmbedded, dialect: SQLITE, quoting: QUOTING.sqlite, code: /^SQLite \d+ \([a-zA-Z ]+\)$/ },
   ...(TEST_DATABASE_URL === undefined
     ? []
     : [
@@ -85,33 +79,7 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   beforeEach(async () => {
     await database.em.execute('delete from users');
   });
-  const users = () => userRepositoryOver(database.records);
   const translate = (error: unknown) => rejection(translatedBy(dialect.failureOf)(() => Promise.reject(error)));
-
-  it('is AUTH_USER_DUPLICATE for a taken username and for a taken email, with the index as its reason', async () => {
-    await users().add(secretUser());
-    for (const [taken, reason] of [
-      [{ username: 'secretname' }, 'users_username'],
-      [{ email: EMAIL }, 'users_email'],
-    ] as const)
-      expect(await rejection(users().add(aUser(taken)))).toMatchObject({ code: 'AUTH_USER_DUPLICATE', reason });
-  });
-
-  it('is DB_UNIQUE_VIOLATION for any other unique index', async () => {
-    const user = secretUser();
-    await users().add(user);
-    expect(await rejection(users().add(aUser({ id: user.id })))).toMatchObject({
-      code: 'DB_UNIQUE_VIOLATION',
-      reason: 'users_pkey',
-    });
-  });
-
-  it('is DB_QUERY_FAILED for anything else', async () => {
-    expect(await rejection(sessionRepositoryOver(database.records).add(aSession()))).toMatchObject({
-      code: 'DB_QUERY_FAILED',
-      reason: expect.stringMatching(code),
-    });
-  });
 
   it('has no secret of what was sent, and the stack frames of the driver without its message', async () => {
     const raw = (value: string) => database.em.getKysely().executeQuery(quoting(value));

@@ -111,26 +111,6 @@ describe('a rotation whose outcome is unknown', () => {
     expect(reverts()).toBe(before);
   });
 
-  it('is reverted whichever of several it is that happened', async () => {
-    const { reverting, session, set, rotateNow } = await setUp();
-    set('answers lost');
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => reverting.rotate(aRotation(session))));
-    expect(outcomes.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
-    set('up');
-    expect(await reverting.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
-    expect(await rotateNow(session)).toHaveProperty('user');
-  });
-
-  it('leaves a session alone that another instance has rotated since', async () => {
-    const { stored, reverting, session, set } = await setUp();
-    set('down');
-    await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(FAILED);
-    await stored.rotate(aRotation(session));
-    const now = await stored.find(session);
-    set('up');
-    expect(await reverting.find(session)).toStrictEqual(now);
-  });
-
   it('holds up no other that can be reverted', async () => {
     const stuck: string[] = [];
     const { stored, reverting, session, opened, set } = await setUp(({ revert }) => ({
@@ -144,16 +124,6 @@ describe('a rotation whose outcome is unknown', () => {
     set('up');
     await expect.poll(() => stored.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
   });
-});
-
-it('a revert that was asked for, and failed, is tried again', async () => {
-  const { stored, reverting, session, set } = await setUp();
-  const rotation = aRotation(session);
-  await reverting.rotate(rotation);
-  set('down');
-  await expect(reverting.revert(rotation)).rejects.toMatchObject(FAILED);
-  set('up');
-  await expect.poll(() => stored.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
 });
 
 it('takes a repository that is frozen', async () => {

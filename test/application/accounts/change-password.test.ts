@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenPair } from '../../../src/application/sessions/tokens.ts';
 import type { Origin } from '../../../src/domain/event.ts';
-import { ENDED, inShort, ORIGIN } from '../../support/account.ts';
-import { ADA, application, MINUTE, rejections } from '../../support/application.ts';
+import { inShort, ORIGIN } from '../../support/account.ts';
+import { ADA, application, MINUTE } from '../../support/application.ts';
 import { beforeNextTransaction, expectAllOrNothing, loseNextAnswer } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
@@ -72,23 +71,6 @@ describe('changePassword', () => {
     await expectAllOrNothing(app, () => Promise.all(stored.map((state) => state())), change);
   });
 
-  it('changes nothing when the current password is wrong', async () => {
-    const { app, elsewhere, change, logIn } = await setUp();
-    for (const currentPassword of ['wrong horse', '', NEW_PASSWORD]) {
-      await expect(change({ currentPassword })).rejects.toMatchObject(WRONG);
-    }
-    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
-    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
-  });
-
-  it('stores the time of the change, and does not return it', async () => {
-    const { app, users, user, change, logIn } = await setUp();
-    app.clock.advance(MINUTE);
-    await change();
-    expect(await users.findById(user.id)).toMatchObject({ passwordChangedAt: app.clock.now() });
-    expect((await logIn(NEW_PASSWORD)).user).not.toHaveProperty('passwordChangedAt');
-  });
-
   it('rejects a new password that is easy to guess, and names the field', async () => {
     const { change, logIn } = await setUp({ isCommonPassword: (password) => password === 'password1' });
     for (const newPassword of ['password1', 'Ada@Example.org']) {
@@ -98,15 +80,6 @@ describe('changePassword', () => {
       });
     }
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
-  });
-
-  it('changes nothing when the request was aborted', async () => {
-    const { app, user, here, elsewhere, logIn } = await setUp();
-    const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
-    const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
-    await expect(app.changePassword({ ...input, ...passwords }, AbortSignal.abort())).rejects.toThrow();
-    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
-    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
   it('has succeeded when it was kept, and the answer to its commit is lost', async () => {
@@ -136,69 +109,5 @@ describe('changePassword', () => {
     await expect(app.changePassword({ ...input, ...passwords }, request.signal)).rejects.toThrow();
     await change();
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
-  });
-
-  it('lets one of two concurrent changes succeed, which has the only session', async () => {
-    const { app, user, here, elsewhere, change, logIn } = await setUp();
-    const changes = [here, elsewhere].map(({ sessionId }, at) =>
-      change({ sessionId, newPassword: `new password ${at}` }),
-    );
-    const outcomes = await Promise.allSettled(changes);
-    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
-    expect(await rejections(changes)).toEqual([expect.objectContaining(ENDED)]);
-    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
-    expect(await logIn(`new password ${winner}`)).toHaveProperty('accessToken');
-  });
-
-  it('changes nothing when the session ends while the new password is hashed', async () => {
-    const { app, user, here, change, logIn } = await setUp();
-    const { hash } = app.hasher;
-    app.hasher.hash = async (password) => {
-      await app.sessions.end({ id: here.sessionId, userId: user.id });
-      return hash(password);
-    };
-    await expect(change()).rejects.toMatchObject(ENDED);
-    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
-  });
-
-  it('succeeds even if a log-in rehashes the same password at the same time', async () => {
-    const { app, users, user, change, logIn } = await setUp();
-    const { hash } = app.hasher;
-    app.hasher.hash = async (password) => {
-      app.hasher.hash = hash;
-      const passwordHash = await hash(ADA.password);
-      await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });
-      return hash(password);
-    };
-    await change();
-    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
-  });
-});
-
-describe('a log-in with the old password, under way while the password is changed', () => {
-  /** @param when the change happens: just before the log-in stores its session, or just after. */
-  const race = async (when: 'before' | 'after') => {
-    const { app, user, change, logIn } = await setUp();
-    const { run } = app.transactions;
-    let pair: TokenPair | undefined;
-    app.transactions.run = async (work) => {
-      app.transactions.run = run;
-      if (when === 'before') pair = await change();
-      const result = await run(work);
-      if (when === 'after') pair = await change();
-      return result;
-    };
-    const outcome = await logIn(ADA.password).catch((error: unknown) => error);
-    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
-    expect(await app.refresh([pair?.refreshToken ?? ''])).toHaveProperty('accessToken');
-    return outcome;
-  };
-
-  it('fails when the password is changed before the session is stored', async () => {
-    expect(await race('before')).toMatchObject(WRONG);
-  });
-
-  it('loses its session when the password is changed afterwards', async () => {
-    expect(await race('after')).toHaveProperty('refreshToken');
   });
 });

@@ -5,7 +5,7 @@ import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { aLink } from '../../support/builders.ts';
-import { expectAllOrNothing, loseNextAnswer } from '../../support/transactions.ts';
+import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';
@@ -129,16 +129,6 @@ describe('confirmEmailChange', () => {
     expect(await app.refresh([pair?.refreshToken ?? ''])).toHaveProperty('accessToken');
     expect(await changeTo(ANOTHER_EMAIL)).toBeNull();
     expect((await ofAda()).sessions).toHaveLength(1);
-  });
-
-  it('has succeeded when it was kept, and the answer to its commit is lost', async () => {
-    const { app, user, session, confirmChange, linkTo } = await setUp();
-    const token = await linkTo(NEW_EMAIL);
-    loseNextAnswer(app, { isKept: true });
-    const own = { id: session.sessionId, userId: user.id };
-    const pair = (await confirmChange({ token, session: own })) ?? expect.unreachable();
-    expect(await app.refresh([pair.refreshToken])).toHaveProperty('accessToken');
-    expect(await app.users.findById(user.id)).toMatchObject({ email: NEW_EMAIL });
   });
 
   it('counts wrong passwords as those of log-ins to the account', async () => {

@@ -6,7 +6,6 @@ import {
   audited,
   BOB,
   EMAIL,
-  ENDED,
   inShort,
   NO_RECORD,
   NOTHING,
@@ -86,49 +85,10 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
 });
 
 describe('deleteAccount', () => {
-  it('refuses a wrong password, and makes guesses wait after fifty', async () => {
-    const { ofAda, remove } = await setUp();
-    const before = await ofAda();
-    const refused = await rejections(Array.from({ length: 50 }, () => remove('a guess')));
-    expect(refused).toEqual(Array(50).fill(expect.objectContaining(WRONG_PASSWORD)));
-    await expect(remove()).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
-    expect(await ofAda()).toEqual(before);
-  });
-
-  it('is refused when the password is changed meanwhile', async () => {
-    const { app, ofAda, setPassword, remove } = await setUp();
-    beforeNextTransaction(app, () => setPassword('staple battery', { isNew: true }));
-    await expect(remove()).rejects.toMatchObject(WRONG_PASSWORD);
-    expect((await ofAda()).sessions).toHaveLength(2);
-    await remove('staple battery');
-    expect(await ofAda()).toEqual(NOTHING);
-  });
-
-  it('succeeds when the same password is hashed again meanwhile', async () => {
-    const { app, ofAda, setPassword, remove } = await setUp();
-    beforeNextTransaction(app, () => setPassword(ADA.password, { isNew: false }));
-    await remove();
-    expect(await ofAda()).toEqual(NOTHING);
-  });
-
-  it('is refused when the session ends meanwhile', async () => {
-    const { app, user, session, ofAda, remove } = await setUp();
-    beforeNextTransaction(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
-    await expect(remove()).rejects.toMatchObject(ENDED);
-    expect((await ofAda()).user).not.toBeNull();
-  });
-
   it('happens once, also when it is asked for many times at once', async () => {
     const { remove } = await setUp();
     const refused = await rejections(Array.from({ length: 20 }, () => remove()));
     expect(refused).toEqual(Array(19).fill(expect.objectContaining(NO_RECORD)));
-  });
-
-  it('has no effect once it is cancelled', async () => {
-    const { ofAda, remove } = await setUp();
-    const before = await ofAda();
-    await expect(remove(ADA.password, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
-    expect(await ofAda()).toEqual(before);
   });
 });
 

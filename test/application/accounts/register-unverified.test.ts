@@ -8,7 +8,7 @@ import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Attributes } from '../../../src/domain/attributes.ts';
 import { DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
-import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
+import { ADA, DAY, MINUTE } from '../../support/application.ts';
 import { aPasskey, aSession } from '../../support/builders.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
@@ -431,13 +431,5 @@ describe('registerUnverified', () => {
     expect(others).toEqual([]);
     const kinds = (await about(winner?.id ?? 'nobody')).messages.map(({ kind }) => kind);
     expect(kinds).toEqual(['email-verification', ...Array(5).fill('address-taken')]);
-  });
-
-  it('makes one account when many register with a username at once', async () => {
-    const { register } = await setUp();
-    const all = Array.from({ length: 20 }, (_, number) =>
-      register({ ...EVE, email: `eve@${number}.example.org`, password: `${EVE.password} ${number}` }),
-    );
-    expect(await rejections(all)).toEqual(Array(19).fill(expect.objectContaining(DUPLICATE)));
   });
 });

@@ -76,13 +76,6 @@ describe('resetPassword', () => {
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });
 
-  it('does not accept the link of another purpose', async () => {
-    const { app, user, reset } = await setUp();
-    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
-    const [mail] = await app.sendAll();
-    await expect(reset(tokenIn(mail ?? { text: '' }, 'email-change'))).rejects.toMatchObject(INVALID);
-  });
-
   it('refuses a password that is easy to guess, and keeps the link', async () => {
     const { ask, reset } = await setUp({ isCommonPassword: (password) => password === 'password1' });
     const token = await ask();
@@ -149,11 +142,7 @@ describe('resetPassword', () => {
     await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
     const [mail] = await app.sendAll();
     for (const left of [
-      'Passkeys: ',
-      '"A phone"',
-      '"evil[.]example"',
-      '"Added since"',
-      'Authenticator apps: 2',
+      ...['Passkeys: ', '"A phone"', '"evil[.]example"', '"Added since"', 'Authenticator apps: 2'],
       '"google a[@]b[.]example"',
     ])
       expect(mail?.text).toContain(left);

@@ -35,11 +35,7 @@ type Act = {
   readonly of: Person;
 };
 const PROGRAMS = fc.array(
-  fc.record<Act>({
-    act: fc.constantFrom(...ACTS),
-    by: fc.constantFrom(...PEOPLE),
-    of: fc.constantFrom(...PEOPLE),
-  }),
+  fc.record<Act>({ act: fc.constantFrom(...ACTS), by: fc.constantFrom(...PEOPLE), of: fc.constantFrom(...PEOPLE) }),
   { maxLength: 30, size: 'max' },
 );
 

@@ -118,23 +118,6 @@ describe('the counts of refused log-ins', () => {
     expect((await stored('ada')).map(({ count }) => count)).toStrictEqual([1, 3]);
   });
 
-  it('are kept while the database fails, and stored once it works', async () => {
-    const { counts, clock, stored, state } = await counting();
-    state.isDown = true;
-    counts.count('ada', ORIGIN);
-    await expect(counts.store()).rejects.toThrow();
-    clock.advance(1);
-    counts.count('ada', { ...ORIGIN, requestId: 'a later one' });
-    await expect(counts.store()).rejects.toThrow();
-    expect(counts.waiting()).toBe(1);
-    state.isDown = false;
-    await counts.store();
-    expect(await stored('ada')).toStrictEqual([{ count: 2, at: clock.now(), requestId: 'a later one' }]);
-    await counts.store();
-    expect(await stored('ada')).toMatchObject([{ count: 2 }]);
-    expect(counts.waiting()).toBe(0);
-  });
-
   it('are bounded, and say how many are not counted', async () => {
     const { counts, state } = await counting();
     state.isDown = true;

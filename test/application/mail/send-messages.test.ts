@@ -180,9 +180,7 @@ describe('a request for a link', () => {
   });
 
   it('is dropped while the answer to an earlier one is waiting', async () => {
-    const { app, ask, waiting } = await setUp({
-      send: () => Promise.reject(new Error('down')),
-    });
+    const { app, ask, waiting } = await setUp({ send: () => Promise.reject(new Error('down')) });
     await ask();
     await Promise.all(await app.send(10));
     app.clock.advance(6 * MINUTE);
@@ -283,31 +281,5 @@ describe('a message that cannot be sent', () => {
     await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
     await Promise.all(await app.send(10));
     expect([app.outcomes, await waiting()]).toEqual([['refused'], 0]);
-  });
-});
-
-describe('a message that is being sent', () => {
-  it('is not sent by another instance until its lease ends, and then it is', async () => {
-    const answer = Promise.withResolvers<'sent'>();
-    const began = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    let begun = 0;
-    const { app, user } = await setUp({
-      send: () => {
-        began[begun]?.resolve();
-        begun += 1;
-        return answer.promise;
-      },
-    });
-    await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
-    const [attempt] = await app.send(10);
-    app.clock.advance(5 * MINUTE - 1);
-    expect(await app.send(10)).toEqual([]);
-    app.clock.advance(1);
-    const again = await app.send(10);
-    expect(again).toHaveLength(1);
-    await Promise.all(began.map(({ promise }) => promise));
-    answer.resolve('sent');
-    await Promise.all([attempt, ...again]);
-    expect(app.outcomes).toEqual(['sent', 'sent']);
   });
 });

@@ -4,7 +4,6 @@ import { stepUp } from '../../../src/application/factors/step-up.ts';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
 import { continueNavigation, mintAccessToken } from '../../../src/application/sessions/rendered-pages.ts';
-import { PROOFS_KEPT } from '../../../src/domain/device-binding.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { BOB, inShort, ORIGIN } from '../../support/account.ts';
@@ -100,16 +99,6 @@ describe('a session with a key of its device', () => {
   });
 
   describe('with a proof', () => {
-    it('is rotated with its current token, and remembers from where', async () => {
-      const { app, first, session, open, outcomes } = await setUp();
-      app.clock.advance(MINUTE);
-      const { refreshToken } = await app.refresh([first], by('ada', ELSEWHERE));
-      expect(outcomes).toEqual(['rotated']);
-      const { currentTokenId, userAgent, address } = await session();
-      expect((await open(refreshToken)).claims.jti).toBe(currentTokenId);
-      expect({ userAgent, address }).toEqual({ userAgent: ELSEWHERE.userAgent, address: ELSEWHERE.address });
-    });
-
     it.each([0, 10 * SECOND + 1, HOUR, 6 * DAY])(
       'issues its current token again for any older one, %i ms later, without a rotation and a mail',
       async (age) => {
@@ -128,20 +117,6 @@ describe('a session with a key of its device', () => {
         expect(await open(await refresh(newest))).toMatchObject({ rotation: before.rotation + 1 });
       },
     );
-
-    it('is rotated once within a replay window, also with the new token, and again after it', async () => {
-      const { app, first, refresh, open, outcomes } = await setUp({
-        replayPolicy: { raceWindow: 0, replayWindow: MINUTE },
-      });
-      const all = await Promise.all(Array.from({ length: 5 }, () => refresh(first)));
-      expect(new Set(await Promise.all(all.map(async (each) => (await open(each)).claims.jti))).size).toBe(1);
-      expect(outcomes.toSorted()).toEqual(['replayable', 'replayable', 'replayable', 'replayable', 'rotated']);
-      await refresh(all[0] ?? '');
-      expect(outcomes.at(-1)).toBe('replayable');
-      app.clock.advance(MINUTE);
-      await refresh(all[0] ?? '');
-      expect(outcomes.at(-1)).toBe('rotated');
-    });
 
     it('takes the best of several cookies', async () => {
       const { app, tokens, newest, open, refresh, logIn, session } = await rotated();
@@ -194,17 +169,6 @@ describe('a session with a key of its device', () => {
         expect(await continueNavigation(app)(cookies)).toEqual({ next: 'proof' });
       }
       expect(await continueNavigation(app)([refreshToken])).toMatchObject({ next: 'target' });
-    });
-
-    it('is recovered when the store has lost rotations', async () => {
-      const { app, tokens, newest, session, key, outcomes, refresh } = await rotated();
-      const { currentTokenId: _, ...known } = await session();
-      await app.sessions.end(key);
-      const jti = JSON.parse(tokens[1] ?? '')[1].claims.jti;
-      await app.sessions.add({ ...known, currentTokenId: jti, rotation: 1 });
-      await expect(app.refresh([newest])).rejects.toMatchObject(UNPROVEN);
-      expect(await refresh(newest)).toBeTypeOf('string');
-      expect(outcomes).toEqual(['unproven', 'recovered']);
     });
   });
 
@@ -299,22 +263,6 @@ describe('a session with a key of its device', () => {
       expect(await refresh(newest)).toBeTypeOf('string');
     });
 
-    it('accepts one of many uses of one proof', async () => {
-      const { app, tokens, newest } = await rotated();
-      for (const token of [newest, tokens[0] ?? '']) {
-        const given = by('ada');
-        const results = await Promise.allSettled(Array.from({ length: 20 }, () => app.refresh([token], given)));
-        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-        for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject(EXPIRED);
-      }
-    });
-
-    it('accepts proofs that cross each other', async () => {
-      const { app, newest } = await rotated();
-      const proofs = Array.from({ length: PROOFS_KEPT }, () => by('ada')).reverse();
-      for (const given of proofs) expect(await app.refresh([newest], given)).toHaveProperty('accessToken');
-    });
-
     it('does not use a proof up when the store fails before', async () => {
       const { users, sessions } = memoryStorage();
       const useProof = unreliable(sessions.useProof);
@@ -328,13 +276,6 @@ describe('a session with a key of its device', () => {
   });
 
   describe('that ends', () => {
-    it('answers as any other', async () => {
-      const { app, newest, key } = await rotated();
-      await app.sessions.end(key);
-      await expect(app.refresh([newest], by('ada'))).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
-      await expect(app.refresh([newest])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
-    });
-
     it.each([1, 3])('at a log-out or a log-in with an old token is not replayed: %i rotations ago', async (ago) => {
       for (const act of ['log out', 'log in'] as const) {
         const { app, tokens, happened, told, logIn } = await rotated();
@@ -452,14 +393,6 @@ describe('stepUp with a proof', () => {
     await run({ sessionId });
     expect(await app.sessions.find({ id: sessionId, userId: user.id })).toMatchObject({ deviceKey: 'another' });
     await expect(app.refresh([refreshToken])).rejects.toMatchObject(UNPROVEN);
-  });
-
-  it('forgets no used proof of the key that the session has', async () => {
-    const { app, first, run } = await another();
-    const used = by('ada');
-    await app.refresh([first], used);
-    await run(by('ada'));
-    await expect(app.refresh([first], used)).rejects.toMatchObject(EXPIRED);
   });
 
   it.each([

@@ -19,13 +19,7 @@ const NEW_PASSWORD = 'staple battery';
 /** The tables that may keep something of a user whose address is proven for the first time: what happened, and what is still to be said. */
 const KEPT: readonly TableName[] = ['events', 'outbox', 'users'];
 const ADDED: readonly TableName[] = [
-  'factors',
-  'identities',
-  'links',
-  'passkeys',
-  'recoveryCodes',
-  'rememberedDevices',
-  'sessions',
+  ...(['factors', 'identities', 'links', 'passkeys', 'recoveryCodes', 'rememberedDevices', 'sessions'] as const),
 ];
 /** Tables that say nothing of a user, or what other programs are told of what happened. */
 const OTHERS: readonly TableName[] = [
@@ -113,17 +107,8 @@ const LEFT: Readonly<Record<string, readonly TableName[]>> = {
 
 /** The fields of a user that stay, or are set by the proof. All others are those of a new user. */
 const FIELDS: readonly (keyof User)[] = [
-  'id',
-  'username',
-  'email',
-  'emailVerifiedAt',
-  'passwordHash',
-  'passwordChangedAt',
-  'createdAt',
-  'updatedAt',
-  'attributes',
-  'locale',
-  'removedIdentities',
+  ...(['id', 'username', 'email', 'emailVerifiedAt', 'passwordHash', 'passwordChangedAt'] as const),
+  ...(['createdAt', 'updatedAt', 'attributes', 'locale', 'removedIdentities'] as const),
 ];
 
 describe.each(Object.entries(PROOFS))('the first proof of an address by %s', (name, prove) => {

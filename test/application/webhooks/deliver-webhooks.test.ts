@@ -82,18 +82,6 @@ describe('what webhooks are told', () => {
     expect(JSON.stringify(taken).toLowerCase()).not.toContain('ada');
   });
 
-  it('is nothing of a change that was rolled back', async () => {
-    const { app, deliver, happen, taken, user } = await telling(aWebhook());
-    const rolledBack = app.transactions.run(async ({ events }) => {
-      await events.add([anEvent({ userId: user.id })]);
-      throw new Error('no');
-    });
-    await expect(rolledBack).rejects.toThrow('no');
-    await happen('enabled');
-    await deliver();
-    expect(taken).toMatchObject([{ type: 'user.enabled', sequence: 1 }]);
-  });
-
   it('arrives in order after a receiver has answered 500 for an hour, with the same ids', async () => {
     const { happen, pass, receive, taken, outcomes } = await telling(aWebhook());
     const ids = new Set<string>();
@@ -144,18 +132,6 @@ describe('what webhooks are told', () => {
     expect(await deliver()).toBe(2);
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect([outcomes, await app.webhooks.waiting()]).toEqual([['delivered', 'delivered'], { count: 0, since: null }]);
-  });
-
-  it('is sent again when an instance dies during an attempt', async () => {
-    const { app, begin, deliver, happen, receive, taken } = await telling(aWebhook());
-    receive(() => new Promise(() => undefined));
-    await happen('disabled');
-    expect(await begin()).toHaveLength(1);
-    receive(answers(204));
-    expect(await deliver()).toBe(0);
-    app.clock.advance(30 * SECOND);
-    expect(await deliver()).toBe(1);
-    expect(taken).toMatchObject([{ sequence: 1 }]);
   });
 });
 

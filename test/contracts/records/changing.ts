@@ -17,13 +17,8 @@ import {
 const RACERS = 30;
 
 export const changing = ({ it }: Tests<GivenDatabase>): void => {
-  it('replaces a row that has not changed since it was read', async ({
-    records,
-    user,
-    other,
-    findUser,
-    findSession,
-  }) => {
+  it('replaces a row that has not changed since it was read', async (given) => {
+    const { records, user, other, findUser, findSession } = given;
     const session = aSessionRow({ userId: user.id, userAgent: 'a phone', proofs: [1] });
     await records.insert('sessions', session);
     const before = (await findSession(session.id)) ?? expect.unreachable();
@@ -112,11 +107,8 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
     });
   });
 
-  it('removes the rows that have not changed since they were read, and returns them', async ({
-    records,
-    user,
-    other,
-  }) => {
+  it('removes the rows that have not changed since they were read, and returns them', async (given) => {
+    const { records, user, other } = given;
     for (let at = 0; at < 250; at += 1) await records.insert('usedValues', { id: `${at}`, expiresAt: at });
     const rows = await records.list('usedValues', { range: ['expiresAt', '<', 240], order: ['expiresAt'] });
     const [first = expect.unreachable(), second = expect.unreachable(), ...others] = rows;

@@ -41,9 +41,8 @@ export const inserting = ({ it }: Tests<GivenDatabase>): void => {
     }
   });
 
-  it('distinguishes texts by their letter case, by spaces at their ends, and by their last character', async ({
-    records,
-  }) => {
+  it('distinguishes texts by their letter case, by spaces at their ends, and by their last character', async (given) => {
+    const { records } = given;
     const long = 'x'.repeat(1_000);
     const ids = ['value', 'Value', 'value ', ' value', 'valué', 'value%', '', ' ', `${long}x`, `${long}y`];
     for (const id of ids)
@@ -52,12 +51,8 @@ export const inserting = ({ it }: Tests<GivenDatabase>): void => {
       expect(await records.list('usedValues', { equal: { id } })).toStrictEqual([stored({ id, expiresAt: NOW })]);
   });
 
-  it('rejects a second row with the same key, or the same values of a unique index, and names the index', async ({
-    records,
-    user,
-    other,
-    findUser,
-  }) => {
+  it('rejects a second row with the same key, or the same values of a unique index, and names the index', async (given) => {
+    const { records, user, other, findUser } = given;
     const { id, email } = user;
     const refused = [
       [aUserRow({ id }), 'users_pkey'],
@@ -128,11 +123,8 @@ export const inserting = ({ it }: Tests<GivenDatabase>): void => {
     });
   });
 
-  it('finds nothing by a text that cannot be stored, and rejects a row that has one', async ({
-    records,
-    user,
-    findUser,
-  }) => {
+  it('finds nothing by a text that cannot be stored, and rejects a row that has one', async (given) => {
+    const { records, user, findUser } = given;
     for (const text of ['\0', 'a\0b', '\ud800', 'a\udfff', `${user.id}\0`]) {
       await expect(records.list('users', { equal: { email: text } })).resolves.toEqual([]);
       expect(await records.list('users', { equal: { id: user.id, email: text } })).toEqual([]);

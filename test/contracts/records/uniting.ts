@@ -136,12 +136,8 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('users', { equal: { email: user.email } })).toHaveLength(1);
   });
 
-  it('rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over', async ({
-    records,
-    unit,
-    user,
-    findUser,
-  }) => {
+  it('rejects a unit within another, calls of a unit to the records outside of it, and calls to one that is over', async (given) => {
+    const { records, unit, user, findUser } = given;
     const calls: readonly ((inside: Records) => Promise<unknown>)[] = [
       (inside) => inside.unit(async () => undefined),
       () => records.unit(async () => undefined),
@@ -177,12 +173,8 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('usedValues', { order: ['id'] })).toHaveLength(5);
   });
 
-  it('accepts one of two units that insert the same values of a unique index', async ({
-    records,
-    database,
-    gate,
-    unit,
-  }) => {
+  it('accepts one of two units that insert the same values of a unique index', async (given) => {
+    const { records, database, gate, unit } = given;
     const email = 'both@example.org';
     const [inserted, going] = [gate(), gate()];
     const first = unit(async (inside) => {
@@ -210,14 +202,8 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await records.list('users', { equal: { email } })).toEqual([]);
   });
 
-  it('loses no change to a row that a unit and a call outside of it change', async ({
-    records,
-    database,
-    user,
-    gate,
-    unit,
-    findUser,
-  }) => {
+  it('loses no change to a row that a unit and a call outside of it change', async (given) => {
+    const { records, database, user, gate, unit, findUser } = given;
     const before = (await findUser(user.id)) ?? expect.unreachable();
     const [replaced, going] = [gate(), gate()];
     const changing = unit(async (inside) => {
@@ -235,14 +221,8 @@ export const uniting = ({ it }: Tests<GivenDatabase>): void => {
     expect(await findUser(user.id)).toMatchObject({ locale: 'de', passwordHash });
   });
 
-  it('keeps no row of a unit whose user is removed meanwhile', async ({
-    records,
-    database,
-    user,
-    gate,
-    unit,
-    findUser,
-  }) => {
+  it('keeps no row of a unit whose user is removed meanwhile', async (given) => {
+    const { records, database, user, gate, unit, findUser } = given;
     const before = (await findUser(user.id)) ?? expect.unreachable();
     const [inserted, going] = [gate(), gate()];
     const adding = unit(async (inside) => {

@@ -44,10 +44,8 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toMatchObject(DEVICE);
   });
 
-  it('rotates a session with a key of its device only with an unused proof of it, unless none is required', async ({
-    sessions,
-    stored,
-  }) => {
+  it('rotates a session with a key of its device only with an unused proof of it, unless none is required', async (given) => {
+    const { sessions, stored } = given;
     const [session, unbound] = [await stored({ deviceKey: KEY, proofs: [aProof(1).number] }), await stored()];
     const foreign = [null, aProof(2, OTHER_KEY), aProof(1)].map((proof) => by({ proof }));
     for (const refused of [...foreign, by({ browserKey: BROWSER })])
@@ -66,10 +64,8 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(unbound)).toMatchObject({ deviceKey: null, browserKey: null, proofs: [] });
   });
 
-  it('rotates a session with a key of its browser by that key, or by a proof of the key of its page', async ({
-    sessions,
-    stored,
-  }) => {
+  it('rotates a session with a key of its browser by that key, or by a proof of the key of its page', async (given) => {
+    const { sessions, stored } = given;
     const [session, both] = [
       await stored({ browserKey: BROWSER }),
       await stored({ browserKey: BROWSER, deviceKey: KEY }),
@@ -86,10 +82,8 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(both)).toMatchObject({ browserKey: BROWSER, proofs: [aProof(1).number] });
   });
 
-  it('remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them', async ({
-    sessions,
-    stored,
-  }) => {
+  it('remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them', async (given) => {
+    const { sessions, stored } = given;
     const session = await stored({ deviceKey: KEY });
     // Later ones arrive first.
     const numbers = Array.from({ length: PROOFS_KEPT }, (_, at) => 2 * (PROOFS_KEPT - at));
@@ -139,11 +133,8 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     for (const each of [session, unbound]) expect(await sessions.find(each)).toStrictEqual(each);
   });
 
-  it('replaces the keys of a session by that of a page, and forgets no used proof', async ({
-    sessions,
-    otherUser,
-    stored,
-  }) => {
+  it('replaces the keys of a session by that of a page, and forgets no used proof', async (given) => {
+    const { sessions, otherUser, stored } = given;
     const [session, other] = [await stored({ browserKey: BROWSER }), await stored({ deviceKey: KEY })];
     expect(await sessions.bindPage(session, KEY)).toBe(true);
     expect(await sessions.useProof(session, aProof(1))).toBe(true);

@@ -31,14 +31,8 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(session);
   });
 
-  it('ends all sessions of one user, and returns their ids', async ({
-    sessions,
-    owner,
-    otherUser,
-    stored,
-    storedSeries,
-    listed,
-  }) => {
+  it('ends all sessions of one user, and returns their ids', async (given) => {
+    const { sessions, owner, otherUser, stored, storedSeries, listed } = given;
     const [ended, ofOther] = [await storedSeries(SESSIONS_PER_USER), await stored({ userId: otherUser })];
     expect([...(await sessions.endByUser(owner))].sort()).toEqual(idsOf(ended).sort());
     expect(await sessions.endByUser(owner)).toEqual([]);
@@ -48,14 +42,8 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
   });
 
-  it('ends all sessions of one user except one', async ({
-    sessions,
-    owner,
-    otherUser,
-    stored,
-    storedSeries,
-    listed,
-  }) => {
+  it('ends all sessions of one user except one', async (given) => {
+    const { sessions, owner, otherUser, stored, storedSeries, listed } = given;
     const [series, ofOther] = [await storedSeries(3, DEVICE), await stored({ userId: otherUser })];
     const [first = expect.unreachable(), kept = expect.unreachable(), last = expect.unreachable()] = series;
     expect([...(await sessions.endByUser(owner, except(kept)))].sort()).toEqual([first.id, last.id].sort());

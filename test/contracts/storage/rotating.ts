@@ -66,11 +66,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.rotate(aRotation(late, { ...third, at: end }))).toBe('stale');
   });
 
-  it('remembers how and when its user has authenticated, also after a rotation', async ({
-    sessions,
-    stored,
-    otherUser,
-  }) => {
+  it('remembers how and when its user has authenticated, also after a rotation', async (given) => {
+    const { sessions, stored, otherUser } = given;
     const session = await stored();
     const raised = authenticatedBy([{ method: 'totp', at: NOW + 7 }], session);
     for (const key of [
@@ -113,11 +110,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(continued);
   });
 
-  it('changes nothing when another token is current, or has another number', async ({
-    sessions,
-    otherUser,
-    stored,
-  }) => {
+  it('changes nothing when another token is current, or has another number', async (given) => {
+    const { sessions, otherUser, stored } = given;
     const session = await stored();
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
@@ -182,11 +176,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async ({
-    sessions,
-    stored,
-    rotateOn,
-  }) => {
+  it('rotates a session of which it has lost rotations, and reverts that to the token that was rotated', async (given) => {
+    const { sessions, stored, rotateOn } = given;
     const session = await rotateOn(await stored(), 2, { continuesBurst: true });
     const known = aRotation(session).from;
     const recovery = { ...aRotation(session), from: anId(), number: 7 };

@@ -43,10 +43,8 @@ export const massEndings = ({ it }: Tests<GivenStorage>): void => {
     expect(idsOf(await sessions.listAll(null, 9)).toSorted()).toEqual(idsOf(stored).toSorted());
   });
 
-  it('has the earliest one, where its last step has left it, until it is done', async ({
-    massEndings,
-    transactions,
-  }) => {
+  it('has the earliest one, where its last step has left it, until it is done', async (given) => {
+    const { massEndings, transactions } = given;
     const [first, second] = [anId(), anId()].map((id) => ({ id, at: NOW, note: 'leak', actor: 'Una', cursor: null }));
     if (first === undefined || second === undefined) return expect.unreachable();
     expect(await massEndings.next()).toBeNull();
@@ -132,12 +130,8 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('lists the live sessions of one user, the most recently used first', async ({
-    sessions,
-    owner,
-    otherUser,
-    stored,
-  }) => {
+  it('lists the live sessions of one user, the most recently used first', async (given) => {
+    const { sessions, owner, otherUser, stored } = given;
     const [first, second] = [await stored(DEVICE), await stored({ rotatedAt: NOW + 2 })];
     const third = await stored({ rotatedAt: NOW + 2 });
     await stored({ userId: otherUser });
@@ -152,11 +146,8 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
     expect(idsOf(await sessions.listByUser(owner, NOW + 1_000))).toEqual([first.id, second.id]);
   });
 
-  it('treats a session as expired at its expiry, and as live a millisecond before', async ({
-    sessions,
-    owner,
-    stored,
-  }) => {
+  it('treats a session as expired at its expiry, and as live a millisecond before', async (given) => {
+    const { sessions, owner, stored } = given;
     const session = await stored({ expiresAt: NOW + 1_000 });
     expect(idsOf(await sessions.listByUser(owner, NOW + 999))).toEqual([session.id]);
     expect(await sessions.listByUser(owner, NOW + 1_000)).toEqual([]);
@@ -164,13 +155,8 @@ export const keeping = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.rotate(aRotation(session, { at: NOW + 999 }))).toHaveProperty('user');
   });
 
-  it('keeps the 50 most recently used live sessions of a user', async ({
-    sessions,
-    otherUser,
-    stored,
-    storedSeries,
-    listed,
-  }) => {
+  it('keeps the 50 most recently used live sessions of a user', async (given) => {
+    const { sessions, otherUser, stored, storedSeries, listed } = given;
     const ofOther = await stored({ userId: otherUser });
     const [oldest = expect.unreachable(), second = expect.unreachable(), ...others] =
       await storedSeries(SESSIONS_PER_USER);

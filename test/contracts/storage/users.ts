@@ -41,10 +41,8 @@ const listing = ({ it }: Tests<GivenUsers>): void => {
     expect(await found('person.')).toHaveLength(2);
   });
 
-  it('lists those alone whose username or email begins with one or two characters, in the order of these names, from one of them on', async ({
-    list,
-    added,
-  }) => {
+  it('lists those alone whose username or email begins with one or two characters, in the order of these names, from one of them on', async (given) => {
+    const { list, added } = given;
     const [both, short, byEmail, byTheFirst, other] = await added(
       { username: 'Zq.b', email: 'zq.b@example.org' },
       { username: 'zQ' },

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -42,20 +41,6 @@ describe('keys factors', () => {
     const [fresh = ''] = retired;
     expect(old).not.toContain(fresh);
     expect([announced, switched, retired]).toEqual([[...old, fresh], [fresh, ...old], [fresh]]);
-  });
-
-  it('writes a file for each step, which only its owner can read, and prints no key', async () => {
-    const { path, remove } = temporaryDirectory();
-    onTestFinished(remove);
-    const out = join(path, 'factors');
-    const { status, stdout, stderr } = await keys(['factors', '--out', out], { ...PRODUCTION, FACTOR_KEYS: A_KEY });
-    const files = ['step-1.env', 'step-2.env', 'step-3.env'].map((file) => join(out, file));
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${files.join('\n')}\n`, stderr: '' });
-    expect(readdirSync(out)).toHaveLength(3);
-    for (const [index, file] of files.entries()) {
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(readFileSync(file, 'utf8')).toContain(`Step ${index + 1} of 3`);
-    }
   });
 
   it('makes no more keys than the service accepts, and none from an invalid environment', async () => {

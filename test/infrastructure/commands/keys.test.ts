@@ -161,12 +161,7 @@ describe('keys generate', () => {
 
 describe('keys rotate', () => {
   const OLD = testKeys();
-  const ENV = {
-    ...PRODUCTION,
-    ...keyVariables(OLD),
-    JWT_ACCESS_EXPIRES_IN: '20m',
-    JWT_REFRESH_EXPIRES_IN: '3d',
-  };
+  const ENV = { ...PRODUCTION, ...keyVariables(OLD), JWT_ACCESS_EXPIRES_IN: '20m', JWT_REFRESH_EXPIRES_IN: '3d' };
   const LIFETIMES = { ACCESS: 20 * 60_000, REFRESH: 3 * 86_400_000 };
   let started: number;
   let ended: number;
@@ -211,16 +206,18 @@ describe('keys rotate', () => {
     }
   });
 
-  it('writes a file for each step, which only its owner can read, and prints no key', async () => {
-    const out = join(directory.path, 'rotation');
-    const { status, stdout, stderr } = await keys(['rotate', '--out', out], ENV);
-    expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).not.toContain('BEGIN');
-    const files = ['step-1.env', 'step-2.env', 'step-3.env'];
-    expect(readdirSync(out).sort()).toEqual(files);
+  it.each([
+    ['rotate', ENV],
+    ['factors', { ...PRODUCTION, FACTOR_KEYS: Buffer.alloc(32, 1).toString('base64url') }],
+  ])('writes a file for each step of %s, which only its owner can read, and prints no key', async (command, env) => {
+    const out = join(directory.path, command);
+    const files = ['step-1.env', 'step-2.env', 'step-3.env'].map((file) => join(out, file));
+    const printed = { status: 0, stdout: `${files.join('\n')}\n`, stderr: '' };
+    expect(await keys([command, '--out', out], env)).toEqual(printed);
+    expect(readdirSync(out)).toHaveLength(3);
     for (const [index, file] of files.entries()) {
-      expect(mode(join(out, file))).toBe('600');
-      expect(readFileSync(join(out, file), 'utf8')).toContain(`Step ${index + 1} of 3`);
+      expect(mode(file)).toBe('600');
+      expect(readFileSync(file, 'utf8')).toContain(`Step ${index + 1} of 3`);
     }
   });
 
@@ -265,13 +262,8 @@ describe('keys check', () => {
     const [[first, second], [refresh]] = [await kids(access), await kids(current.refresh)];
     expect(stdout).toBe(
       [
-        'Keys of access tokens:',
-        `  ${first}  current: signs and verifies`,
-        `  ${second}  verifies`,
-        '',
-        'Keys of refresh tokens:',
-        `  ${refresh}  current: signs and verifies`,
-        '',
+        ...['Keys of access tokens:', `  ${first}  current: signs and verifies`, `  ${second}  verifies`, ''],
+        ...['Keys of refresh tokens:', `  ${refresh}  current: signs and verifies`, ''],
       ].join('\n'),
     );
   });

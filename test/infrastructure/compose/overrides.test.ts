@@ -7,18 +7,16 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { Check } from '../../../src/adapters/http/request/settings.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
-import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
 import { testKeys } from '../../support/keys.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { freePort } from '../../support/servers/free-port.ts';
-import { changedStorage } from '../../support/storage/changed-storage.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -117,32 +115,6 @@ describe('a storage of one’s own', () => {
     const service = await composed({ storage: memoryStorage(), checks: [{ ...check, ping }] });
     onTestFinished(service.close);
     await expect(service.ready()).rejects.toMatchObject({ status: 503, message: 'Not ready; down: own.' });
-  });
-
-  it('has a failed rotation reverted, like the service’s own', async () => {
-    let replies = false;
-    const storage = changedStorage(memoryStorage(), ({ sessions }) => ({
-      sessions: {
-        ...sessions,
-        rotate: async (rotation) => {
-          const outcome = await sessions.rotate(rotation);
-          if (replies) return outcome;
-          throw new AppError('DB_QUERY_FAILED', { reason: 'no reply' });
-        },
-      },
-    }));
-    const user = aUser();
-    await storage.users.add(user);
-    const service = await composed({ storage }, { REQUEST_TIMEOUT_MS: '1000' });
-    onTestFinished(service.close);
-    const session = aSession({ userId: user.id });
-    await service.ports.sessions.add(session);
-    await expect(service.ports.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'no reply' });
-    replies = true;
-    await vi.waitFor(async () => {
-      const now = (await service.ports.sessions.find(session)) ?? expect.unreachable();
-      expect(await service.ports.sessions.rotate(aRotation(now))).toHaveProperty('user');
-    }, 60_000);
   });
 });
 

@@ -38,18 +38,9 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
     expect({ status, problems }).toEqual({ status: 0, problems: [] });
     const inOrder = findings.filter(({ severity }) => severity === 'ok').map(({ id }) => id);
     expect(inOrder).toEqual([
-      'configuration.valid',
-      'keys.access',
-      'keys.refresh',
-      'cookie.same-site',
-      'device.browser-keys',
-      'database.reachable',
-      'database.migrations',
-      'database.clock',
-      'redis.reachable',
-      'templates.valid',
-      'pages.valid',
-      'secrets.none',
+      ...['configuration.valid', 'keys.access', 'keys.refresh', 'cookie.same-site', 'device.browser-keys'],
+      ...['database.reachable', 'database.migrations', 'database.clock', 'redis.reachable', 'templates.valid'],
+      ...['pages.valid', 'secrets.none'],
     ]);
     await documentedHttp(service.url).get('/health/ready').expect(200);
 

@@ -159,40 +159,4 @@ describe('an error', () => {
     });
     expect(Object.keys(Object(line?.err)).sort()).toEqual(['cause', 'code', 'message', 'reason', 'stack', 'type']);
   });
-
-  it('shows three causes and no more', () => {
-    const { logger, text } = recorder();
-    const chain = [4, 3, 2, 1].reduce<Error | undefined>(
-      (cause, n) => Object.assign(new Error('inner', { cause }), { code: `CAUSE_${n}` }),
-      undefined,
-    );
-    logger.error({ err: new Error('top', { cause: chain }) });
-    expect(text()).toContain('CAUSE_3');
-    expect(text()).not.toContain('CAUSE_4');
-  });
-
-  it('that is its own cause comes to an end', () => {
-    const { logger, lines } = recorder();
-    const error = new Error('loop');
-    error.cause = error;
-    logger.error({ err: error });
-    expect(lines()).toHaveLength(1);
-  });
-
-  it.each([
-    ['alone', (error: unknown) => error as Error],
-    ['under err', (error: unknown) => ({ err: error })],
-    ['as a cause', (error: unknown) => ({ err: new Error('outer', { cause: error }) })],
-  ])('of JSON.parse %s does not quote what was parsed', (_where, wrap) => {
-    const { logger, text } = recorder();
-    const parse = () => JSON.parse('hunter2-marker');
-    expect(parse).toThrow('hunter2-ma');
-    try {
-      parse();
-    } catch (error) {
-      logger.info(wrap(error));
-    }
-    expect(text()).not.toContain('hunter2');
-    expect(text()).toContain('SyntaxError');
-  });
 });

@@ -13,28 +13,10 @@ import { person } from './person.ts';
 import { succeeds, type TakeoverWorld } from './world.ts';
 
 const OPERATIONS = [
-  'log-in',
-  'passkey-log-in',
-  'add-passkey',
-  'add-app',
-  'start-app',
-  'make-codes',
-  'remove-passkey',
-  'remove-app',
-  'change-password',
-  'ask-for-new-address',
-  'take-new-address',
-  'take-new-address-with-password',
-  'ask-for-reset',
-  'reset',
-  'ask-for-verification',
-  'verify',
-  'undo',
-  'change-locale',
-  'link-identity',
-  'sign-in',
-  'unlink-identity',
-  'send-mail',
+  ...['log-in', 'passkey-log-in', 'add-passkey', 'add-app', 'start-app', 'make-codes', 'remove-passkey', 'remove-app'],
+  ...['change-password', 'ask-for-new-address', 'take-new-address', 'take-new-address-with-password', 'ask-for-reset'],
+  ...['reset', 'ask-for-verification', 'verify', 'undo', 'change-locale', 'link-identity', 'sign-in'],
+  ...['unlink-identity', 'send-mail'],
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 

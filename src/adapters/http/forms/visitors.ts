@@ -5,15 +5,16 @@ import { authenticate } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { originOf } from '../request/client.ts';
-import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME } from '../request/cookies.ts';
-import type { DeviceAccess } from '../routes/sessions/refresh.ts';
+import { originOf, type PresentedDevice } from '../request/client.ts';
+import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME, type SessionCookies } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
 /** Errors that say that nobody is there: where a visitor is optional, they are none. */
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
-type Cookies = Pick<DeviceAccess, 'cookie' | 'device'> & {
+type Cookies = {
+  readonly cookie: SessionCookies;
+  readonly device: PresentedDevice;
   /** Shows for minutes that a visitor has proven the key of the session. */
   readonly proof: HttpOnlyCookie;
 };

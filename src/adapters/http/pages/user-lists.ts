@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
+import type { StartedAppJson } from '../../json/factors.ts';
 import { PAGES } from '../forms/flow.ts';
-import type { StartedAppJson } from '../routes/factors/factors.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown } from './user-forms.ts';
 

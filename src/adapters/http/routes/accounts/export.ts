@@ -4,11 +4,11 @@ import type { Service } from '../../../../application/service.ts';
 import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
+import { StoredEventJson } from '../../../json/account.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { StoredEventJson } from './events.ts';
 
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);

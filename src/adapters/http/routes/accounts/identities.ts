@@ -2,30 +2,10 @@ import * as v from 'valibot';
 import { listIdentities, unlinkIdentity } from '../../../../application/identities/manage-identities.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { IdentityJson } from '../../../json/account.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { IdParams } from '../../routing/fields.ts';
-
-export const IdentityJson = v.pipe(
-  v.object({
-    id: v.string(),
-    provider: v.string(),
-    email: v.nullable(v.string()),
-    createdAt: Timestamp,
-    lastUsedAt: v.nullable(Timestamp),
-  }),
-  v.title('Identity'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      provider: 'google',
-      email: 'ada@example.org',
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: '2026-11-22T10:02:11.731Z',
-    },
-  ]),
-);
 
 /** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
 export const identityRoutes = (deps: Service): Route[] => {

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { readAttributes } from '../../../../domain/attributes.ts';
 import { isNote } from '../../../../domain/event.ts';
+import { StoredEventJson } from '../../../json/account.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { fieldRule, textRule } from '../../../json/text-rule.ts';
-import { StoredEventJson } from '../accounts/events.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */

@@ -11,40 +11,12 @@ import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Code, Id, IdParams } from '../../routing/fields.ts';
-import { PasskeyJson } from './passkey-credentials.ts';
 import { shownPasskey } from './passkeys.ts';
-
-export const FactorsJson = v.pipe(
-  v.object({
-    passkeys: v.array(PasskeyJson),
-    totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),
-    recoveryCodes: v.number(),
-  }),
-  v.examples([
-    {
-      passkeys: [],
-      totp: [{ id: '01M805M0DQRNB7PKSRES70K5MB', createdAt: '2026-11-21T23:03:48.407Z' }],
-      recoveryCodes: 10,
-    },
-  ]),
-);
-
-export const StartedAppJson = v.pipe(
-  v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() }),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
-      uri: 'otpauth://totp/auth.example.org:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=auth.example.org&algorithm=SHA1&digits=6&period=30',
-      qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>',
-    },
-  ]),
-);
 
 export const ConfirmAppBody = v.pipe(
   v.object({ id: Id, code: Code }),

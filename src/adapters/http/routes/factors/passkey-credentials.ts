@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { PASSKEY_NAME_MAX_LENGTH } from '../../../../domain/passkey.ts';
 import { hidesSomething } from '../../../../domain/text.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { EXAMPLE_CREDENTIAL_ID } from '../../../json/factors.ts';
 import { textRule } from '../../../json/text-rule.ts';
 
 /** What browsers send of a passkey: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without the members that nobody reads. */
@@ -53,8 +53,6 @@ const Name = v.pipe(
   v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
 );
 
-export const EXAMPLE_CREDENTIAL_ID = 'kXcRVNQPbXQGmWYbzXTbwA';
-export const EXAMPLE_HANDLE = 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg';
 const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0';
 
 export const NewPasskeyBody = v.pipe(
@@ -81,29 +79,3 @@ export const USED_CREDENTIAL_EXAMPLE = {
 };
 
 export const PasskeyNameBody = v.pipe(v.object({ name: Name }), v.examples([{ name: 'Key ring' }]));
-
-export const PasskeyJson = v.pipe(
-  v.object({
-    id: v.string(),
-    credentialId: v.string(),
-    name: v.string(),
-    aaguid: v.string(),
-    synced: v.boolean(),
-    backedUp: v.boolean(),
-    createdAt: Timestamp,
-    lastUsedAt: v.nullable(Timestamp),
-  }),
-  v.title('Passkey'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      credentialId: EXAMPLE_CREDENTIAL_ID,
-      name: 'Key ring',
-      aaguid: '00000000-0000-0000-0000-000000000000',
-      synced: false,
-      backedUp: false,
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: null,
-    },
-  ]),
-);

@@ -1,68 +1,14 @@
 import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../../../application/factors/manage-passkeys.ts';
 import { PASSKEY_ALGORITHMS } from '../../../../domain/passkey.ts';
-import { Timestamp } from '../../../json/public-user.ts';
-import { EXAMPLE_CREDENTIAL_ID, EXAMPLE_HANDLE } from './passkey-credentials.ts';
+import {
+  type CreationOptionsJson,
+  EXAMPLE_CREDENTIAL_ID,
+  EXAMPLE_HANDLE,
+  type RequestOptionsJson,
+} from '../../../json/factors.ts';
 
 /** What browsers make and use passkeys with: the JSON of WebAuthn Level 3 §5.1.8–5.1.11. */
-
-const EXAMPLE_CHALLENGE = 'Li5taXZqNWUuMDFNODA1TTBEUVJOQjdQS1NSRVM3MEs1TUIu';
-
-const Descriptor = v.object({
-  type: v.literal('public-key'),
-  id: v.string(),
-  transports: v.optional(v.array(v.string())),
-});
-
-export const CreationOptionsJson = v.pipe(
-  v.object({
-    rp: v.object({ id: v.string(), name: v.string() }),
-    user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
-    challenge: v.string(),
-    pubKeyCredParams: v.array(v.object({ type: v.literal('public-key'), alg: v.number() })),
-    timeout: v.number(),
-    excludeCredentials: v.array(Descriptor),
-    authenticatorSelection: v.object({
-      residentKey: v.literal('required'),
-      requireResidentKey: v.literal(true),
-      userVerification: v.literal('preferred'),
-    }),
-    attestation: v.literal('none'),
-  }),
-  v.title('PasskeyCreationOptions'),
-  v.examples([
-    {
-      rp: { id: 'example.org', name: 'Example' },
-      user: { id: EXAMPLE_HANDLE, name: 'ada', displayName: 'ada' },
-      challenge: EXAMPLE_CHALLENGE,
-      pubKeyCredParams: [{ type: 'public-key', alg: -7 }],
-      timeout: 300_000,
-      excludeCredentials: [],
-      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
-      attestation: 'none',
-    },
-  ]),
-);
-
-export const RequestOptionsJson = v.pipe(
-  v.object({
-    rpId: v.string(),
-    challenge: v.string(),
-    timeout: v.number(),
-    userVerification: v.literal('preferred'),
-    expiresAt: Timestamp,
-  }),
-  v.title('PasskeyRequestOptions'),
-  v.examples([
-    {
-      rpId: 'example.org',
-      challenge: EXAMPLE_CHALLENGE,
-      timeout: 300_000,
-      userVerification: 'preferred',
-      expiresAt: '2026-11-21T23:13:48.407Z',
-    },
-  ]),
-);
 
 /** The argument of `PublicKeyCredential.signalAllAcceptedCredentials` (§5.1.10.2). */
 export const AcceptedPasskeysJson = v.pipe(

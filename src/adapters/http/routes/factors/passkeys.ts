@@ -9,27 +9,15 @@ import {
 import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/use-passkey.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { IdParams, Proof } from '../../routing/fields.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from '../login/login.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
-import {
-  NewPasskeyBody,
-  PasskeyJson,
-  PasskeyNameBody,
-  USED_CREDENTIAL_EXAMPLE,
-  UsedCredential,
-} from './passkey-credentials.ts';
-import {
-  AcceptedPasskeysJson,
-  acceptedPasskeys,
-  CreationOptionsJson,
-  creationOptions,
-  RequestOptionsJson,
-  requestOptions,
-} from './passkey-options.ts';
+import { NewPasskeyBody, PasskeyNameBody, USED_CREDENTIAL_EXAMPLE, UsedCredential } from './passkey-credentials.ts';
+import { AcceptedPasskeysJson, acceptedPasskeys, creationOptions, requestOptions } from './passkey-options.ts';
 
 const PasskeyLoginBody = v.pipe(
   v.object({ credential: UsedCredential, proof: v.optional(Proof) }),

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import { finishLogin, showPendingLogin, startPendingApp } from '../../../../application/factors/finish-login.ts';
 import type { Service } from '../../../../application/service.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { Code, Proof, TYPED_CODE_MAX } from '../../routing/fields.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from '../login/login.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
-import { appJson, RecoveryCodesJson, StartedAppJson } from './factors.ts';
+import { appJson, RecoveryCodesJson } from './factors.ts';
 import { UsedCredential } from './passkey-credentials.ts';
-import { RequestOptionsJson, requestOptions } from './passkey-options.ts';
+import { requestOptions } from './passkey-options.ts';
 import { presentedFactor } from './step-up.ts';
 
 export const SecondFactorBody = v.pipe(
@@ -23,13 +23,6 @@ export const SecondFactorBody = v.pipe(
   }),
   v.examples([{ code: '287082', remember: true }]),
 );
-
-export const PendingLoginJson = v.object({
-  methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
-  enrol: v.boolean(),
-  expiresAt: Timestamp,
-  passkey: v.nullable(RequestOptionsJson),
-});
 
 const FinishedLoginJson = v.object({
   ...LoginResult.entries,

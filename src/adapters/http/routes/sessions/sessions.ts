@@ -7,42 +7,13 @@ import {
   listSessions,
 } from '../../../../application/sessions/manage-sessions.ts';
 import { RECENTLY } from '../../../../domain/assurance.ts';
+import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
-import { Timestamp } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { IdParams } from '../../routing/fields.ts';
 import { RefreshResult } from './refresh.ts';
-
-/** Without the ids of its tokens. */
-export const SessionJson = v.pipe(
-  v.object({
-    id: v.string(),
-    createdAt: Timestamp,
-    lastUsedAt: Timestamp,
-    name: v.nullable(v.string()),
-    userAgent: v.nullable(v.string()),
-    address: v.nullable(v.string()),
-    binding: v.picklist(['none', 'device', 'browser']),
-    current: v.boolean(),
-    remembered: v.boolean(),
-  }),
-  v.title('Session'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: '2026-11-21T23:03:48.458Z',
-      name: 'curl',
-      userAgent: 'curl/7.88.1',
-      address: '127.0.0.0/24',
-      binding: 'none',
-      current: true,
-      remembered: false,
-    },
-  ]),
-);
 
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { BOB, EMAIL, ENDED, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
-import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 
@@ -123,10 +123,5 @@ describe('requestEmailChange', () => {
   it('does not know an unknown user', async () => {
     const { request } = await setUp();
     await expect(request({ userId: 'nobody' })).rejects.toMatchObject(NO_RECORD);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, request } = await setUp();
-    await expectAllOrNothing(app, ofAda, () => request());
   });
 });

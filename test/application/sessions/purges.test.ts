@@ -4,7 +4,6 @@ import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 import { aLink, anEvent } from '../../support/builders.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('the purge of events', () => {
   /** Ada's registration, and events of the next days. */
@@ -81,13 +80,6 @@ describe('the purge of sessions', () => {
     expect([await purge(1), await purge(1), await purge(1)]).toEqual([1, 1, 0]);
     expect((await happened()).slice(0, 2)).toEqual(Array(2).fill('session-ended: expired'));
     for (const { refreshToken } of [first, second]) await expect(app.refresh([refreshToken])).rejects.toThrow();
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, user, first, happened, purge } = await setUp();
-    const stored = () => app.sessions.find({ id: first.sessionId, userId: user.id });
-    const state = async () => [await stored(), await happened()];
-    await expectAllOrNothing(app, state, () => purge(100));
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../src/domain/event.ts';
 import { inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
-import { beforeNextTransaction, expectAllOrNothing, loseNextAnswer } from '../../support/transactions.ts';
+import { beforeNextTransaction, loseNextAnswer } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
@@ -59,16 +59,6 @@ describe('changePassword', () => {
       ['session-ended: password-changed', elsewhere.sessionId],
       ['password-changed', here.sessionId],
     ]);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, user, change } = await setUp();
-    const stored = [
-      () => app.users.findById(user.id),
-      () => app.sessions.listByUser(user.id, app.clock.now()),
-      () => app.events.list({ userId: user.id, before: null, limit: 100 }),
-    ];
-    await expectAllOrNothing(app, () => Promise.all(stored.map((state) => state())), change);
   });
 
   it('rejects a new password that is easy to guess, and names the field', async () => {

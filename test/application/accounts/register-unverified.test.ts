@@ -11,7 +11,7 @@ import { ADA, DAY, MINUTE } from '../../support/application.ts';
 import { aPasskey, aSession } from '../../support/builders.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
@@ -72,11 +72,6 @@ describe('registerUnverified, with a free address', () => {
     await confirmEmail(app)({ token: tokenIn(mail ?? { text: 'nothing' }, 'email-verification') });
     expect(await logInAs(EVE)).toHaveProperty('accessToken');
   });
-
-  it('changes all or nothing', async () => {
-    const { app, ofEve, register } = await setUp();
-    await expectAllOrNothing(app, ofEve, () => register(EVE));
-  });
 });
 
 describe('registerUnverified, with the address of an account', () => {
@@ -128,11 +123,6 @@ describe('registerUnverified, with the address of an account', () => {
     app.clock.advance(DAY + 1);
     await register(TAKEN);
     expect(await pending()).toHaveLength(6);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, register } = await setUp();
-    await expectAllOrNothing(app, ofAda, () => register(TAKEN));
   });
 });
 
@@ -244,11 +234,6 @@ describe('registerUnverified, with the username and the password of an account t
     expect(await register({ ...AGAIN, email: EMAIL })).toBeUndefined();
     expect(await ofEve()).toEqual({ ...before, user: eve });
     expect(await pending()).toEqual(isReserved ? waiting : [`address-taken to ${EMAIL}`]);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofEve, register } = await mistyped();
-    await expectAllOrNothing(app, ofEve, () => register(AGAIN));
   });
 
   it('begins anew when somebody gets the address meanwhile', async () => {

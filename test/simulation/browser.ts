@@ -103,7 +103,8 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance, internet: Internet) 
     if (there === null) return null;
     const { answer, hangUp } = internet.ask(visit);
     void cut.then(hangUp);
-    if (chance.happens(line.doubled)) void internet.ask(visit).answer;
+    const again = () => void internet.ask(visit);
+    if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
     // Answers come in their order, as over one connection of HTTP/2.

@@ -1,5 +1,7 @@
+import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { disableAccount, enableAccount } from '../../src/application/accounts/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { testKeys } from '../support/keys.ts';
 import { HOUR, kernel, MINUTE, SECOND } from './kernel.ts';
 import type { World } from './world.ts';
 
@@ -23,6 +25,9 @@ const FAULTS = {
     during(world.database.faults, { failing: world.chance.spread(0.01, 0.6) }, someTime(world, 5 * MINUTE)),
   unanswered: (world) =>
     during(world.database.faults, { unanswered: world.chance.spread(0.02, 0.6) }, someTime(world, 5 * MINUTE)),
+  /** It is read-only, or its disk is full. */
+  refused: (world) =>
+    during(world.database.faults, { refused: world.chance.spread(0.05, 1) }, someTime(world, 5 * MINUTE)),
   frozen: (world) => until(world, 'frozenUntil', 50 * SECOND),
   down: (world) => until(world, 'downUntil', 50 * SECOND),
   async forget(world) {
@@ -42,12 +47,29 @@ const FAULTS = {
     await kernel.sleep(line.cutUntil - kernel.time);
   },
   async kill(world) {
-    const at = world.chance.below(world.instances.length);
     await world.atRefresh();
     await kernel.sleep(world.chance.spread(0.1, 500));
-    world.instances[at]?.kill();
-    await kernel.sleep(world.chance.spread(SECOND, 30 * SECOND));
-    world.instances[at] = await world.open();
+    await restart(world, world.chance.below(world.instances.length));
+  },
+  /** Another version takes the place of each instance in turn. */
+  async roll(world) {
+    const { settings } = world.around;
+    settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
+    await restartAll(world);
+  },
+  /** All know the new keys before one signs with them. */
+  async rotate(world) {
+    const { config } = world.around;
+    const { keys } = config;
+    const next = testKeys();
+    for (const [own, other] of [[keys, next] as const, [next, keys] as const]) {
+      const both = (kind: keyof TokenKeys): KeyPair => ({
+        ...own[kind],
+        publicKeys: [...own[kind].publicKeys, ...other[kind].publicKeys],
+      });
+      config.keys = { access: both('access'), refresh: both('refresh') };
+      await restartAll(world);
+    }
   },
   async operator(world) {
     const user = String(world.chance.pick(world.database.rows('users'))?.id);
@@ -78,6 +100,8 @@ const FAULTS = {
       { lost: world.chance.spread(0.05, 0.7), delay: [20, SLOWEST] },
       someTime(world),
     ),
+  doubled: (world) =>
+    during(world.chance.pick(world.browsers).line, { doubled: world.chance.spread(0.05, 0.9) }, someTime(world)),
   answers: (world) =>
     during(world.chance.pick(world.browsers).line, { unanswered: world.chance.spread(0.05, 0.7) }, someTime(world)),
   keys: (world) =>
@@ -90,6 +114,15 @@ const until = ({ chance, database }: World, name: 'frozenUntil' | 'downUntil', m
   const milliseconds = chance.spread(SECOND, most);
   database.faults[name] = kernel.time + milliseconds;
   return kernel.sleep(milliseconds);
+};
+
+const restart = async ({ chance, instances, open }: World, at: number): Promise<void> => {
+  instances[at]?.kill();
+  await kernel.sleep(chance.spread(SECOND, 30 * SECOND));
+  instances[at] = await open();
+};
+const restartAll = async (world: World): Promise<void> => {
+  for (const at of world.instances.keys()) await restart(world, at);
 };
 
 /** One fault after the other, one of them more often. */

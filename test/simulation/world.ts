@@ -42,6 +42,7 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
     ...{ database, counts: countsOf(outside), mailerOf: mailServer(here()), senderFor: receiver(here()) },
     config: { keys: testKeys() },
     settings: {
+      JWT_ACCESS_EXPIRES_IN: '15m',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
       JWT_REFRESH_REPLAY_WINDOW: profile.replays ? '10s' : '0',
     },

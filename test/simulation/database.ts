@@ -40,6 +40,12 @@ const end = (transaction: Transaction): void => {
   transaction.end();
 };
 
+const orEnd = <Result>(by: Transaction, work: Promise<Result>): Promise<Result> =>
+  work.catch((error: unknown) => {
+    end(by);
+    throw error;
+  });
+
 /** What calls lock before they are carried out: the keys of rows, and their values that nobody else may have. */
 const locksOf = (table: TableName, rows: readonly Row[]): string[] =>
   rows.flatMap((row) =>
@@ -105,11 +111,9 @@ const openServer = (stored: StoredRows, faults: typeof NO_FAULTS, chance: Chance
     /** A fail-over loses the commits of the last milliseconds. @returns what was lost */
     forget(milliseconds: number): Change[] {
       for (const each of open) end(each);
-      const { lost = [], kept = [] } = Object.groupBy(history, ({ at }) =>
-        at > kernel.time - milliseconds ? 'lost' : 'kept',
-      );
-      history = kept;
-      const changes = lost.flatMap((each) => each.changes).reverse();
+      const first = kernel.time - milliseconds;
+      const changes = history.flatMap((each) => (each.at > first ? each.changes : [])).reverse();
+      history = history.filter(({ at }) => at <= first);
       for (const { table, key, before } of changes) stored.set(table, key, before);
       return changes;
     },
@@ -143,44 +147,32 @@ export const simulatedDatabase = (chance: Chance) => {
     throw failed('the line was cut');
   };
   /** There and back. A transaction ends with the first statement that fails. */
-  const ask = <Result>(by: Transaction, work: () => Result | Promise<Result>): Promise<Result> =>
-    inTime(by.line, async () => {
-      try {
-        if (chance.happens(faults.failing)) throw failed('the connection broke');
-        await travel(by.line);
-        while (kernel.time < faults.frozenUntil) await kernel.sleep(faults.frozenUntil - kernel.time);
-        if (kernel.time < faults.downUntil) throw failed('the database is down');
-        const result = await work();
-        await travel(by.line);
-        return result;
-      } catch (error) {
-        end(by);
-        throw error;
-      }
-    });
+  const ask = <Result>(by: Transaction, work: () => Result | Promise<Result>): Promise<Result> => {
+    const there = async (): Promise<Result> => {
+      if (chance.happens(faults.failing)) throw failed('the connection broke');
+      await travel(by.line);
+      while (kernel.time < faults.frozenUntil) await kernel.sleep(faults.frozenUntil - kernel.time);
+      if (kernel.time < faults.downUntil) throw failed('the database is down');
+      const result = await work();
+      await travel(by.line);
+      return result;
+    };
+    return inTime(by.line, () => orEnd(by, there()));
+  };
   const transactOn =
     (line: Line): Transact =>
     async (work) => {
       const by = server.begin(line);
-      const result = await work(callsOf((name, given) => ask(by, () => server.perform(by, name, given)))).catch(
-        (error) => {
-          end(by);
-          throw error;
-        },
-      );
+      const inside = callsOf((name, given) => ask(by, () => server.perform(by, name, given)));
+      const result = await orEnd(by, work(inside));
       await ask(by, () => server.commit(by));
       return result;
     };
   /** Calls outside of a unit: each is a transaction of its own. */
   const alone = (line: Line) =>
-    callsOf((name, given) => {
-      const by = server.begin(line);
-      return ask(by, async () => {
-        const result = await server.perform(by, name, given);
-        server.commit(by);
-        return result;
-      });
-    });
+    callsOf((name, given) =>
+      transactOn(line)((inside) => (inside[name] as (...all: unknown[]) => Promise<unknown>)(...given)),
+    );
   return {
     ...{ faults, watchers: server.watchers, forget: server.forget },
     rows: (table: TableName): Row[] => stored.all(table),

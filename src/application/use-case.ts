@@ -10,6 +10,8 @@ import type { UserRepository } from './ports/user-repository.ts';
 /** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
 export type Cancellation = { throwIfAborted(): void };
 
+export type Pause = (time: number) => Promise<unknown>;
+
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
 /** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */

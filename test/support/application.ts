@@ -56,6 +56,7 @@ export const application = (
     sessionMaxLifetime: null,
     authenticationClaims: false,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
+    pause: async (): Promise<unknown> => undefined,
     ...given,
     transactions: given.transactions ?? (isGiven ? separately({ ...stores, ...given }) : transactions),
     secrets: SECRETS,

@@ -16,12 +16,21 @@ export const beforeNextTransaction = ({ transactions }: WithTransactions, act: (
   };
 };
 
-/** The next transaction is answered by a failure, whether or not it is kept. */
-export const loseNextAnswer = ({ transactions }: WithTransactions, { isKept }: { readonly isKept: boolean }): void => {
+/** The next transaction is answered by a failure, whether or not it is kept, and so many after it fail. */
+export const loseNextAnswer = (
+  { transactions }: WithTransactions,
+  { isKept, failing = 0 }: { readonly isKept: boolean; readonly failing?: number },
+): void => {
   const { run } = transactions;
   const lost = () => new AppError('DB_QUERY_FAILED');
+  let failures = 0;
+  const fail = (): Promise<never> => {
+    failures += 1;
+    if (failures >= failing) transactions.run = run;
+    return Promise.reject(lost());
+  };
   transactions.run = (work) => {
-    transactions.run = run;
+    transactions.run = failing > 0 ? fail : run;
     if (isKept) return run(work).then(() => Promise.reject(lost()));
     return run((stores) => work(stores).then(() => Promise.reject(lost())));
   };

@@ -10,7 +10,7 @@ import { type NoticeDeps, notifiesFormerAddress } from '../notices.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
+import { type ReplaceDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type ChangeDeps, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, type ConfirmOwnerDeps, confirmedOwner } from './confirm-owner.ts';
@@ -81,7 +81,7 @@ export const previewEmailChange =
 export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps &
   ChangeDeps &
   EndUnprovenDeps &
-  PrepareSessionDeps &
+  ReplaceDeps &
   UserWithPasswordDeps &
   DomainDeps;
 

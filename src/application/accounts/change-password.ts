@@ -4,7 +4,7 @@ import type { User } from '../../domain/user.ts';
 import { lockedUserWithPassword, type UserWithPasswordDeps, userWithPassword } from '../login/compare-password.ts';
 import { type NoticeDeps, notifyOfChange } from '../notices.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
+import { type ReplaceDeps, replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
 import { type Cancellation, type ChangeDeps, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type EndWaysDeps, endWays } from './end-ways.ts';
@@ -14,7 +14,7 @@ export type ChangePasswordDeps = ChangeDeps &
   EndWaysDeps &
   UserWithPasswordDeps &
   PasswordRuleDeps &
-  PrepareSessionDeps;
+  ReplaceDeps;
 
 type ChangePasswordInput = CallerWithToken & {
   readonly currentPassword: string;

@@ -5,7 +5,7 @@ import { isClaimable, isImported, type User } from '../../domain/user.ts';
 import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
 import { type ComparePasswordDeps, comparePassword, loginAttempts } from '../login/compare-password.ts';
 import type { Stores } from '../ports/transactions.ts';
-import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import { enqueue, NEVER_CANCELLED, type Pause, record } from '../use-case.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
 import { type SettleEmailChangeDeps, settleEmailChange } from './change-email.ts';
 import type { RegisterDeps } from './register.ts';
@@ -156,8 +156,6 @@ const notifyOwner = async (
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
-
-export type Pause = (time: number) => Promise<unknown>;
 
 /**
  * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.

@@ -7,11 +7,11 @@ import { isGood } from '../../domain/token-status.ts';
 import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../notices.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
+import type { Stores } from '../ports/transactions.ts';
 import type { ChangeDeps } from '../use-case.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
-import { type PrepareSessionDeps, replaceSession, runReplacing } from './open-session.ts';
+import { type ReplaceDeps, replaceSession, runReplacing } from './open-session.ts';
 import { forgetDevice } from './remember-device.ts';
 import {
   type AssessTokensDeps,
@@ -88,9 +88,7 @@ export const endAllSessions =
     });
   };
 
-export type EndOtherSessionsDeps = NoticeDeps &
-  PrepareSessionDeps &
-  AssessTokensDeps & { readonly transactions: Transactions };
+export type EndOtherSessionsDeps = NoticeDeps & ReplaceDeps & AssessTokensDeps;
 
 type EndOtherSessionsInput = Caller & {
   readonly presented: readonly string[];

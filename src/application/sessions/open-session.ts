@@ -12,7 +12,7 @@ import { newSession, type Session, type SessionKey } from '../../domain/session.
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
-import { type RecordDeps, record } from '../use-case.ts';
+import { type Pause, type RecordDeps, record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
 import { type IssueTokensDeps, issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
@@ -137,12 +137,17 @@ export const replaceSession = async (
   return opened;
 };
 
+export type ReplaceDeps = PrepareSessionDeps & { readonly transactions: Transactions; readonly pause: Pause };
+
+/** How often it is looked for, and the milliseconds between: about as long as a request waits. */
+const [LOOKS, PAUSE] = [80, 250];
+
 /**
  * Runs a change that may replace the session of the request. If the answer to its commit is lost, finds out whether it was kept: then it has
  * succeeded, since the client has nothing left with which it could repeat the request (ADR 0003).
  */
 export const runReplacing = async <Opened extends OpenedSession | null>(
-  { transactions }: { readonly transactions: Transactions },
+  { transactions, pause }: Pick<ReplaceDeps, 'transactions' | 'pause'>,
   userId: string,
   work: (stores: Stores) => Promise<Opened>,
 ): Promise<Opened> => {
@@ -153,7 +158,12 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
       return opened;
     });
   } catch (error) {
-    if (opened && (await isStored(transactions, { id: opened.sessionId, userId }).catch(() => false))) return opened;
+    let isKept: boolean | null = null;
+    for (let looks = 0; opened && isKept === null && looks < LOOKS; looks += 1) {
+      if (looks > 0) await pause(PAUSE);
+      isKept = await isStored(transactions, { id: opened.sessionId, userId }).catch(() => null);
+    }
+    if (opened && isKept) return opened;
     throw error;
   }
 };

@@ -81,6 +81,20 @@ describe('changePassword', () => {
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
+  it('has succeeded when it was kept, and the database answers again only after some time', async () => {
+    const { app, change, logIn } = await setUp();
+    loseNextAnswer(app, { isKept: true, failing: 20 });
+    const { refreshToken } = await change();
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('fails when the database does not answer for longer than a request waits', async () => {
+    const { app, change } = await setUp();
+    loseNextAnswer(app, { isKept: true, failing: 1_000 });
+    await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+  });
+
   it('can be repeated when it was not kept', async () => {
     const { app, elsewhere, change, logIn } = await setUp();
     loseNextAnswer(app, { isKept: false });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';
-import { type Pause, registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
+import { registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
+import type { Pause } from '../../../src/application/use-case.ts';
 import type { Attributes } from '../../../src/domain/attributes.ts';
 import { DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';

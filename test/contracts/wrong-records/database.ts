@@ -44,7 +44,7 @@ const failing = (stored: StoredRows): StoredRows => {
     throw new Error(`duplicate key: ${JSON.stringify(stored.all('users'))}`);
   };
   const rows = { tables: stored.tables, get: fail, all: fail, set: fail };
-  return { ...rows, begin: () => ({ ...rows, commit: () => true }) };
+  return { ...rows, begin: () => ({ ...rows, made: () => [], commit: () => true }) };
 };
 
 const open = (stored: StoredRows, fault: Fault | undefined): Records => {

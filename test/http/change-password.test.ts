@@ -46,17 +46,6 @@ describe('PUT /users/me/password', () => {
     expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);
   });
 
-  it('has the same rate limit as log-in', async () => {
-    const limited = await start({ RATE_LIMITS: 'global=off,strict=2/60,public=off' });
-    const ada = await signUp(limited);
-    for (let count = 0; count < 2; count += 1) {
-      await change(ada, { currentPassword: 'a guess' }, limited).expect(401);
-    }
-    const { body, headers } = await change(ada, {}, limited).expect(429);
-    expect(body.code).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
-    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-  });
-
   it('logs neither password', async () => {
     const ada = await signUp(service);
     const response = await change(ada, { newPassword: 'peculiar new horse' }).expect(200);

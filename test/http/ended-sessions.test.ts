@@ -29,11 +29,29 @@ const ask = (route: Route, { accessToken, person, user }: SignedUp) => {
 };
 
 /** Pages know nobody by an access token: `pages/flow.test.ts`, `pages/page-cookies.test.ts`. */
-const required = (await declaredRoutes()).filter((route) => route.auth === 'required' && isDescribed(route));
+const described = (await declaredRoutes()).filter(isDescribed);
+const required = described.filter(({ auth }) => auth === 'required');
 const logOut = ({ cookie }: SignedUp) => service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
 /** Without ending the sessions, as an operator's `disable` does. */
 const disable = ({ user }: SignedUp) => service.ports.users.update(user.id, { disabledAt: 1, now: 1 });
 const remove = ({ user }: SignedUp) => service.ports.users.remove(user.id);
+
+it('routes about a user require a token, and a recent log-in unless they are listed here', () => {
+  const ofUsers = described.filter(({ path }) => /^\/(users\/me|auth\/sessions|auth\/gateway)/.test(path));
+  expect(ofUsers.filter(({ auth }) => auth !== 'required')).toEqual([]);
+  expect(
+    required
+      .filter(({ stepUp }) => stepUp?.recent === undefined)
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(
+    [
+      ...['identities', 'sessions', 'gateway', 'step-up', 'current-user', 'change-current-user', 'events'],
+      // These take the password, or a code by mail.
+      ...['change-password', 'delete-account', 'request-confirmation-code', 'change-email'],
+    ].toSorted(),
+  );
+});
 
 describe.each(required.map((route) => ({ route })))('$route.name', ({ route }) => {
   it.each([

@@ -49,7 +49,7 @@ describe('a guess after fifty failed ones', () => {
     const { person } = await signUp(behindProxy);
     await guess(behindProxy, person.username, FREE, { network: '198.51.100.1' });
     const logIn = (network: string) => logInAt(behindProxy, person.username, person.password, { network });
-    await logIn('198.51.100.2').expect(429);
+    await logIn('198.51.100.1').expect(429);
     await logIn('203.0.113.1').expect(200);
   });
 

@@ -48,12 +48,6 @@ describe('PUT /users/me/email', () => {
     }
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
   });
-
-  it('needs an access token, and an address', async () => {
-    expect((await service.http.put('/users/me/email').send({}).expect(401)).body.code).toBe('AUTH_TOKEN_MISSING');
-    const { body } = await ask(await signUp(service), 'nobody').expect(400);
-    expect(body.details).toMatchObject([{ field: 'email', code: 'invalid_format' }]);
-  });
 });
 
 describe('POST /auth/email-change/confirm, and /undo', () => {

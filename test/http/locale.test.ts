@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { closedServices, eventsOf } from '../support/http/account.ts';
+import { closedServices, deliver, eventsOf } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -25,11 +25,7 @@ const localeOf = async ({ accessToken }: { accessToken: string }): Promise<unkno
 const change = ({ accessToken }: { accessToken: string }, body: object) =>
   service.http.patch('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
 const subjectTo = async ({ user }: { user: { email: string } }): Promise<string | undefined> => {
-  for (;;) {
-    const attempts = (await service.mail?.send(100)) ?? [];
-    if (attempts.length === 0) break;
-    await Promise.all(attempts);
-  }
+  await deliver(service);
   return mailer.mails.findLast(({ to }) => to === user.email)?.subject;
 };
 

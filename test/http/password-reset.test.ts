@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { deliver } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -24,14 +25,6 @@ const confirm = ({ http }: TestService, token: string, newPassword = NEW_PASSWOR
   http.post('/auth/password-reset/confirm').send({ token, newPassword });
 const logIn = ({ http }: TestService, account: string, password: string) =>
   http.post('/auth/login').send({ account, password });
-
-const deliver = async ({ mail }: TestService): Promise<void> => {
-  for (;;) {
-    const attempts = (await mail?.send(10)) ?? [];
-    if (attempts.length === 0) return;
-    await Promise.all(attempts);
-  }
-};
 
 /** The token that somebody gets who asks for it. */
 const askFor = async (service: Mailing, email: string): Promise<string> => {

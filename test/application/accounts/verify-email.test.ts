@@ -152,6 +152,7 @@ describe('removeUnverifiedAccount', () => {
   it.each([
     ['whose address was verified, in whatever way', { emailVerifiedAt: 1 }],
     ['that has another address since', { email: 'new@example.org' }],
+    ['that is disabled, whose user must not be able to delete its events', { disabledAt: 7 }],
   ])('never removes an account %s', async (_what, changed) => {
     const { app, user, ofAda, token, disown } = await setUp();
     await app.users.update(user.id, { ...changed, now: app.clock.now() });

@@ -7,7 +7,7 @@ import { type Holder, signUpAt } from '../support/processes/sessions-under-load.
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';
 
-const CROWD = 30;
+const CROWD = 10;
 /** Milliseconds. */
 const RACE_WINDOW = 1_000;
 const DATABASE_LOCKS = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

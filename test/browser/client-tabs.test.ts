@@ -46,7 +46,7 @@ const openClients = (own: Parameters<typeof openWorld>[2] = {}) => {
 };
 
 describe.runIf(canBrowse())('tabs of the client', () => {
-  const { world, openTabs, whileRenewing } = openClients();
+  const { world, openTabs } = openClients();
 
   it.each([{ withoutChannel: false }, { withoutChannel: true }])(
     `${TABS} of them renew at one instant, ${ROUNDS} times, and nobody is out (%o)`,
@@ -73,22 +73,6 @@ describe.runIf(canBrowse())('tabs of the client', () => {
       await tab.reload();
       expect(await restoredIn(tab)).toBe(person.username);
     }
-  });
-
-  it(`nobody is out after ${LEAVES} tabs were closed in the middle of a renewal`, async () => {
-    const { browser, url, person, open } = await openTabs(1);
-    let tab = await open(url);
-    expect(await restoredIn(tab)).toBe(person.username);
-    for (let each = 0; each < LEAVES; each += 1) {
-      const next = await browser.newPage();
-      await whileRenewing(tab, async () => {
-        await tab.close();
-        await next.goto(url);
-      });
-      expect(await restoredIn(next)).toBe(person.username);
-      tab = next;
-    }
-    await tab.close();
   });
 
   it('that wake one after the other share one renewal', async () => {

@@ -15,7 +15,7 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
     const service = await startService({
       DATABASE_URL: url,
       // A statement gets a sixth of it, and so does a connection.
-      REQUEST_TIMEOUT_MS: '9000',
+      REQUEST_TIMEOUT_MS: '18000',
       BCRYPT_COST: '4',
     });
     onTestFinished(service.close);

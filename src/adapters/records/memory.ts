@@ -32,13 +32,12 @@ export const memoryRecords = (tables?: OwnTables): Records => {
   return recordsOver(callsOver(stored), transactOver(stored));
 };
 
-/** @param calls the calls over changes. */
-export const transactOver = (stored: StoredRows, calls = callsOver): Transact => {
+export const transactOver = (stored: StoredRows): Transact => {
   const oneAtATime = pLimit(1);
   return (work) =>
     oneAtATime(async () => {
       const changes = stored.begin();
-      const result = await work(calls(changes));
+      const result = await work(callsOver(changes));
       if (!changes.commit((table, row) => refusal(changes, table, row) !== undefined))
         throw new ConflictError('what a transaction has read was changed meanwhile');
       return result;

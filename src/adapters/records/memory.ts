@@ -32,12 +32,13 @@ export const memoryRecords = (tables?: OwnTables): Records => {
   return recordsOver(callsOver(stored), transactOver(stored));
 };
 
-export const transactOver = (stored: StoredRows): Transact => {
+/** @param calls the calls over changes. */
+export const transactOver = (stored: StoredRows, calls = callsOver): Transact => {
   const oneAtATime = pLimit(1);
   return (work) =>
     oneAtATime(async () => {
       const changes = stored.begin();
-      const result = await work(callsOver(changes));
+      const result = await work(calls(changes));
       if (!changes.commit((table, row) => refusal(changes, table, row) !== undefined))
         throw new ConflictError('what a transaction has read was changed meanwhile');
       return result;

@@ -32,9 +32,9 @@ export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 const PROCESSES = ['test/{process,conformance,properties/requests,simulation}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
-/** Whole flows, races, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */
+/** Whole flows, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */
 const OF_STORES = [
-  'test/http/{delete-account,device-binding,ended-sessions-feed,guessing,login,login-by-code,password-reset,races,refresh,register,sessions,webhooks}.test.ts',
+  'test/http/{delete-account,device-binding,login,login-by-code,password-reset,refresh,register,sessions,webhooks}.test.ts',
   'test/http/stages/rate-limit.test.ts',
 ];
 /** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */

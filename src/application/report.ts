@@ -21,6 +21,8 @@ export type Reports = {
   'login-refused': [userId: string, origin: Origin];
   /** A password hash could not be renewed with the present cost. */
   'rehash-failed': [error: unknown];
+  /** What the browser has kept of a sign-in could not be linked by a log-in, which has succeeded. */
+  'link-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [
     outcome: WebhookOutcome,

@@ -47,7 +47,7 @@ export type Ports = Storage &
   };
 
 /** What an operator has decided. Durations are in milliseconds. */
-export type Policies = SecondFactorPolicy & {
+type Policies = SecondFactorPolicy & {
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
   /** After which a user has to authenticate again; `null`: never. */

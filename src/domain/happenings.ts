@@ -115,7 +115,7 @@ type OtherMail = Pick<Happening, 'burst'> & {
 };
 
 /** The other mails. */
-export const MAILS = {
+const MAILS = {
   'password-reset': { says: ['link', 'validFor'], every: RESET_LIFETIME },
   'email-verification': { says: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
   'login-code': { says: [...HAPPENED, 'code', 'codePage', 'validFor'] },

@@ -19,14 +19,9 @@ const ROUNDS = 2;
 const LEAVES = 2;
 /** A page of the back/forward cache is not loaded again. */
 const RESTORED = { waitUntil: 'commit' } as const;
-const MODES = [
-  { title: 'strict', env: {} },
-  { title: 'with a replay window', env: { JWT_REFRESH_REPLAY_WINDOW: '10s' } },
-];
-
 /** A service and a browser, for a whole `describe`. */
-const openClients = (env: Readonly<Record<string, string>> = {}, own: Parameters<typeof openWorld>[2] = {}) => {
-  const { world, signedUp } = openWorld('localhost', env, own);
+const openClients = (own: Parameters<typeof openWorld>[2] = {}) => {
+  const { world, signedUp } = openWorld('localhost', {}, own);
 
   /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
   const openTabs = async (count: number, setup = {}) => {
@@ -50,8 +45,8 @@ const openClients = (env: Readonly<Record<string, string>> = {}, own: Parameters
   return { world, openTabs, whileRenewing };
 };
 
-describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) => {
-  const { world, openTabs, whileRenewing } = openClients(env);
+describe.runIf(canBrowse())('tabs of the client', () => {
+  const { world, openTabs } = openClients();
 
   it.each([{ withoutChannel: false }, { withoutChannel: true }])(
     `${TABS} of them renew at one instant, ${ROUNDS} times, and nobody is out (%o)`,
@@ -78,25 +73,6 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
       await tab.reload();
       expect(await restoredIn(tab)).toBe(person.username);
     }
-  });
-
-  // A replay window only forgives more: what follows is held for the strict mode.
-  if (env.JWT_REFRESH_REPLAY_WINDOW) return;
-
-  it(`nobody is out after ${LEAVES} tabs were closed in the middle of a renewal`, async () => {
-    const { browser, url, person, open } = await openTabs(1);
-    let tab = await open(url);
-    expect(await restoredIn(tab)).toBe(person.username);
-    for (let each = 0; each < LEAVES; each += 1) {
-      const next = await browser.newPage();
-      await whileRenewing(tab, async () => {
-        await tab.close();
-        await next.goto(url);
-      });
-      expect(await restoredIn(next)).toBe(person.username);
-      tab = next;
-    }
-    await tab.close();
   });
 
   it('that wake one after the other share one renewal', async () => {
@@ -137,7 +113,7 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
 });
 
 describe.runIf(canBrowse())('pages of the client in the back/forward cache', () => {
-  const { world, openTabs, whileRenewing } = openClients({}, { as: 'full' });
+  const { world, openTabs, whileRenewing } = openClients({ as: 'full' });
 
   it(`keep the user in after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
     const { tabs, person } = await openTabs(1);

@@ -14,16 +14,7 @@ import {
 const REFRESH = '/auth/refresh-token';
 const TABS = 3;
 const ROUNDS = 2;
-const LEAVES = 2;
 const HOUR = 3_600_000;
-
-/** Renews, until the request is sent. A page that has just been loaded renews by itself, and would only join that. */
-const beginRefreshIn = async (tab: Page): Promise<void> => {
-  await restoredIn(tab);
-  const sent = tab.waitForRequest(`**${REFRESH}`);
-  await tab.evaluate(() => void globalThis.page?.auth.refresh().catch(() => undefined));
-  await sent;
-};
 
 describe.runIf(canBrowse())('two applications of one site, which have one key', () => {
   const { world, openTab, signedUp, pass } = openApplications();
@@ -38,18 +29,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     const cookies = await world().browser.cookies(`${world().service}/auth`);
     return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   };
-  /** The service renews, and the browser hears nothing of it. */
-  const loseRefreshOf = async (tab: Page): Promise<void> => {
-    // The preflight request is not sent again.
-    await refreshIn(tab);
-    world().witness.closeIdle();
-    const { arrived, lose } = world().witness.hold(REFRESH);
-    const failed = refreshIn(tab);
-    await arrived;
-    lose();
-    expect(await failed).toMatch(/No response/);
-  };
-
   it(`keep the user in ${TABS} tabs each, after ${ROUNDS} renewals of all at one instant`, async () => {
     const { tab, person } = await signedUp();
     const tabs: Page[] = [];
@@ -78,21 +57,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     expect(await eventsIn(tab)).toContain('device-unproven');
   });
 
-  it.each([14_000, 600_000])(
-    'keep the user in when a response is lost, and the next request is %i ms later',
-    async (away) => {
-      const { tab, person } = await signedUp();
-      const sessions = await sessionsIn(tab);
-      await loseRefreshOf(tab);
-      pass(away);
-      expect(await refreshIn(tab)).toBe(person.username);
-      const [session] = (await sessionsIn(tab)) ?? [];
-      expect(session?.id).toBe(sessions?.[0]?.id);
-      expect(await changesIn(tab)).not.toContain('ended');
-      expect(await eventsIn(tab)).not.toContain('device-unproven');
-    },
-  );
-
   it('keep the user in when the connection is closed before the response, and the browser sends the same again', async () => {
     const { tab, person } = await signedUp();
     await refreshIn(tab);
@@ -102,18 +66,6 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     lose();
     expect(await refreshed).toBe(person.username);
     expect(await changesIn(tab)).not.toContain('ended');
-    expect(await eventsIn(tab)).not.toContain('device-unproven');
-  });
-
-  it(`keep the user in after ${LEAVES} reloads of both in the middle of a renewal`, async () => {
-    const { tab, person } = await signedUp();
-    const tabs = [tab, await openTab(world().apps[1])];
-    for (let each = 0; each < LEAVES; each += 1) {
-      await Promise.all(tabs.map(beginRefreshIn));
-      await Promise.all(tabs.map((one) => one.reload()));
-    }
-    for (const one of tabs) expect(await restoredIn(one)).toBe(person.username);
-    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'device' }]);
     expect(await eventsIn(tab)).not.toContain('device-unproven');
   });
 

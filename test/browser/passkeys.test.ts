@@ -4,7 +4,7 @@ import type { PasskeyRequestOptions } from '../../client/src/types.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { eventsIn, sessionsIn } from '../support/browser/client-page.ts';
+import { sessionsIn } from '../support/browser/client-page.ts';
 import {
   addAuthenticator,
   addPasskeyIn,
@@ -61,11 +61,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     await post('/confirm', { id, code: codeAt(secret, world().behind.ports.clock.now()) });
   };
   const listIn = (tab: Page) => tab.evaluate(() => globalThis.passkeys?.list());
-  const mailTo = async (tab: Page) => {
-    const id = await tab.evaluate(() => globalThis.page?.auth.user?.id);
-    return (await world().behind.ports.outbox.listByUser(id ?? '')).map(({ kind }) => kind);
-  };
-
   it('are made, listed, renamed and removed, and the browser forgets the removed one only', async () => {
     const { tab, authenticator } = await user();
     const added = await addPasskeyIn(tab, 'Laptop');
@@ -226,23 +221,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     expect(await refused).toBe('AUTH_PASSKEY_INVALID');
     expect(await passkeyLoginIn(tab)).toBe(person.username);
     expect(await authenticator.ids()).toHaveLength(1);
-  });
-
-  it.each([
-    { isSynced: false, suspected: 1 },
-    { isSynced: true, suspected: 0 },
-  ])('whose counter goes back are reported if they are bound to a device: %j', async ({ isSynced, suspected }) => {
-    const { tab, person, authenticator } = await loggedOut({ isSynced });
-    for (let use = 0; use < 2; use += 1) {
-      expect(await passkeyLoginIn(tab)).toBe(person.username);
-      await logOutIn(tab);
-    }
-    await authenticator.turnBack();
-    expect(await passkeyLoginIn(tab)).toBe(person.username);
-    const { data } = JSON.parse((await eventsIn(tab, world().service)) ?? '');
-    const kinds = data.events.map(({ kind }: { kind: string }) => kind);
-    const copies = (all: readonly string[]) => all.filter((kind) => kind === 'passkey-copy-suspected').length;
-    expect([copies(kinds), copies(await mailTo(tab))]).toEqual([suspected, suspected]);
   });
 
   it('are not made without a question where the browser has filled in no password', async () => {

@@ -18,6 +18,7 @@ const rendered = (tab: Page, path: string) =>
 
 describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) => {
   const { world, expire, registered, loggedIn } = openRenderedPages(example);
+  const itOfHono = it.runIf(example === HONO);
   /** The requests to the service that are not for a file. */
   const watching = () => {
     const { seen } = world().witness.watch();
@@ -41,7 +42,7 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
     expect(left).toBeLessThanOrEqual(900);
   });
 
-  it('renders for the user after a reload, without the service', async () => {
+  itOfHono('renders for the user after a reload, without the service', async () => {
     const { tab, username } = await registered();
     await tab.goto(`${world().pages}/account`);
     await showsAccount(tab, username);
@@ -69,7 +70,7 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
     await showsAccount(tab, username);
   });
 
-  it('answers 401 to a script whose access token has expired', async () => {
+  itOfHono('answers 401 to a script whose access token has expired', async () => {
     const { tab } = await registered();
     expect((await rendered(tab, '/account')).status).toBe(200);
     await expire();
@@ -77,7 +78,7 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
   });
 
   // Safari has no key of the device in a page of the service, but in one of an application.
-  it.runIf(example === HONO).each(['Google Inc.', 'Apple Computer, Inc.'])(
+  itOfHono.each(['Google Inc.', 'Apple Computer, Inc.'])(
     'keeps a form whose access token has expired, renews it, and sends it again, by %s',
     async (vendor) => {
       const { tab } = await loggedIn();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { axeFaultsOf } from '../support/browser/faults.ts';
-import { codesOf, KINDS, openUserPages, type Tab, TEXTS } from '../support/browser/user-pages.ts';
+import { KINDS, openUserPages, type Tab, TEXTS } from '../support/browser/user-pages.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 
@@ -10,16 +10,16 @@ const { AUTH_CODE_INVALID: WRONG } = TEXTS.errors;
 const wrongCode = (code: string) => code.replace(/.$/, (digit) => `${(Number(digit) + 1) % 10}`);
 
 describe.runIf(CHROMIUM.length > 0)('codes by mail, on the pages for users', () => {
-  const { service, application, codeFor, pass, visitor, tab } = openUserPages({
+  const { service, codeFor, pass, visitor, tab } = openUserPages({
     ...{ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' },
   });
   const sessionsOf = async (id: string) =>
     (await service().ports.sessions.listByUser(id, service().ports.clock.now())).length;
   /** A user who has confirmed the address. */
   const known = async () => {
-    const { person, user, accessToken } = await signUp(service());
+    const { person, user } = await signUp(service());
     await service().ports.users.update(user.id, { emailVerifiedAt: 1, now: service().ports.clock.now() });
-    return { ...person, id: user.id, bearer: { Authorization: `Bearer ${accessToken}` } };
+    return { ...person, id: user.id };
   };
   const isRefused = async ({ page, form, isAt }: Tab, account: string) => {
     await isAt('/auth/code');
@@ -73,44 +73,6 @@ describe.runIf(CHROMIUM.length > 0)('codes by mail, on the pages for users', () 
       await isRefused(second, '');
       expect(await sessionsOf(id)).toBe(before + 1);
       expect(faults).toEqual([]);
-    });
-
-    it('are asked for again after five wrong ones and after ten minutes, lead to the second factor, and to what the visitor came for', async () => {
-      const { id, email, username, bearer } = await known();
-      const enrol = '/users/me/factors/totp';
-      const { http, ports } = service();
-      const started = await http.post(enrol).set(bearer).expect(201);
-      const appCode = codesOf(started.body.data.secret);
-      await http
-        .post(`${enrol}/confirm`)
-        .set(bearer)
-        .send({ id: started.body.data.id, code: appCode(ports.clock.now()) });
-      const own = await visitor(kind);
-      const { page, open, submit, isAt } = own;
-      await open(`/auth/log-in?${new URLSearchParams({ to: application().publish('') })}`);
-      await submit('log-in.code', { account: username });
-      const first = await codeFor(email);
-      for (let guess = 0; guess < 5; guess += 1) await submit('code.code', { code: wrongCode(first) });
-      await submit('code.code', { code: first });
-      await page.getByText(WRONG).waitFor();
-
-      pass(2 * MINUTE);
-      await submit('code.again');
-      await page.getByText(TEXTS.notices.code).waitFor();
-      const late = await codeFor(email);
-      expect(late).not.toBe(first);
-      pass(11 * MINUTE);
-      await submit('code.code', { code: late });
-      await page.getByText(WRONG).waitFor();
-
-      await submit('code.again');
-      await submit('code.code', { code: await codeFor(email) });
-      expect(page.url()).toContain('/auth/second-factor?to=');
-      await submit('second-factor.second-factor', { code: appCode(ports.clock.now()) });
-      expect(page.url()).toContain(`${application().origin}/auth/page-`);
-      expect(await sessionsOf(id)).toBeGreaterThan(0);
-      await open('/auth/account');
-      await isAt('/auth/account');
     });
 
     it('are all that a user without a password needs: to register, to log in and to change what is protected', async () => {

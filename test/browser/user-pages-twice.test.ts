@@ -7,7 +7,7 @@ const { AUTH_CREDENTIALS_INVALID: WRONG } = TEXTS.errors;
 const { AUTH_SECOND_FACTOR_INVALID: TOO_LATE } = TEXTS.pages['log-in'];
 
 describe.runIf(KINDS.length > 0)('the pages for users', () => {
-  const { service, application, address, pass, visitor, tab } = openUserPages();
+  const { service, application, address, pass, visitor } = openUserPages();
   const logInPath = () => `/auth/log-in?${new URLSearchParams({ to: application().publish('') })}`;
   const sessionsOf = async (id: string) =>
     (await service().ports.sessions.listByUser(id, service().ports.clock.now())).length;
@@ -70,20 +70,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       expect(await sessionsOf(user.id)).toBe(before + 1);
     });
 
-    it('ask for a log-in when another tab has logged out, and lead back', async () => {
-      const { person } = await signUp(service());
-      const own = await visitor(kind);
-      const logIn = () => own.submit('log-in.log-in', { account: person.username, password: person.password });
-      await own.open('/auth/log-in');
-      await logIn();
-      const other = await tab(own);
-      await other.open('/auth/log-out');
-      await other.submit('log-out.log-out');
-      await own.submit('account.username', { username: `${person.username}.3` });
-      expect(own.at()).toMatch(/^\/auth\/log-in\?to=/);
-      await logIn();
-      await own.isAt('/auth/account');
-    });
+    if (!kind.script) return;
 
     it('begin again when the second factor comes too late, and lead to what the visitor came for', async () => {
       const { person, code } = await guarded();

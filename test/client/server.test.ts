@@ -7,7 +7,7 @@ import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts
 import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
-import { opened, refreshWith, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
@@ -502,25 +502,6 @@ describe('a page server that the service knows', () => {
     return { limited, ...pages({ baseUrl: limited.url, pageServer: { id, secret, visitorAddress } }) };
   };
 
-  it('knows 100 visitors, who share no limit, and changes none of their sessions', async () => {
-    const { limited, getUser } = await startLimited();
-    const visitors: Awaited<ReturnType<typeof signUp>>[] = [];
-    // Ten at a time: the page server waits for some seconds alone, and the machine may be busy.
-    for (let first = 0; first < 100; first += 10) {
-      const ten = await Promise.all(Array.from({ length: 10 }, () => signUp(limited)));
-      for (let page = 0; page < 3; page += 1) {
-        const users = ten.map(({ cookie }, index) => getUser(from(cookie, `192.0.2.${first + index + 1}`)));
-        expect(await Promise.all(users)).toEqual(ten.map(({ user }) => user));
-      }
-      visitors.push(...ten);
-    }
-    const sessions = await Promise.all(
-      visitors.map(({ user }) => limited.ports.sessions.listByUser(user.id, limited.ports.clock.now())),
-    );
-    expect(sessions.map((each) => each.map(({ rotation }) => rotation))).toEqual(Array(100).fill([0]));
-    for (const { cookie } of visitors.slice(0, 3)) await refreshWith(limited, cookie).expect(200);
-  });
-
   it('hands on all refresh cookies, of which another host may have set one', async () => {
     const { limited, getUser } = await startLimited();
     const { cookie, user } = await signUp(limited);
@@ -533,21 +514,6 @@ describe('a page server that the service knows', () => {
     for (let page = 0; page < 3; page += 1) expect(await requireUser(from(cookie, '192.0.2.1'))).toEqual(user);
     expect((await instead(requireUser(from(cookie, '192.0.2.1')))).status).toBe(503);
     expect(await requireUser(from(cookie, '192.0.2.2'))).toEqual(user);
-  });
-
-  it('sends a visitor who has logged out to the log-in page', async () => {
-    const { limited, requireUser } = await startLimited();
-    const { cookie } = await signUp(limited);
-    await limited.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
-    const { headers } = await instead(requireUser(from(cookie, '192.0.2.1'), { loginPage: '/login' }));
-    expect(headers.get('Location')).toBe(`${APP}/login?to=${encodeURIComponent(`${APP}/`)}`);
-  });
-
-  it('rejects with another secret', async () => {
-    const { limited } = await startLimited();
-    const { cookie } = await signUp(limited);
-    const { getUser } = pages({ baseUrl: limited.url, pageServer: { id, secret: 'another', visitorAddress } });
-    await expect(getUser(request(cookie))).rejects.toMatchObject({ code: 'AUTH_PAGE_SERVER_UNKNOWN' });
   });
 });
 

@@ -17,7 +17,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
-import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,

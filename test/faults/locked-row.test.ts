@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
-import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
 import { ROUTES } from '../support/storage/routes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type KillableService, SOON, startKillable } from '../support/processes/killable-service.ts';
+import { type ServiceOnPostgres, SOON, startOnPostgres } from '../support/processes/service-on-postgres.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
@@ -7,15 +7,16 @@ import { type Database, openDatabase } from '../support/storage/open-database.ts
 
 const PROBES = 30;
 /** What waits for a lock to find out whether the database can be written. */
-const WAITING = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like 'with %delete from %where false%'`;
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  and query like 'with %delete from %where false%'`;
 
 const DEGRADED = { data: { status: 'degraded', checks: { database: 'up', tables: 'down' } } };
 
 describe.runIf(canStartServers())('while somebody has locked a table', () => {
-  let service: KillableService;
+  let service: ServiceOnPostgres;
   let other: Database;
   beforeAll(async () => {
-    service = await startKillable({ DATABASE_POOL_SIZE: '3' });
+    service = await startOnPostgres({ DATABASE_POOL_SIZE: '3' });
     other = await openDatabase(onPostgresql(service.env.DATABASE_URL ?? ''), { migrate: false });
   });
   afterAll(async () => {

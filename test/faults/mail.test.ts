@@ -8,7 +8,7 @@ import { openSmtpServer, type SmtpServer } from '../support/mail/smtp-server.ts'
 import { runService } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { canStartServers, postgresOfTheTests, startPostgres } from '../support/servers/of-the-tests.ts';
+import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -41,13 +41,6 @@ const run = async (env: Readonly<Record<string, string>>) => {
   const service = await runService(env);
   onTestFinished(async () => void (await service.stop('SIGKILL')));
   return service;
-};
-
-/** As after the lease of the messages: instances go by the clock of the database, which cannot be set here. */
-const endLeases = async (url: string): Promise<void> => {
-  const { em, close } = await openDatabase(onPostgresql(url), { migrate: false });
-  await em.execute('update outbox set next_attempt_at = 0');
-  await close();
 };
 
 /** Registers somebody who then asks for a link. */
@@ -89,28 +82,6 @@ describe.runIf(canStartServers())('mail', () => {
     expect((await confirm(service.url, token)).status).toBe(200);
   });
 
-  it('is sent by the next process when one is killed while it sends it, with a link that works once', async () => {
-    const database = await aDatabase();
-    const reached = Promise.withResolvers<void>();
-    // Takes the message, and never says so.
-    const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
-    onTestFinished(hanging.close);
-    const env = environment(database, hanging.port);
-    const first = await run(env);
-    await askAt(first.url);
-    await reached.promise;
-    await first.stop('SIGKILL');
-
-    const smtp = await openSmtpServer();
-    onTestFinished(smtp.close);
-    await endLeases(database);
-    const second = await run({ ...env, MAIL_URL: `smtp://127.0.0.1:${smtp.port}` });
-    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
-    const [token = ''] = await tokensAt(smtp);
-    expect((await confirm(second.url, token)).status).toBe(200);
-    expect((await confirm(second.url, token)).code).toBe('AUTH_LINK_INVALID');
-  });
-
   it('does not keep a process from stopping', async () => {
     const reached = Promise.withResolvers<void>();
     const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
@@ -121,40 +92,6 @@ describe.runIf(canStartServers())('mail', () => {
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     // The message was put back: it is tried again after seconds, not after the lease.
     expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
-  });
-
-  it('that was promised is sent although PostgreSQL was killed meanwhile', async () => {
-    const postgres = await startPostgres();
-    onTestFinished(postgres.stop);
-    const reached = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    let attempts = 0;
-    const smtp = await openSmtpServer({
-      onRcptTo: (_address, _session, done) => {
-        attempts += 1;
-        reached.resolve();
-        goOn.promise.then(() => done());
-      },
-    });
-    onTestFinished(smtp.close);
-    const env = environment(postgres.url, smtp.port);
-    const first = await run(env);
-    await askAt(first.url);
-    await reached.promise;
-    await postgres.kill();
-    goOn.resolve();
-    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
-    // It was sent and could not be removed: the next instance with the lease sends it again, with a newer link.
-    await vi.waitFor(() => expect(first.stdout.join('\n')).toContain('a mail could not be sent'), SOON);
-    await postgres.restart();
-    await first.stop('SIGKILL');
-    await endLeases(postgres.url);
-    const second = await run(env);
-    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(2), SOON);
-    expect(attempts).toBe(2);
-    const [older = '', newer = ''] = await tokensAt(smtp);
-    expect((await confirm(second.url, older)).code).toBe('AUTH_LINK_INVALID');
-    expect((await confirm(second.url, newer)).status).toBe(200);
   });
 });
 

@@ -108,16 +108,6 @@ describe('an assertion of the former system', () => {
     await post(good).expect(200);
   });
 
-  it.each([
-    ['a body that is none', {}],
-    ['another type', { assertion: 1 }],
-    ['one that is too long', { assertion: 'x'.repeat(4_097) }],
-  ])('has to be a text of bounded length: %s', async (_what, body) => {
-    expect((await service.http.post('/auth/adopt').send(body).expect(400)).body.code).toBe(
-      'CLIENT_PARAMS_VALIDATION_FAILED',
-    );
-  });
-
   it('opens one session, however many use it at once', async () => {
     const { user } = await signUp(service);
     const assertion = await assertionFor(user.id);

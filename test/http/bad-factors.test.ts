@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
-import { anId } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, type TestService } from '../support/http/service.ts';
@@ -119,44 +118,4 @@ describe('a bad credential', () => {
       await send(user, { credential: user.key.get(options) }).expect(200);
     },
   );
-});
-
-describe('an authenticator app', () => {
-  const UNKNOWN = '404 DB_RECORD_NOT_FOUND';
-  const INVALID = '400 CLIENT_PARAMS_VALIDATION_FAILED';
-
-  it('is not confirmed with an unknown id, or with a code that is none, and nothing changes', async () => {
-    const { post, stored } = await enrolled();
-    await post('/users/me/factors/totp').expect(201);
-    const before = await stored();
-    const id = anId();
-    const bodies = {
-      [UNKNOWN]: ['123456', '١٢٣٤٥٦', '123 456'].map((code) => ({ id, code })),
-      [INVALID]: [
-        { id: "' or 1=1; --", code: '123456' },
-        ...['abcdef', '12345', '1234567'].map((code) => ({ id, code })),
-      ],
-    };
-    for (const [answer, sent] of Object.entries(bodies))
-      for (const body of sent) {
-        const refused = await post('/users/me/factors/totp/confirm', body);
-        expect([body, `${refused.status} ${refused.body.code}`]).toEqual([body, answer]);
-      }
-    expect(await stored()).toEqual(before);
-  });
-
-  it('is not removed by another id, and nothing changes', async () => {
-    const { remove, stored } = await enrolled();
-    const before = await stored();
-    for (const path of [`/users/me/factors/${anId()}`, `/users/me/passkeys/${anId()}`])
-      expect((await remove(path).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
-    expect(await stored()).toEqual(before);
-  });
-
-  it('is no step-up with a code of letters', async () => {
-    const { post, stored } = await enrolled();
-    const before = await stored();
-    const { status, body } = await post('/auth/step-up', { code: 'abcdef' });
-    expect([`${status} ${body.code}`, await stored()]).toEqual([INVALID, before]);
-  });
 });

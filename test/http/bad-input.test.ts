@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import type { Response } from 'supertest';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -120,28 +119,8 @@ describe('bad input', () => {
       },
     );
 
-    it.each([
-      ['not JSON', '{"username": '],
-      ['a number', '42'],
-      ['a string', '"text"'],
-      ['null', 'null'],
-      ['empty', ''],
-      ['an object with a __proto__ member', '{"__proto__": {"admin": true}}'],
-      ['nested too deep', '['.repeat(8000)],
-    ])('is malformed when it is %s', async (_, json) => {
-      const response = await askJson(route, json);
-      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-      expect(response.body.details).toEqual([
-        { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' },
-      ]);
-    });
-
     it('is malformed when it is missing', async () => {
       expectRefusal(await ask(route), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-    });
-
-    it('is refused when it is an array', async () => {
-      expectRefusal(await askJson(route, '[]'), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
     it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense'])(
@@ -158,22 +137,6 @@ describe('bad input', () => {
     it('is refused over 16 KiB', async () => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), padding: 'a'.repeat(16 * 1024) }));
       expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
-    });
-
-    it('is refused when it decompresses to over 16 KiB', async () => {
-      const bomb = gzipSync(JSON.stringify({ padding: 'a'.repeat(1024 * 1024) }));
-      const response = await ask(route)
-        .set('Content-Type', 'application/json')
-        .set('Content-Encoding', 'gzip')
-        .serialize((body) => body)
-        // The type of `send` excludes a Buffer; this serializer sends it unchanged.
-        .send(bomb as unknown as string);
-      expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
-    });
-
-    it('is refused when its Content-Encoding is gzip and its bytes are not', async () => {
-      const response = await askJson(route, '{}').set('Content-Encoding', 'gzip');
-      expectRefusal(response, 400);
     });
   });
 
@@ -239,13 +202,6 @@ describe('bad input', () => {
       }
     });
   });
-
-  it.each(['/unknown', '//', '/auth', '/auth/register/more', '/%zz', '/..%2f..%2fetc', '/users/me/../me/x'])(
-    'refuses the unknown path %s',
-    async (path) => {
-      expectRefusal(await service.http.get(path), 404, 'SYS_HTTP_UNEXPECTED_ERROR');
-    },
-  );
 });
 
 /** Below 500; a success has the success envelope unless the route returns an unwrapped document or leads to another page. */

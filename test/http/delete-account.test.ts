@@ -1,38 +1,8 @@
-import { once } from 'node:events';
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import request from 'supertest';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { refreshCookieOf, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
-
-/**
- * A reverse proxy in front of a service, which ends with the test.
- * @param rechunks whether it sends bodies on in chunks, without their length, as some proxies do.
- * @returns its URL.
- */
-const reverseProxy = async (target: string, { rechunks }: { readonly rechunks: boolean }): Promise<string> => {
-  const server = createServer((incoming, outgoing) => {
-    const { 'content-length': length, ...headers } = incoming.headers;
-    const passed = rechunks && length !== undefined ? { ...headers, 'transfer-encoding': 'chunked' } : incoming.headers;
-    const forwarded = forward(new URL(incoming.url ?? '/', target), { method: incoming.method, headers: passed });
-    forwarded.once('error', () => outgoing.destroy());
-    forwarded.once('response', (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(outgoing);
-    });
-    incoming.pipe(forwarded);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
 
 const start = closedServices();
 
@@ -44,11 +14,8 @@ describe('DELETE /users/me', () => {
     service = await start();
   });
 
-  const leave = (
-    { accessToken, person }: SignedUp,
-    body: object = { password: person.password },
-    http = service.http,
-  ) => http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
+  const leave = ({ accessToken, person }: SignedUp, body: object = { password: person.password }) =>
+    service.http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
   const logIn = ({ person }: SignedUp) =>
     service.http.post('/auth/login').send({ account: person.username, password: person.password });
   const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
@@ -78,22 +45,15 @@ describe('DELETE /users/me', () => {
     expect(await service.ports.users.findById(ada.user.id)).not.toBeNull();
   });
 
-  it('refuses a request whose body did not arrive', async () => {
+  it('takes a body in chunks, as some proxies send it on', async () => {
     const ada = await signUp(service);
-    const { body } = await service.http
-      .delete('/users/me')
-      .set('Authorization', `Bearer ${ada.accessToken}`)
-      .expect(400);
-    expect(body.details).toEqual([{ field: 'body', message: expect.any(String), code: 'malformed' }]);
-    expect((await leave(ada, {}).expect(400)).body.details).toMatchObject([{ field: 'password', code: 'required' }]);
-  });
-
-  it.each([{ rechunks: false }, { rechunks: true }])('works through a reverse proxy: %o', async (options) => {
-    const proxied = request(await reverseProxy(service.url, options));
-    const ada = await signUp(service);
-    await leave(ada, { password: 'a guess' }, proxied).expect(401);
-    const response = await leave(ada, undefined, proxied).expect(200);
-    expect(refreshCookieOf(response)).toMatch(/^refresh_token=;/);
+    const answer = await fetch(`${service.url}/users/me`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${ada.accessToken}`, 'Content-Type': 'application/json' },
+      body: new Blob([JSON.stringify({ password: ada.person.password })]).stream(),
+      duplex: 'half',
+    });
+    expect(answer.status).toBe(200);
     expect(await service.ports.users.findById(ada.user.id)).toBeNull();
   });
 

@@ -1,6 +1,5 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
@@ -22,7 +21,6 @@ beforeAll(async () => {
 const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 const codeOf = ({ status, body }: Response) => [status, body.code];
 const UNPROVEN = [401, 'AUTH_DEVICE_UNPROVEN'];
-const EXPIRED = [401, 'AUTH_PROOF_EXPIRED'];
 
 /** A user whose session has the key of a device. */
 const boundUser = async (at = service) => {
@@ -80,40 +78,6 @@ describe('a session with a key of its device', () => {
     expect((await kindsOf(user.id)).filter((kind) => kind === 'device-unproven')).toHaveLength(5);
     expect(codeOf(await proven(key, next.cookie, second))).toEqual([200, undefined]);
   });
-
-  it('accepts each proof once, whichever instance it reaches', async () => {
-    const { key, user, cookie } = await boundUser();
-    const body = { proof: await proofFor(key) };
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, at) => refresh(cookie, body, at % 2 ? second : service)),
-    );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expect(codeOf(answer)).toEqual(EXPIRED);
-    expect(codeOf(await refresh(cookie, body, second))).toEqual(EXPIRED);
-    expect(codeOf(await refresh(cookie, { proof: await proofFor(key, { jti: 'a'.repeat(16) }) }))).toEqual([
-      200,
-      undefined,
-    ]);
-    expect(await kindsOf(user.id)).toEqual(['registered']);
-  });
-
-  it('tells a device with a wrong clock the time, and accepts what it signs then', async () => {
-    const [key, person] = [await joseDeviceKey(), aPerson()];
-    for (const off of [-60 * MINUTE, 60 * MINUTE, 61_000, -61_000]) {
-      const proof = await proofFor(key, { htu: `${BASE_URL}/auth/register`, now: clock.now() + off });
-      const refused = await service.http.post('/auth/register').send({ ...person, proof });
-      expect(codeOf(refused)).toEqual(EXPIRED);
-      expect(refused.body).toMatchObject({ timestamp: new Date(clock.now()).toISOString() });
-    }
-    const { cookie, user, key: own } = await boundUser();
-    const late = await refresh(cookie, { proof: await proofFor(own, { now: clock.now() + 60 * MINUTE }) });
-    expect(codeOf(late)).toEqual(EXPIRED);
-    const signedAgain = await proofFor(own, { now: Date.parse(late.body.timestamp) });
-    expect(codeOf(await refresh(cookie, { proof: signedAgain }))).toEqual([200, undefined]);
-    expect(await kindsOf(user.id)).toEqual(['registered']);
-    const foreign = await proofFor(key, { now: clock.now() + 60 * MINUTE });
-    expect(codeOf(await refresh(cookie, { proof: foreign }))).toEqual(UNPROVEN);
-  });
 });
 
 describe('the address of a proof', () => {
@@ -162,43 +126,6 @@ describe('the address of a proof', () => {
 });
 
 describe('the body of a refresh', () => {
-  it.each([
-    ['none', {}],
-    ['an empty one', { 'Content-Length': '0' }],
-    ['an empty one of JSON', { 'Content-Length': '0', 'Content-Type': 'application/json' }],
-    ['one of unknown length, which is empty', { 'Transfer-Encoding': 'chunked' }],
-    ['an empty one of unknown length, of JSON', { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/json' }],
-  ])('may be missing: %s', async (_, headers) => {
-    const { body, headers: given } = await service.http.post('/auth/register').send(aPerson()).expect(201);
-    const cookie = String(given['set-cookie']).split(';')[0];
-    expect(body.success).toBe(true);
-    const head = Object.entries({ Host: 'localhost', Cookie: cookie, Connection: 'close', ...headers });
-    const rest = 'Transfer-Encoding' in headers ? '0\r\n\r\n' : '';
-    const lines = head.map(([name, value]) => `${name}: ${value}`).join('\r\n');
-    const answer = await exchangeRaw(service.url, `POST ${REFRESH} HTTP/1.1\r\n${lines}\r\n\r\n${rest}`);
-    expect([answer.status, answer.body.slice(0, 200)]).toMatchObject([200, expect.stringContaining('accessToken')]);
-  });
-
-  it.each([
-    ['[]', 'application/json', 400],
-    ['"a text"', 'application/json', 400],
-    ['{"proof":', 'application/json', 400],
-    [JSON.stringify({ proof: 7 }), 'application/json', 400],
-    [JSON.stringify({ proof: null }), 'application/json', 400],
-    [JSON.stringify({ proof: '' }), 'application/json', 400],
-    [JSON.stringify({ proof: 'a.b' }), 'application/json', 400],
-    [JSON.stringify({ proof: 'a.b.c\n' }), 'application/json', 400],
-    [JSON.stringify({ proof: `a.b.${'c'.repeat(2_045)}` }), 'application/json', 400],
-    [JSON.stringify({ proof: `a.b.${'c'.repeat(2 ** 20)}` }), 'application/json', 413],
-  ])('is refused, and nothing changes: %.30s', async (text, type, status) => {
-    const { key, user, cookie } = await boundUser();
-    const answer = await service.http.post(REFRESH).set('Cookie', cookie).set('Content-Type', type).send(text);
-    expect(answer.status).toBe(status);
-    expect(answer.get('Set-Cookie')).toBeUndefined();
-    expect(await kindsOf(user.id)).toEqual(['registered']);
-    expect(codeOf(await proven(key, cookie))).toEqual([200, undefined]);
-  });
-
   it('is ignored if it is of another type', async () => {
     const { cookie } = heldFrom(await service.http.post('/auth/register').send(aPerson()).expect(201));
     const { key, cookie: bound } = await boundUser();

@@ -109,13 +109,6 @@ describe('GET /errors/:code', () => {
     expect(response.body).toMatchObject({ success: false, code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', details: null });
     expect(response.text).not.toContain(code.replace('%00', '\\u0000'));
   });
-
-  it('causes no 5xx with malformed percent-encoding', async () => {
-    const response = await service.http.get('/errors/%E0%A4%A');
-    expect(response.status).toBeGreaterThanOrEqual(400);
-    expect(response.status).toBeLessThan(500);
-    expect(response.body.success).toBe(false);
-  });
 });
 
 const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);

@@ -87,43 +87,6 @@ describe('an exception', () => {
     });
     expect(exceptionLines(app)).toEqual([expect.objectContaining({ code, level, requestId: body.context.requestId })]);
   });
-
-  it.each([
-    ['synchronously', throwing(new Error('a bug'))],
-    ['asynchronously', probe(() => Promise.reject(new Error('a bug')))],
-  ])('is mapped when the handler throws %s', async (_when, failing) => {
-    const { http } = await stageApp([failing]);
-    expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
-  });
-
-  it.each([
-    ['the clock', { clock: { now: () => Number.NaN } }],
-    ['the id generator', { ids: { next: () => JSON.parse('{') } }],
-  ])('of a stage does not stop the service: %s', async (_part, given) => {
-    const { http } = await stageApp([probe(() => null)], given);
-    const responses = [await http.get('/probe'), await http.get('/probe')];
-    expect(responses.map(({ status }) => status)).toEqual([500, 500]);
-  });
-
-  it('shows no details to the client', async () => {
-    const { http } = await stageApp([throwing(new Error('password of the database: hunter22'))]);
-    const { text } = await http.get('/probe').expect(500);
-    expect(text).not.toMatch(/hunter22|stack|\.ts/);
-  });
-
-  it('is logged with its stack when it is unexpected', async () => {
-    const app = await stageApp([throwing(new TypeError('x is not a function'))]);
-    await app.http.get('/probe').expect(500);
-    expect(exceptionLines(app)).toEqual([
-      expect.objectContaining({
-        err: expect.objectContaining({
-          type: 'TypeError',
-          message: 'x is not a function',
-          stack: expect.stringContaining('exception-mapping.test.ts'),
-        }),
-      }),
-    ]);
-  });
 });
 
 describe('an HTTP error', () => {

@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { disableAccount } from '../../src/application/accounts/operate-accounts.ts';
-import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
@@ -27,16 +25,5 @@ describe('GET /auth/gateway', () => {
     const { headers, body } = await asked().expect(401);
     expect(body.code).toBe('AUTH_TOKEN_MISSING');
     expect(headers).not.toHaveProperty('x-user-id');
-  });
-
-  it.each<[string, (userId: string) => unknown]>([
-    ['whose session has ended', (id) => service.ports.sessions.endByUser(id)],
-    ['of a disabled account', (id) => disableAccount(service.ports)(id, NO_ORIGIN)],
-    ['of a deleted account', (id) => service.ports.users.remove(id)],
-  ])('answers 401 to a token %s, which still verifies', async (_which, change) => {
-    const { user, accessToken } = await signUp(service);
-    await change(user.id);
-    const { body } = await asked(accessToken).expect(401);
-    expect(body.code).toBe('AUTH_TOKEN_INVALID');
   });
 });

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf, linked, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -50,16 +49,6 @@ describe('DELETE /users/me/identities/:id', () => {
     expect(await messagesTo(service, ada.user.id)).toContainEqual(
       expect.objectContaining({ kind: 'identity-unlinked' }),
     );
-  });
-
-  it('needs a step-up, unless the user has authenticated a moment ago', async () => {
-    const ada = await signUp(service);
-    const { id } = await linked(service, ada.user);
-    clock.advance(5 * MINUTE);
-    const { body } = await unlink(ada, id).expect(401);
-    clock.set(NOW);
-    expect(body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    expect((await as(ada, 'get')).body.data).toHaveLength(1);
   });
 
   it('leaves the last way in, which codes by mail are when the address is proven', async () => {

@@ -92,16 +92,6 @@ describe('an invitation', () => {
     expect(bodies[0]?.[0]).toBe(403);
   });
 
-  it('registers one of several at once', async () => {
-    const person = await invitedPerson(service);
-    const racers = Array.from({ length: 6 }, () => ({ ...person, username: aPerson().username }));
-    const statuses = (await Promise.all(racers.map((each) => register(service, each)))).map(
-      ({ response }) => response.status,
-    );
-    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
-    expect(statuses.filter((status) => status !== 201 && status !== 403 && status !== 409)).toEqual([]);
-  });
-
   it('waits for the second factor where all users need one', async () => {
     for (const env of [{}, { EMAIL_VERIFICATION: 'required' }]) {
       const strict = await start({ ...INVITED, ...env, SECOND_FACTOR: 'required' });

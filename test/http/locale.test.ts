@@ -1,7 +1,6 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { closedServices, eventsOf } from '../support/http/account.ts';
-import { signUp } from '../support/http/auth-http.ts';
+import { closedServices, deliver, eventsOf } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -26,11 +25,7 @@ const localeOf = async ({ accessToken }: { accessToken: string }): Promise<unkno
 const change = ({ accessToken }: { accessToken: string }, body: object) =>
   service.http.patch('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
 const subjectTo = async ({ user }: { user: { email: string } }): Promise<string | undefined> => {
-  for (;;) {
-    const attempts = (await service.mail?.send(100)) ?? [];
-    if (attempts.length === 0) break;
-    await Promise.all(attempts);
-  }
+  await deliver(service);
   return mailer.mails.findLast(({ to }) => to === user.email)?.subject;
 };
 
@@ -97,30 +92,6 @@ describe('the language of a user', () => {
     expect((await eventsOf(service, ada.user.id)).filter(({ kind }) => kind === 'locale-changed')).toHaveLength(8);
   });
 
-  it('is not reported where such notices are off', async () => {
-    const quiet = await start({ MAIL_NOTICES: 'password' }, { mailer: memoryMailer() });
-    const ada = await signUp(quiet);
-    await quiet.http
-      .patch('/users/me')
-      .set('Authorization', `Bearer ${ada.accessToken}`)
-      .send({ locale: 'de' })
-      .expect(200);
-    expect((await quiet.ports.outbox.listByUser(ada.user.id)).map(({ kind }) => kind)).toEqual(['email-verification']);
-    expect((await eventsOf(quiet, ada.user.id)).map(({ kind }) => kind)).toContain('locale-changed');
-  });
-
-  it.each([undefined, null, '', 'de_AT', 'a person', 7, 'x'.repeat(36), ['de']])('is not %j', async (locale) => {
-    const ada = await signUp(service);
-    const { body } = await change(ada, { locale }).expect(400);
-    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'locale' }] });
-    expect(await localeOf(ada)).toBeNull();
-    if (locale === undefined) return;
-    await service.http
-      .post('/auth/register')
-      .send({ ...aPerson(), locale })
-      .expect(400);
-  });
-
   it('is in no answer to a log-in, and in no token', async () => {
     const ada = await registered('de');
     expect(ada.user).not.toHaveProperty('locale');
@@ -128,11 +99,5 @@ describe('the language of a user', () => {
     const { body } = await service.http.post('/auth/login').send(login).expect(200);
     expect(Object.keys(body.data.user)).toEqual(['id', 'username', 'email', 'createdAt', 'updatedAt']);
     expect(JSON.stringify(decodeJwt(body.data.accessToken))).not.toContain('locale');
-  });
-
-  it('cannot be changed by a user who is gone', async () => {
-    const ada = await signUp(service);
-    await service.ports.users.remove(ada.user.id);
-    expect((await change(ada, { locale: 'de' }).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
   });
 });

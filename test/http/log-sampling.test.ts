@@ -176,18 +176,6 @@ describe('a repeated request', () => {
     ]);
   });
 
-  it('from ever new origins is logged in bounded number', async () => {
-    const app = await sampledApp();
-    await repeat(LINES_PER_KIND + 20, (n) =>
-      app.http.get('/probe').set('Origin', `https://of-${n}.example`).expect(403),
-    );
-    expect(errorLines(app.logs)).toHaveLength(LINES_PER_KIND);
-    expect(new Set(errorLines(app.logs).map(({ reason }) => reason)).size).toBe(LINES_PER_KIND);
-    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
-      expect.objectContaining({ status: 403, suppressed: 20 }),
-    ]);
-  });
-
   it.each([
     ['https://app.example.com:8443', 'origin https://app.example.com:8443 is not in ALLOWED_ORIGINS_DEV'],
     ['null', 'origin null is not in ALLOWED_ORIGINS_DEV'],
@@ -202,17 +190,6 @@ describe('a repeated request', () => {
     expect(errorLines(app.logs)).toEqual([expect.objectContaining({ reason })]);
   });
 
-  it('that is slow is logged at its level up to the limit', async () => {
-    const app = await sampledApp({ slowRequest: { warn: 0, error: 600_000 } });
-    await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(200));
-    expect(withMessage(app.logs, 'request answered').map(({ level }) => level)).toEqual(
-      Array(LINES_PER_KIND).fill('warn'),
-    );
-    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
-      expect.objectContaining({ level: 'warn', of: 'request answered', route: 'probe', suppressed: 5 }),
-    ]);
-  });
-
   it('that is refused for its content is logged each time, since the rate limit bounds that', async () => {
     const app = await stageApp([probe(() => null, { auth: 'required' })]);
     await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(401));
@@ -225,18 +202,6 @@ describe('a repeated request', () => {
     await repeat(30, () => app.http.get('/nowhere').expect(404));
     const ids = (lines: readonly LogLine[]) => lines.map(({ requestId }) => requestId);
     expect(ids(withMessage(app.logs, 'request answered'))).toEqual(ids(errorLines(app.logs)));
-  });
-
-  it('does not suppress lines of other reasons and routes', async () => {
-    const app = await sampledApp(LIMITED);
-    await app.http.get('/probe').expect(200);
-    await repeat(30, () => app.http.get('/probe').expect(429));
-    await app.http.get('/nowhere').expect(404);
-    await app.http.get('/nowhere').expect(429);
-    expect(errorLines(app.logs).slice(-2)).toEqual([
-      expect.objectContaining({ route: 'fallback', code: 'SYS_HTTP_UNEXPECTED_ERROR' }),
-      expect.objectContaining({ route: 'fallback', code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' }),
-    ]);
   });
 
   it('is counted in a last line when the service stops', async () => {

@@ -3,7 +3,7 @@ import { codeFor, unseal } from '../../src/application/login-code.ts';
 import { MINUTE } from '../support/application.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { eventsOf } from '../support/http/account.ts';
+import { deliver, eventsOf } from '../support/http/account.ts';
 import {
   cookieAttributes,
   opened,
@@ -23,14 +23,6 @@ beforeAll(async () => {
   service = await start({ LOGIN_BY_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
 });
 
-const deliver = async (): Promise<void> => {
-  for (;;) {
-    const attempts = (await service.mail?.send(10)) ?? [];
-    if (attempts.length === 0) return;
-    await Promise.all(attempts);
-  }
-};
-
 const setCookieOf = (response: { get(header: 'Set-Cookie'): string[] | undefined }): string =>
   response.get('Set-Cookie')?.find((line) => line.startsWith('login_pending=')) ?? '';
 
@@ -49,7 +41,7 @@ const refused = async (cookie: string, code: string, at = service): Promise<void
 
 /** The codes in the mails to an address, the oldest first. */
 const codesTo = async (email: string): Promise<string[]> => {
-  await deliver();
+  await deliver(service);
   return mailer.mails.filter(({ to }) => to === email).flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? []);
 };
 
@@ -271,7 +263,7 @@ describe('the user of a code', () => {
     expect(me.body.data).toMatchObject({ id: user.id, emailVerified: true });
     await refreshWith(service, stranger).expect(401);
     await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
-    await deliver();
+    await deliver(service);
     expect(mailer.mails.findLast(({ to }) => to === person.email)?.subject).toContain('first log-in');
   });
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
-import { MINUTE } from '../support/application.ts';
 import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
 import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -93,21 +92,6 @@ describe('registering a passkey', () => {
     ]);
   });
 
-  const wrong: Readonly<Record<string, AuthenticatorOptions>> = {
-    'of another origin': { origin: 'https://evil.test' },
-    'of another relying party': { rpId: 'evil.test' },
-    'in a frame of another site': { crossOrigin: true },
-    'without a user': { isUserPresent: false },
-    'of a use': { type: 'webauthn.get' },
-  };
-  it.each(Object.entries(wrong))('refuses an answer %s, and stores nothing', async (_what, instead) => {
-    const { accessToken } = await signUp(service);
-    const me = as(accessToken);
-    const credential = newKey().create(await me.creationOptions(), instead);
-    expect((await me.add(credential).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
-    expect(await me.passkeys()).toEqual([]);
-  });
-
   it('stores one that the browser has made without a question', async () => {
     const { accessToken } = await signUp(service);
     const me = as(accessToken);
@@ -120,18 +104,6 @@ describe('registering a passkey', () => {
     expect((await me.send('post', '/users/me/passkeys', other).expect(400)).body.details).toMatchObject([
       { field: 'mediation' },
     ]);
-  });
-
-  it('refuses a truncated attestation, and one of a megabyte', async () => {
-    const { accessToken } = await signUp(service);
-    const me = as(accessToken);
-    const credential = newKey().create(await me.creationOptions());
-    const { response } = credential;
-    const truncated = { ...response, attestationObject: response.attestationObject.slice(0, 60) };
-    expect((await me.add({ ...credential, response: truncated }).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
-    const large = { ...response, attestationObject: 'A'.repeat(1_000_000) };
-    expect((await me.add({ ...credential, response: large }).expect(413)).body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
-    expect(await me.passkeys()).toEqual([]);
   });
 
   it('accepts an answer once, in its own session, until its challenge expires', async () => {
@@ -173,14 +145,6 @@ describe('registering a passkey', () => {
     expect(await me.passkeys()).toHaveLength(PASSKEYS_PER_USER);
     const added = (kinds: readonly string[]) => kinds.filter((kind) => kind === 'passkey-added').length;
     expect([added(await kindsOf(user.id)), added(await mailOf(user.id))]).toEqual([2, 2]);
-  });
-
-  it('requires that the user has authenticated recently', async () => {
-    const { accessToken } = await signUp(service);
-    clock.advance(5 * MINUTE);
-    const response = await as(accessToken).send('post', '/users/me/passkeys/options').expect(401);
-    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    expect(response.get('WWW-Authenticate')).toContain('max_age=300');
   });
 });
 
@@ -255,23 +219,6 @@ describe('POST /auth/passkey', () => {
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before + 1);
   });
 
-  const wrong: Readonly<Record<string, AuthenticatorOptions>> = {
-    'of another origin': { origin: 'https://evil.test' },
-    'of another relying party': { rpId: 'evil.test' },
-    'that another key has signed': { key: newKey().privateKey },
-    'of another user': { userHandle: 'b3RoZXI' },
-    'of a registration': { type: 'webauthn.create' },
-  };
-  it.each(Object.entries(wrong))('refuses an answer %s, and changes nothing', async (_what, instead) => {
-    const { user, key, passkey, me } = await enrolled();
-    const kinds = await kindsOf(user.id);
-    const refused = await logIn(key.get(await loginOptions(), instead)).expect(401);
-    expect(refused.body.code).toBe('AUTH_PASSKEY_INVALID');
-    expect(refused.get('Set-Cookie')).toBeUndefined();
-    expect(await me.passkeys()).toEqual([passkey]);
-    expect(await kindsOf(user.id)).toEqual(kinds);
-  });
-
   it('refuses an expired challenge, one of a registration, and one that nobody has made', async () => {
     const { key, me } = await enrolled();
     const [stale, ofRegistration] = [await loginOptions(), await me.creationOptions()];
@@ -279,11 +226,6 @@ describe('POST /auth/passkey', () => {
     const forged = { challenge: Buffer.from('..0.x.y').toString('base64url') };
     for (const options of [stale, ofRegistration, forged])
       expect((await logIn(key.get(options)).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
-  });
-
-  it('does not know a credential of nobody', async () => {
-    const { body } = await logIn(newKey({ userHandle: 'b3RoZXI' }).get(await loginOptions())).expect(404);
-    expect(body.code).toBe('DB_RECORD_NOT_FOUND');
   });
 
   it('refuses the user of a disabled account', async () => {

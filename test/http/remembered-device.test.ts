@@ -121,19 +121,6 @@ describe('a remembered device', () => {
     await as(shown.body.data.accessToken)('get', '/users/me/factors').expect(200);
   });
 
-  it.each<['get' | 'put' | 'delete', string, ((password: string) => object) | undefined]>([
-    ['delete', '/users/me', (password) => ({ password })],
-    ['get', '/users/me/export', undefined],
-    ['put', '/users/me/email', (password) => ({ password, email: 'new@example.org' })],
-    ['put', '/users/me/password', (password) => ({ currentPassword: password, newPassword: 'another horse staple' })],
-  ])('opens no session that can %s %s', async (method, path, body) => {
-    const ada = await enrolled();
-    const { device } = await logInWithCode(ada, { remember: true });
-    const { accessToken } = (await logIn(ada.person, [device]).expect(200)).body.data;
-    const refused = await as(accessToken)(method, path, body?.(ada.person.password)).expect(401);
-    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-  });
-
   it('does not replace the password', async () => {
     const ada = await enrolled();
     const { device } = await logInWithCode(ada, { remember: true });

@@ -4,7 +4,7 @@ import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -171,19 +171,6 @@ describe('with SECOND_FACTOR=required', () => {
       ({ kind }) => kind,
     );
     expect(kinds).not.toContain('device-remembered');
-  });
-
-  it('of many first codes at the same time, one opens a session', async () => {
-    const person = aPerson();
-    const pending = pairOf((await service.http.post('/auth/register').send(person)).get('Set-Cookie')?.[0]);
-    const { secret } = await startApp(pending);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => show(pending, now(secret))));
-    const good = answers.filter(({ status }) => status === 200);
-    expect(good).toHaveLength(1);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]));
-    const sessions = await sessionsOf(person);
-    expect(sessions).toHaveLength(1);
-    expect(heldFrom(good[0] ?? expect.unreachable()).accessToken).not.toBe('');
   });
 });
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -45,16 +45,6 @@ describe('GET /auth/session', () => {
       },
     });
     expect(response.get('Cache-Control')).toBe('no-store');
-  });
-
-  it.each([
-    ['of a tampered token', () => `Bearer ${tampered(ada.accessToken)}`],
-    ['of a refresh token', () => `Bearer ${tokenIn(ada.cookie)}`],
-    ['of another scheme', () => 'Basic YWRhOnBhc3N3b3Jk'],
-  ])('is anonymous with a header %s', async (_title, authorization) => {
-    const response = await session(authorization()).expect(200);
-    expect(response.body).toStrictEqual(anonymousEnvelope(response.get('svc-request-id')));
-    expect(response.get('WWW-Authenticate')).toBeUndefined();
   });
 
   it('ignores the refresh cookie', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 
@@ -32,16 +32,10 @@ describe('POST /auth/step-up', () => {
     expect(claimsOf(refreshed.accessToken)).toMatchObject({ iat: before.iat + 120, auth_time: before.iat + 60 });
   });
 
-  it.each([
-    [{ password: 'wrong' }, 401, 'AUTH_CREDENTIALS_INVALID'],
-    [{}, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
-    [{ password: '' }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
-    [{ password: ['x'] }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
-    [{ password: 'x', proof: 'no proof' }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
-  ])('refuses %j with %i %s', async (body, status, code) => {
+  it('refuses a wrong password', async () => {
     const { accessToken } = await signUp(service);
-    const response = await stepUp(accessToken, body).expect(status);
-    expect(response.body).toMatchObject({ success: false, code });
+    const { body } = await stepUp(accessToken, { password: 'wrong' }).expect(401);
+    expect(body).toMatchObject({ success: false, code: 'AUTH_CREDENTIALS_INVALID' });
   });
 
   it('gives the session another key with a proof, and refuses one that is signed for another address', async () => {
@@ -59,30 +53,13 @@ describe('POST /auth/step-up', () => {
     expect((await refreshBy(latter)).status).toBe(200);
   });
 
-  it.each([
-    ['put', '/users/me/username', { username: 'Stepped.Up' }],
-    ['get', '/users/me/export', undefined],
-    ['delete', '/auth/sessions/:id', undefined],
-    ['delete', '/auth/sessions', undefined],
-  ] as const)('is what a session takes after five minutes for %s %s', async (method, path, body) => {
+  it('is what a session takes after five minutes, for instance to export the account', async () => {
     const { person, accessToken } = await signUp(service);
-    const sid = String(opened(accessToken).header.sid);
-    const ask = () =>
-      service.http[method](path.replace(':id', sid)).set('Authorization', `Bearer ${accessToken}`).send(body);
+    const ask = () => service.http.get('/users/me/export').set('Authorization', `Bearer ${accessToken}`);
     clock.advance(5 * MINUTE);
-    const refused = await ask().expect(401);
-    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    expect(refused.get('WWW-Authenticate')).toContain('max_age=300');
+    expect((await ask().expect(401)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
     await stepUp(accessToken, { password: person.password }).expect(200);
     await ask().expect(200);
-  });
-
-  it('needs a live session', async () => {
-    const { person, accessToken, cookie } = await signUp(service);
-    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
-    const { body } = await stepUp(accessToken, { password: person.password }).expect(401);
-    expect(body.code).toBe('AUTH_TOKEN_INVALID');
-    await service.http.post('/auth/step-up').send({ password: person.password }).expect(401);
   });
 });
 

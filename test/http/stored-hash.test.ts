@@ -1,13 +1,10 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
 import { storableHash } from '../../src/adapters/crypto/foreign/storable-hash.ts';
-import { memoryStorage } from '../../src/adapters/records/memory.ts';
-import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aUser } from '../support/builders.ts';
 import { facts } from '../support/foreign-hashes.ts';
-import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
-import { changedStorage } from '../support/storage/changed-storage.ts';
 
 /** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
 const FOREIGN = [
@@ -79,51 +76,6 @@ describe('an imported hash', () => {
     expect(passwordHash).toBe(imported);
     expect(asked).toHaveLength(1);
     expect(logs.filter(({ msg }) => msg === 'a password hash could not be renewed')).toEqual([]);
-  });
-});
-
-describe('a raised BCRYPT_COST', () => {
-  it('rehashes at the next log-in, and changes only the hash', async () => {
-    const storage = memoryStorage();
-    const [cheap, dear] = [
-      await startService({ BCRYPT_COST: '4' }, { storage }),
-      await startService({ BCRYPT_COST: '5' }, { storage }),
-    ];
-    const person = aPerson();
-    await cheap.http.post('/auth/register').send(person).expect(201);
-    const stored = async () => (await storage.users.findByUsername(person.username))?.passwordHash ?? '';
-    const first = await stored();
-    expect(bcrypt.getRounds(first)).toBe(4);
-
-    const logIn = ({ http }: TestService, password: string) =>
-      http.post('/auth/login').send({ account: person.email, password });
-    await logIn(dear, 'not the password').expect(401);
-    await logIn(cheap, person.password).expect(200);
-    expect(await stored()).toBe(first);
-    const { body } = await logIn(dear, person.password).expect(200);
-    const renewed = await stored();
-    expect(bcrypt.getRounds(renewed)).toBe(5);
-    expect(await storage.users.findById(body.data.user.id)).toMatchObject({
-      updatedAt: Date.parse(body.data.user.updatedAt),
-    });
-    for (const service of [cheap, dear]) await logIn(service, person.password).expect(200);
-    expect(await stored()).toBe(renewed);
-    await Promise.all([cheap.close(), dear.close()]);
-  });
-
-  it('does not prevent the log-in when the rehash fails, which is logged', async () => {
-    const stored = memoryStorage();
-    const { users } = stored;
-    const setPasswordHash = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
-    const storage = changedStorage(stored, ({ users }) => ({ users: { ...users, setPasswordHash } }));
-    const service = await startService({ BCRYPT_COST: '5' }, { storage });
-    const password = 'correct horse battery';
-    const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
-    await users.add(user);
-    await service.http.post('/auth/login').send({ account: user.username, password }).expect(200);
-    expect(await users.findById(user.id)).toEqual(user);
-    expect(service.logs).toContainEqual(expect.objectContaining({ msg: 'a password hash could not be renewed' }));
-    await service.close();
   });
 });
 

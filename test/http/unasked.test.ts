@@ -70,11 +70,4 @@ describe('the routes of GET that change something', () => {
       await refreshWith(service, cookie).expect(401);
     }
   });
-
-  it('leave the session of a prefetched log-out alone', async () => {
-    const { cookie } = await signUp(service);
-    await service.http.get('/auth/clear-cookie').set({ Cookie: cookie, 'Sec-Purpose': 'prefetch' }).expect(400);
-    await service.http.head('/auth/clear-cookie').set('Cookie', cookie).expect(400);
-    await refreshWith(service, cookie).expect(200);
-  });
 });

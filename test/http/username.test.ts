@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, eventsOf, messagesTo } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
-import { tally } from '../support/tally.ts';
 
 const start = closedServices();
 let service: TestService;
@@ -35,18 +34,5 @@ describe('PUT /users/me/username', () => {
     expect(body.code).toBe('AUTH_USER_DUPLICATE');
     expect(await service.ports.users.findById(ada.user.id)).toMatchObject({ username: ada.user.username });
     expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['registered']);
-  });
-
-  it('gives a name to one of twenty users who take it at once', async () => {
-    const { username } = aPerson();
-    const users = await Promise.all(Array.from({ length: 20 }, () => signUp(service)));
-    const responses = await Promise.all(users.map((user) => change(user, username)));
-    expect(tally(responses)).toEqual({ '200': 1, '409 AUTH_USER_DUPLICATE': 19 });
-  });
-
-  it('responds DB_RECORD_NOT_FOUND when the user does not exist', async () => {
-    const ada = await signUp(service);
-    await service.ports.users.remove(ada.user.id);
-    expect((await change(ada, aPerson().username).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
   });
 });

@@ -8,7 +8,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { cookiePair, hasher, startService, type TestService } from '../support/http/service.ts';
 import { runHere } from '../support/processes/commands.ts';
-import { LONG_TIMEOUTS } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS } from '../support/processes/service-on-postgres.ts';
 import { postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 

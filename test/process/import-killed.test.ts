@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 
-const KILLS = 20;
+const KILLS = 6;
 const USERS = 4_000;
 /** What is stored in one transaction. */
 const BATCH = 500;

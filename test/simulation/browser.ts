@@ -1,4 +1,4 @@
-import type { createAuthClient } from '../../client/src/index.ts';
+import type { AuthClient } from '../../client/src/types.ts';
 import type { Chance } from './chance.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked, BASE } from './service.ts';
@@ -20,7 +20,7 @@ export type Internet = {
   readonly answered: (visit: Visit, answer: Answer) => void;
   readonly changed: (tab: Tab, user: string | null, why: string) => void;
 };
-export type Machine = {
+type Machine = {
   readonly name: string;
   readonly address: string;
   readonly userAgent: string;
@@ -31,14 +31,13 @@ export type Machine = {
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
   readonly browser: Browser;
-  readonly auth: ReturnType<typeof createAuthClient>;
+  readonly auth: AuthClient;
   readonly isClosed: () => boolean;
-  /** Runs now, or when the page is not frozen any more. */
-  readonly run: (call: () => void) => void;
   readonly happens: (event: string) => void;
 } & Readonly<Record<'freeze' | 'hide' | 'show' | 'close', () => void>>;
 
-const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, isOffline: false };
+/** `doubled`: how often a request arrives twice. */
+const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, isOffline: false };
 
 export const openBrowser = (internet: Internet, chance: Chance, machine: Machine) => {
   const clock = () => kernel.time + machine.skew;
@@ -46,16 +45,16 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
   const sleeping = sleepOf();
   const line = { ...GOOD_LINE };
   const connections = new Set<() => void>();
-  let lastArrival = 0;
+  const travel = travelOver(line, chance, internet);
   const browser = {
-    ...{ ...machine, chance, clock, line, jar },
+    ...{ ...machine, ...sleeping, chance, clock, line, jar },
     tabs: new Set<Tab>(),
-    channels: new Set<{ readonly name: string; readonly tab: Tab; readonly hear: (data: unknown) => void }>(),
+    /** What hears the messages of other tabs. */
+    channels: new Set<(data: unknown) => void>(),
     storage: {} as Record<string, string>,
     keys: new Map<string, unknown>(),
     /** How often its store of keys fails. */
     keyFaults: 0,
-    ...{ whenAwake: sleeping.whenAwake, awake: sleeping.awake },
     cookie: () => jar.get('refresh_token'),
     repair(): void {
       Object.assign(line, GOOD_LINE);
@@ -75,61 +74,46 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
       const cookie = jar.header(path);
       const own = { 'user-agent': machine.userAgent, 'sec-fetch-site': origin ? 'same-site' : 'same-origin' };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
-      const visit: Visit = {
-        method,
-        path,
-        headers: all,
-        body,
-        address: machine.address,
-        browser,
-        sentCookie: browser.cookie(),
-      };
-      return travel(visit);
-    },
-  };
-  const travel = (visit: Visit): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      let [isOver, hangUp] = [false, undefined as (() => void) | undefined];
-      const end = (work: () => void): void => {
-        if (isOver) return;
-        isOver = true;
-        connections.delete(cut);
-        sleeping.whenAwake(work);
-      };
-      const fail = (why: string, after = 0) =>
-        kernel.after(after, () => end(() => reject(new TypeError(`fetch failed: ${why}`))));
-      const lose = (why: string, after: number): void => {
-        if (!isOver) internet.lost(visit);
-        fail(why, after);
-      };
-      const cut = (): void => {
-        if (hangUp) lose('the connection broke', 0);
-        else fail('the connection broke');
-        hangUp?.();
-      };
-      connections.add(cut);
-      if (line.isOffline) return void fail('offline', 5);
-      if (chance.happens(line.lost)) return void fail('the request was lost', chance.between(50, 20 * SECOND));
-      kernel.after(chance.between(...line.delay), () => {
-        if (isOver) return;
-        const asked = internet.ask(visit);
-        hangUp = asked.hangUp;
-        void asked.answer.then((answer) => {
-          if (answer === null) return lose('the connection was reset', 20);
-          if (chance.happens(line.unanswered)) return lose('the answer was lost', chance.between(50, MINUTE / 2));
-          // Answers come in their order, as over one connection of HTTP/2.
-          lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
-          kernel.after(lastArrival - kernel.time, () =>
-            end(() => {
-              jar.keep(answer.cookies);
-              internet.answered(visit, answer);
-              resolve(answer);
-            }),
-          );
+      const { address } = machine;
+      const visit: Visit = { method, path, headers: all, body, address, browser, sentCookie: browser.cookie() };
+      const cut = Promise.withResolvers<null>();
+      const end = () => cut.resolve(null);
+      connections.add(end);
+      return new Promise((resolve, reject) => {
+        void travel(visit, cut.promise).then((answer) => {
+          connections.delete(end);
+          if (answer) jar.keep(answer.cookies);
+          if (answer) internet.answered(visit, answer);
+          sleeping.whenAwake(() => (answer ? resolve(answer) : reject(new TypeError('fetch failed'))));
         });
       });
-    });
+    },
+  };
   return browser;
+};
+
+/** There and back, `null` if not both, or if it is cut. */
+const travelOver = (line: typeof GOOD_LINE, chance: Chance, internet: Internet) => {
+  let lastArrival = 0;
+  return async (visit: Visit, cut: Promise<null>): Promise<Answer | null> => {
+    const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
+    const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
+    if (line.isOffline || chance.happens(line.lost)) return during(lose(line.isOffline ? 6 : 20 * SECOND));
+    const there = await during(kernel.sleep(chance.between(...line.delay)));
+    if (there === null) return null;
+    const { answer, hangUp } = internet.ask(visit);
+    void cut.then(hangUp);
+    const again = () => void internet.ask(visit);
+    if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
+    const got = await during(answer);
+    const isKept = got !== null && !chance.happens(line.unanswered);
+    // Answers come in their order, as over one connection of HTTP/2.
+    if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
+    const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
+    if (back !== null) return got;
+    internet.lost(visit);
+    return null;
+  };
 };
 
 /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
@@ -138,7 +122,7 @@ const sleepOf = () => {
   let deferred: (() => void)[] = [];
   return {
     awake: (): number => (since ?? kernel.time) - slept,
-    whenAwake: (call: () => void): void => {
+    whenAwake(call: () => void): void {
       if (since === undefined) call();
       else deferred.push(call);
     },
@@ -146,8 +130,7 @@ const sleepOf = () => {
       since ??= kernel.time;
     },
     end(): void {
-      if (since === undefined) return;
-      slept += kernel.time - since;
+      slept += kernel.time - (since ?? kernel.time);
       since = undefined;
       const calls = deferred;
       deferred = [];
@@ -158,23 +141,21 @@ const sleepOf = () => {
 
 const cookieJar = (clock: () => number) => {
   const cookies = new Map<string, { readonly value: string; readonly path: string; readonly expires: number }>();
-  const live = () => [...cookies].filter(([, { expires }]) => expires > clock());
+  const live = (path: string) =>
+    [...cookies].filter(([, each]) => each.expires > clock() && path.startsWith(each.path));
   return {
-    get: (name: string): string | undefined => live().find(([each]) => each === name)?.[1].value,
+    get: (name: string): string | undefined => live('/auth/').find(([each]) => each === name)?.[1].value,
     header: (path: string): string =>
-      live()
-        .filter(([, cookie]) => path.startsWith(cookie.path))
+      live(path)
         .map(([name, { value }]) => `${name}=${value}`)
         .join('; '),
     keep(lines: readonly string[]): void {
       for (const line of lines) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        const [, expiry] = /; expires=([^;]*)/i.exec(line) ?? [];
-        const [, path = '/'] = /; path=([^;]*)/i.exec(line) ?? [];
+        const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*)(.*)/.exec(line) ?? [];
+        const [, path = '/'] = /; path=([^;]*)/i.exec(rest) ?? [];
         // The time of the machine counts, which the service does not know.
-        const expires = expiry === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiry);
-        if (expires > clock()) cookies.set(name, { value, path, expires });
-        else cookies.delete(name);
+        const expires = Date.parse(/; expires=([^;]*)/i.exec(rest)?.[1] ?? '3000');
+        cookies.set(name, { value, path, expires });
       }
     },
   };

@@ -138,7 +138,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
       end !== undefined &&
       ['replaced', 'password-changed'].includes(end.reason) &&
       end.at >= at &&
-      end.at < at + 6 * SECOND
+      end.at < at + 20 * SECOND
     );
   };
   /** Whether an honest user may be out, and why. */

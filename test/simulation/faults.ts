@@ -1,5 +1,7 @@
+import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { disableAccount, enableAccount } from '../../src/application/accounts/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { testKeys } from '../support/keys.ts';
 import { HOUR, kernel, MINUTE, SECOND } from './kernel.ts';
 import type { World } from './world.ts';
 
@@ -14,17 +16,46 @@ const during = async <Of extends object>(target: Of, changed: Partial<Of>, milli
 /** Milliseconds: twice as long is within the race window, so nobody is out by a slow line alone. */
 const SLOWEST = 4_500;
 
+type Target = (world: World) => object;
+const data: Target = ({ database }) => database.faults;
+const browser: Target = ({ chance, browsers }) => chance.pick(browsers);
+const line: Target = ({ chance, browsers }) => chance.pick(browsers).line;
+const outside: Target = (world) => world.outside;
+
 const someTime = ({ chance, horizon }: World, most: number = HOUR) =>
   chance.spread(SECOND, Math.min(most, horizon / 20));
+/** A member has a value between these for some time. */
+const lasting =
+  (target: Target, member: string, low: number, high: number, most?: number) =>
+  (world: World): Promise<void> =>
+    during(target(world), { [member]: world.chance.spread(low, high) }, someTime(world, most));
+/** A member is the time until which something is away. */
+const until =
+  (target: Target, member: string, most: number) =>
+  (world: World): Promise<void> => {
+    const milliseconds = someTime(world, most);
+    Object.assign(target(world), { [member]: kernel.time + milliseconds });
+    return kernel.sleep(milliseconds);
+  };
 
 const FAULTS = {
-  latency: (world) => during(world.database.faults, { latency: world.chance.spread(5, 300) }, someTime(world)),
-  statements: (world) =>
-    during(world.database.faults, { failing: world.chance.spread(0.01, 0.6) }, someTime(world, 5 * MINUTE)),
-  unanswered: (world) =>
-    during(world.database.faults, { unanswered: world.chance.spread(0.02, 0.6) }, someTime(world, 5 * MINUTE)),
-  frozen: (world) => until(world, 'frozenUntil', 50 * SECOND),
-  down: (world) => until(world, 'downUntil', 50 * SECOND),
+  latency: lasting(data, 'latency', 5, 300),
+  statements: lasting(data, 'failing', 0.01, 0.6, 5 * MINUTE),
+  unanswered: lasting(data, 'unanswered', 0.02, 0.6, 5 * MINUTE),
+  /** It is read-only, or its disk is full. */
+  refused: lasting(data, 'refused', 0.05, 1, 5 * MINUTE),
+  frozen: until(data, 'frozenUntil', 50 * SECOND),
+  down: until(data, 'downUntil', 50 * SECOND),
+  cut: until(({ chance, instances }) => chance.pick(instances).line, 'cutUntil', 40 * SECOND),
+  counts: until(outside, 'countsGoneUntil', HOUR),
+  mail: lasting(outside, 'mail', 0.1, 1),
+  replies: lasting(outside, 'replies', 0.01, 0.3),
+  hooks: lasting(outside, 'hooks', 0.1, 1),
+  requests: lasting(line, 'lost', 0.05, 0.7),
+  slow: (world) => during(line(world), { delay: [20, SLOWEST] }, someTime(world)),
+  doubled: lasting(line, 'doubled', 0.05, 0.9),
+  answers: lasting(line, 'unanswered', 0.05, 0.7),
+  keys: lasting(browser, 'keyFaults', 0.05, 0.9),
   async forget(world) {
     await world.atRefresh();
     await kernel.sleep(world.chance.spread(1, 3 * SECOND));
@@ -34,20 +65,32 @@ const FAULTS = {
     world.story.tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
     for (const { table, key, after } of lost)
       if (table === 'sessions' && after === undefined) world.facts.ended.delete(JSON.parse(key)[0]);
-    await until(world, 'downUntil', 20 * SECOND);
-  },
-  async cut(world) {
-    const { line } = world.chance.pick(world.instances);
-    line.cutUntil = kernel.time + world.chance.spread(SECOND, 40 * SECOND);
-    await kernel.sleep(line.cutUntil - kernel.time);
+    await FAULTS.down(world);
   },
   async kill(world) {
-    const at = world.chance.below(world.instances.length);
     await world.atRefresh();
     await kernel.sleep(world.chance.spread(0.1, 500));
-    world.instances[at]?.kill();
-    await kernel.sleep(world.chance.spread(SECOND, 30 * SECOND));
-    world.instances[at] = await world.open();
+    await restart(world, world.chance.below(world.instances.length));
+  },
+  /** Another version takes the place of each instance in turn. */
+  async roll(world) {
+    const { settings } = world.around;
+    settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
+    await restartAll(world);
+  },
+  /** All know the new keys before one signs with them. */
+  async rotate(world) {
+    const { config } = world.around;
+    const { keys } = config;
+    const next = testKeys();
+    for (const [own, other] of [[keys, next] as const, [next, keys] as const]) {
+      const both = (kind: keyof TokenKeys): KeyPair => ({
+        ...own[kind],
+        publicKeys: [...own[kind].publicKeys, ...other[kind].publicKeys],
+      });
+      config.keys = { access: both('access'), refresh: both('refresh') };
+      await restartAll(world);
+    }
   },
   async operator(world) {
     const user = String(world.chance.pick(world.database.rows('users'))?.id);
@@ -62,34 +105,17 @@ const FAULTS = {
     world.facts.disabled.delete(user);
     while ((await perform(enableAccount)) !== true) await kernel.sleep(5 * SECOND);
   },
-  async counts(world) {
-    world.outside.countsGoneUntil = kernel.time + someTime(world);
-  },
-  mail: (world) =>
-    during(
-      world.outside,
-      { mail: world.chance.spread(0.1, 1), replies: world.chance.spread(0.01, 0.3) },
-      someTime(world),
-    ),
-  hooks: (world) => during(world.outside, { hooks: world.chance.spread(0.1, 1) }, someTime(world)),
-  requests: (world) =>
-    during(
-      world.chance.pick(world.browsers).line,
-      { lost: world.chance.spread(0.05, 0.7), delay: [20, SLOWEST] },
-      someTime(world),
-    ),
-  answers: (world) =>
-    during(world.chance.pick(world.browsers).line, { unanswered: world.chance.spread(0.05, 0.7) }, someTime(world)),
-  keys: (world) =>
-    during(world.chance.pick(world.browsers), { keyFaults: world.chance.spread(0.05, 0.9) }, someTime(world)),
 } as const satisfies Record<string, (world: World) => Promise<void>>;
 export type Fault = keyof typeof FAULTS;
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
 
-const until = ({ chance, database }: World, name: 'frozenUntil' | 'downUntil', most: number): Promise<void> => {
-  const milliseconds = chance.spread(SECOND, most);
-  database.faults[name] = kernel.time + milliseconds;
-  return kernel.sleep(milliseconds);
+const restart = async ({ chance, instances, open }: World, at: number): Promise<void> => {
+  instances[at]?.kill();
+  await kernel.sleep(chance.spread(SECOND, 30 * SECOND));
+  instances[at] = await open();
+};
+const restartAll = async (world: World): Promise<void> => {
+  for (const at of world.instances.keys()) await restart(world, at);
 };
 
 /** One fault after the other, one of them more often. */

@@ -17,30 +17,24 @@ type Here = {
 };
 
 /** Any instance that is up answers. */
-const sender = ({ chance, story, instances }: Here) => {
+const senderOf = ({ chance, story, instances }: Here) => {
+  const sent = { requests: 0 };
   const send = (asked: Asked, by: string) => {
     sent.requests += 1;
     const up = instances.filter(({ isUp }) => isUp());
     const instance = up.length > 0 ? chance.pick(up) : undefined;
     if (instance === undefined) return { answer: kernel.sleep(5).then(() => null), hangUp: () => undefined, instance };
     const { answer, hangUp } = instance.request(asked);
-    let isAnswered = false;
-    const what = () => `${by}: ${asked.method} ${asked.path}`;
-    kernel.after(45 * SECOND, () => story.expect('nothing waits for ever', isAnswered || !instance.isUp(), what));
-    const seen = answer.then((value) => {
-      isAnswered = true;
-      return instance.isUp() ? value : null;
-    });
-    return { answer: seen, hangUp, instance };
+    void story.within(`${by}: ${asked.method} ${asked.path}`, answer, 45 * SECOND);
+    return { answer: answer.then((value) => (instance.isUp() ? value : null)), hangUp, instance };
   };
-  const sent = { requests: 0, send };
-  return sent;
+  return { sent, send };
 };
 
 export const openInternet = (here: Here) => {
   const { story, facts } = here;
-  const sent = sender(here);
-  const waiters: (() => void)[] = [];
+  const { sent, send } = senderOf(here);
+  let arrived = Promise.withResolvers<void>();
   const beliefs = new Map<Browser, Belief>();
   const sessionsOf = new Map<Tab, string | undefined>();
   const refreshes = new Map<string, number[]>();
@@ -52,8 +46,8 @@ export const openInternet = (here: Here) => {
   const internet: Internet = {
     ask(visit) {
       const arrivedAt = kernel.time;
-      if (isRefresh(visit)) for (const each of waiters.splice(0)) each();
-      const { answer, hangUp, instance } = sent.send(visit, visit.browser.name);
+      if (isRefresh(visit)) arrived.resolve();
+      const { answer, hangUp, instance } = send(visit, visit.browser.name);
       const judged = answer.then((value) => {
         if (value === null) return value;
         const got = numberIn(tokenIn(value)) ?? value.status;
@@ -70,13 +64,13 @@ export const openInternet = (here: Here) => {
       story.tell(`${visit.browser.name}: no answer of ${visit.path}`);
       facts.unanswered.add(sessionOf(visit.sentCookie));
     },
-    answered({ browser, path, sentCookie }, answer) {
-      const id = sessionOf(sentCookie);
-      if (isRefresh({ path }) && sentCookie && [200, 401].includes(answer.status))
+    answered(visit, answer) {
+      const id = sessionOf(visit.sentCookie);
+      if (isRefresh(visit) && id && [200, 401].includes(answer.status))
         refreshes.set(id, [...(refreshes.get(id) ?? []), kernel.time]);
       const token = tokenIn(answer);
-      if (token !== undefined) beliefs.set(browser, beliefOf(token));
-      else if (answer.cookies.some((text) => text.startsWith('refresh_token=;'))) beliefs.delete(browser);
+      if (token !== undefined) beliefs.set(visit.browser, beliefOf(token));
+      else if (answer.cookies.some((text) => text.startsWith('refresh_token=;'))) beliefs.delete(visit.browser);
     },
     changed(tab, user, why) {
       story.tell(`${tab.browser.name}: a tab has ${user} (${why})`);
@@ -87,12 +81,14 @@ export const openInternet = (here: Here) => {
     },
   };
   return {
-    ...{ internet, onNobody },
-    requests: () => sent.requests,
-    ask: (asked: Asked) => sent.send(asked, 'thief').answer,
+    ...{ internet, onNobody, sent },
+    ask: (asked: Asked) => send(asked, 'thief').answer,
     /** When a browser got answers to refreshes of a session. */
     refreshesOf: (sessionId: string): readonly number[] => refreshes.get(sessionId) ?? [],
     /** Resolves when a refresh arrives: at any moment, faults hardly ever meet one. */
-    atRefresh: () => Promise.race([new Promise<void>((resolve) => waiters.push(resolve)), kernel.sleep(20 * MINUTE)]),
+    atRefresh(): Promise<void> {
+      arrived = Promise.withResolvers();
+      return Promise.race([arrived.promise, kernel.sleep(20 * MINUTE)]);
+    },
   };
 };

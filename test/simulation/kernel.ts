@@ -11,16 +11,6 @@ export type Entry = { readonly at: number; call: (() => void) | null };
 
 /** The next one is the last. Of those at the same time, the first that came is. */
 const entries: Entry[] = [];
-const push = (entry: Entry): void => {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (entry.at < (entries[middle] as Entry).at) low = middle + 1;
-    else high = middle;
-  }
-  entries.splice(low, 0, entry);
-};
-
 let hash = 0;
 
 export const kernel = {
@@ -36,16 +26,13 @@ export const kernel = {
   },
   after(milliseconds: number, call: () => void): Entry {
     const entry = { at: kernel.time + Math.max(0, milliseconds), call };
-    push(entry);
+    entries.splice(entries.findLastIndex(({ at }) => at > entry.at) + 1, 0, entry);
     return entry;
   },
-  sleep: (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      kernel.after(milliseconds, resolve);
-    }),
+  sleep: (milliseconds: number) => new Promise<void>((resolve) => void kernel.after(milliseconds, resolve)),
   /** Mixes a text into the hash of the run, by which two runs of a seed are compared. */
   note(text: string): void {
-    for (let at = 0; at < text.length; at += 1) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+    for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
   },
   hash: (): string => (hash >>> 0).toString(16).padStart(8, '0'),
   /** What is due goes on one at a time, each until nothing more can happen without the next: a turn ends after all microtasks. */

@@ -56,30 +56,30 @@ const minimised = async (seed: number, { violations: [first], days }: Result, op
 
 const total = { seeds: 0, failed: 0, days: 0, requests: 0, events: 0 };
 const looks = new Map<Rule, number>();
-const add = ({ days, requests, events, violations, looks: ofSeed }: Result): void => {
+const add = (result: Result): void => {
+  for (const name of ['days', 'requests', 'events'] as const) total[name] += result[name];
   total.seeds += 1;
-  total.failed += Number(violations.length > 0);
-  total.days += days;
-  total.requests += requests;
-  total.events += events;
-  for (const [rule, { judged }] of ofSeed) looks.set(rule, (looks.get(rule) ?? 0) + judged);
+  total.failed += Number(result.violations.length > 0);
+  for (const [rule, { judged }] of result.looks) looks.set(rule, (looks.get(rule) ?? 0) + judged);
 };
 
 const begun = realTime();
 const seconds = (since = begun) => (realTime() - since) / 1_000;
-// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
-await runWorld(0, { days: 0.02, people: 2 });
-const [first, last] = seedsOf();
-for (let seed = first; seed <= last && seconds() < 60 * Number(values.minutes); seed += 1) {
+const judged = async (seed: number): Promise<void> => {
   const start = realTime();
   const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
   const { hash, days, events, requests, violations } = result;
   say(`${seed} ${hash} ${days} days in ${seconds(start).toFixed(1)} s, ${events} events, ${requests} requests`);
   add(result);
   for (const { rule, text, at } of violations) say(`  ! ${at} ${rule} (${RULES[rule]}): ${text}`);
-  if (violations.length > 0) say(`  ${commandOf(seed, given)}`);
-  if (violations.length > 0 && values.minimise) say(`  ${commandOf(seed, await minimised(seed, result, given))}`);
-}
+  if (violations.length > 0)
+    say(`  ${commandOf(seed, values.minimise ? await minimised(seed, result, given) : given)}`);
+};
+
+// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
+await runWorld(0, { days: 0.02, people: 2 });
+const [first, last] = seedsOf();
+for (let seed = first; seed <= last && seconds() < 60 * Number(values.minutes); seed += 1) await judged(seed);
 const idle = (Object.keys(RULES) as Rule[]).filter((rule) => !looks.get(rule));
 say(`rules that were never judged: ${idle.join('; ') || 'none'}`);
 say(`${total.seeds} seeds, ${total.failed} with violations, ${total.days.toFixed(1)} days, ${total.requests} requests`);

@@ -16,72 +16,61 @@ import { type Entry, kernel, START } from './kernel.ts';
 
 export const realTime = performance.now.bind(performance);
 
-/** Where real waits came from, since the last look. */ export const realWaits = new Set<string>();
+/** Where real waits came from, since the last look. */
+export const realWaits = new Set<string>();
 const begun = new Map<number, Error>();
-/** Node's own resources have names in capitals; those of packages do not. What is done at once begins, and calls nobody back. */
 createHook({
   trackPromises: false,
+  /** Node's own resources have names in capitals; those of packages do not. What is done at once begins, and calls nobody back. */
   init(id, type) {
     if (/^[A-Z_]+$|^Timeout$/.test(type)) begun.set(id, new Error(type));
   },
   before(id) {
-    const origin = begun.get(id);
-    if (origin) realWaits.add(String(origin.stack));
+    if (begun.has(id)) realWaits.add(String(begun.get(id)?.stack));
   },
   destroy: (id) => void begun.delete(id),
 }).enable();
 
-const RealDate = Date;
-class SimulatedDate extends RealDate {
+class SimulatedDate extends Date {
   constructor(...given: unknown[]) {
     super(...((given.length === 0 ? [kernel.now()] : given) as [number]));
   }
-  static override now(): number {
-    return kernel.now();
-  }
+  static override now = kernel.now;
 }
 
-class Timer {
-  #entry: Entry | undefined;
-  readonly #delay: number;
-  readonly #call: () => void;
-  readonly #repeats: boolean;
-  constructor(call: () => void, delay: unknown, repeats: boolean) {
-    this.#delay = Math.max(1, Number(delay) || 1);
-    [this.#call, this.#repeats] = [call, repeats];
-    this.refresh();
-  }
-  refresh(): this {
-    this.close();
-    this.#entry = kernel.after(this.#delay, () => {
-      if (this.#repeats) this.refresh();
-      this.#call();
-    });
-    return this;
-  }
-  close(): void {
-    if (this.#entry) this.#entry.call = null;
-  }
-  ref = (): this => this;
-  unref = (): this => this;
-  hasRef = (): boolean => true;
-}
 type Call = (...given: unknown[]) => void;
-const clear = (timer: unknown): void => {
-  if (timer instanceof Timer) timer.close();
-};
+const timerOf =
+  (repeats: boolean) =>
+  (call: Call, delay?: unknown, ...given: unknown[]) => {
+    let entry: Entry | undefined;
+    const fire = (): void => {
+      if (repeats) timer.refresh();
+      call(...given);
+    };
+    const timer = {
+      refresh() {
+        timer.close();
+        entry = kernel.after(Math.max(1, Number(delay) || 1), fire);
+        return timer;
+      },
+      close(): void {
+        if (entry) entry.call = null;
+      },
+      ref: () => timer,
+      unref: () => timer,
+      hasRef: () => true,
+    };
+    return timer.refresh();
+  };
+const clear = (timer?: { readonly close?: () => void } | null): void => timer?.close?.();
 export const simulatedTimers = {
-  setTimeout: (call: Call, delay?: unknown, ...given: unknown[]) => new Timer(() => call(...given), delay, false),
-  setInterval: (call: Call, delay?: unknown, ...given: unknown[]) => new Timer(() => call(...given), delay, true),
-  setImmediate: (call: Call, ...given: unknown[]) => new Timer(() => call(...given), 1, false),
-  clearTimeout: clear,
-  clearInterval: clear,
+  ...{ setTimeout: timerOf(false), clearTimeout: clear, setInterval: timerOf(true), clearInterval: clear },
+  setImmediate: (call: Call, ...given: unknown[]) => simulatedTimers.setTimeout(call, 1, ...given),
   clearImmediate: clear,
 };
-
-const pause = (delay: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> =>
+const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
   new Promise((resolve, reject) => {
-    const timer = new Timer(() => resolve(value), delay, false);
+    const timer = simulatedTimers.setTimeout(() => resolve(value), delay);
     const abort = (): void => {
       timer.close();
       reject(new DOMException('The operation was aborted', 'AbortError'));
@@ -99,11 +88,8 @@ const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
   chance.bytes(byteLength).copy(new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength));
   return view;
 };
-const digest = async (algorithm: string | { name: string }, data: Uint8Array): Promise<ArrayBuffer> => {
-  const name = (typeof algorithm === 'string' ? algorithm : algorithm.name).replace('-', '').toLowerCase();
-  const { buffer, byteOffset, byteLength } = crypto.createHash(name).update(new Uint8Array(data)).digest();
-  return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
-};
+const digest = async (algorithm: string, data: Uint8Array) =>
+  new Uint8Array(crypto.createHash(algorithm.replace('-', '')).update(data).digest()).buffer;
 
 const define = (target: object, members: object): void => {
   for (const [name, value] of Object.entries(members))
@@ -111,20 +97,14 @@ const define = (target: object, members: object): void => {
 };
 Object.assign(globalThis, { Date: SimulatedDate, ...simulatedTimers });
 Object.assign(timers, simulatedTimers);
-Object.assign(promisedTimers, {
-  setTimeout: pause,
-  setImmediate: (value?: unknown, options?: object) => pause(1, value, options),
-});
+const soon = (value?: unknown, options?: object) => pause(1, value, options);
+Object.assign(promisedTimers, { setTimeout: pause, setImmediate: soon });
 define(performance, { now: () => kernel.time - START, timeOrigin: START });
 Math.random = () => kernel.chance.next();
-Object.assign(crypto, {
-  randomBytes: (size: number) => kernel.chance.bytes(size),
-  randomFillSync: fill,
-});
+const randomBytes = (size: number) => kernel.chance.bytes(size);
+Object.assign(crypto, { randomBytes, randomFillSync: fill });
 define(globalThis.crypto, { getRandomValues: fill });
 define(globalThis.crypto.subtle, { digest });
 for (const name of ['readFile', 'readdir', 'stat', 'lstat', 'access', 'realpath', 'mkdir', 'writeFile'] as const)
-  Object.assign(promisedFiles, {
-    [name]: async (...given: unknown[]) => (files[`${name}Sync`] as (...given: unknown[]) => unknown)(...given),
-  });
+  Object.assign(promisedFiles, { [name]: async (...given: []) => (files[`${name}Sync`] as Call)(...given) });
 syncBuiltinESMExports();

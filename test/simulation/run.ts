@@ -20,14 +20,14 @@ const WEBHOOK = {
   ...{ id: 'receiver', url: 'https://hooks.example.com/', types: null, keyNumber: 1, publicKey: 'whpk_x' },
   ...{ hasSecret: false, createdAt: START, rotatedAt: null, disabledAt: null },
 };
-const start = async ({ instances, open }: World, count: number): Promise<void> => {
+const start = async ({ instances, open, story }: World, count: number): Promise<void> => {
   const stage = async (): Promise<void> => {
     while (instances.length < count) instances.push(await open());
     await instances[0]?.service.ports.webhooks.add(WEBHOOK);
   };
   void stage();
   await kernel.run(kernel.time + SECOND);
-  if (instances.length < count) throw new Error('the instances have not started');
+  story.expect('nothing waits for ever', instances.length === count, () => 'the instances have not started');
 };
 
 /** All faults end. */
@@ -69,11 +69,11 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   realWaits.clear();
   const chance = new Chance(seed);
   const profile = { ...profileOf(chance.fork()), ...JSON.parse(JSON.stringify(given)) } as Profile;
-  const world = await openWorld(chance, profile, trace);
-  const { story } = world;
-  await start(world, profile.instances);
+  const world = openWorld(chance, profile, trace);
+  const { story, sent } = world;
   const failed = (error: Error) => story.expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
+  await start(world, profile.instances);
   const own = () => ({ ...world, chance: chance.fork() });
   for (const person of world.people) void live(own(), person);
   void trouble(own(), faults);
@@ -84,6 +84,5 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   for (const instance of world.instances) instance.kill();
   process.off('unhandledRejection', failed);
   const { violations, looks } = story;
-  const { events } = kernel;
-  return { hash: kernel.hash(), violations, looks, events, days: profile.days, requests: world.requests() };
+  return { hash: kernel.hash(), violations, looks, events: kernel.events, days: profile.days, requests: sent.requests };
 };

@@ -4,162 +4,115 @@ import { readText } from '../support/checkout/repository.ts';
 import type { Browser, Internet, Tab } from './browser.ts';
 import { kernel } from './kernel.ts';
 import { simulatedTimers } from './process.ts';
-import { type Answer, APPLICATION, BASE } from './service.ts';
+import { APPLICATION, BASE } from './service.ts';
 
-/** Tabs that run the client as it is served, and the page of the device's key in a frame. */
+/** Tabs that run the client as it is served, and what the page of the device's key runs. */
 
-type Realm = Readonly<Record<string, unknown>>;
-
-/** A module as a function of the globals of its realm, which returns what it exports. */
+/** A module over the globals of its realm, which returns what it exports. */
 const programOf = (file: string) => {
   const code = readText(`client/dist/${file}`)
-    .replaceAll('import.meta.url', 'moduleUrl')
+    .replaceAll('import.meta.url', 'location.href')
     .replace(/export\{([^}]*)\};?\s*$/, (_, names: string) => `return {${names.replace(/(\w+) as (\w+)/g, '$2:$1')}}`);
-  let program: ((...given: unknown[]) => unknown) | undefined;
-  return (realm: Realm) => {
-    program ??= new Function(...Object.keys(realm), `'use strict';${code}`) as NonNullable<typeof program>;
-    return program(...Object.values(realm));
-  };
+  return new Function('realm', `with (realm) {${code}}`) as <Exports>(realm: object) => Exports;
 };
 const client = programOf('client.js');
 const deviceKey = programOf('device-key.js');
+type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
+type Client = { readonly createAuthClient: typeof createAuthClient };
 
 export const openTab = (browser: Browser, internet: Internet): Tab => {
-  const { chance } = browser;
-  const target = new EventTarget();
-  const page = Object.assign(new EventTarget(), { hidden: false });
-  let [isClosed, isFrozen] = [false, false];
+  const window = new EventTarget();
+  const state = { isClosed: false, isFrozen: false };
   let pending: (() => void)[] = [];
+  /** Now, or when the page is not frozen any more. */
   const run = (call: () => void): void => {
-    if (isClosed) return;
+    if (state.isClosed) return;
     browser.whenAwake(() => {
-      if (isFrozen) pending.push(call);
-      else if (!isClosed) call();
+      if (state.isFrozen) pending.push(call);
+      else if (!state.isClosed) call();
     });
   };
-  const dispatch = (type: string, members: object = {}) =>
-    target.dispatchEvent(Object.assign(new Event(type), members));
-  const later = (call: () => void) => kernel.after(chance.between(0.1, 3), () => run(call));
-  const common = realmOf(browser, run, later);
-  const fetchAs = (origin: string | null) => async (input: Request | URL, init?: RequestInit) => {
-    const request = new Request(input, init);
-    const body = request.body === null ? undefined : await request.text();
-    const headers = Object.fromEntries(request.headers);
-    const sent = browser.send(request.method, request.url, { headers, body, origin });
-    return new Promise<Response>((resolve, reject) =>
-      sent.then(
-        (answer) => run(() => resolve(responseOf(answer))),
-        (error) => run(() => reject(error)),
-      ),
-    );
-  };
-  const openFrame = async (frame: ReturnType<typeof frameOf>): Promise<void> => {
-    const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
-    const answer = await browser.send('GET', `${BASE}/device-key`, { origin: null, headers }).catch(() => null);
-    const [, origins] = /data-origins="([^"]*)"/.exec(answer?.body ?? '') ?? [];
-    if (isClosed) return;
-    if (origins !== undefined)
-      deviceKey({
-        ...common,
-        document: { documentElement: { dataset: { origins } } },
-        location: { origin: BASE },
-        moduleUrl: `${BASE}/device-key.js`,
-        fetch: fetchAs(null),
-        addEventListener: (_type: string, call: (event: object) => void) => frame.listeners.push(call),
-        parent: { postMessage: () => later(() => dispatch('message', { source: frame.contentWindow })) },
-        globalThis: common,
-      });
-    frame.onload?.();
-  };
-  const body = {
-    append(frame: ReturnType<typeof frameOf>): void {
-      frame.isConnected = true;
-      void openFrame(frame);
-    },
+  const fetch = fetchOf(browser, run);
+  const later = (call: () => void) => kernel.after(browser.chance.between(0.1, 3), () => run(call));
+  const common = realmOf(browser, run, later, fetch);
+  const page = Object.assign(new EventTarget(), {
+    hidden: false,
+    body: { append: (frame: Frame) => void frame.open() },
+    createElement: () => frameOf(browser, common, later, (event) => window.dispatchEvent(event)),
+  });
+  const global = Object.assign(window, common, {
+    ...{ document: page, localStorage: browser.storage, BroadcastChannel: channelOf(browser, run) },
+    location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
+    history: { state: null, replaceState: () => undefined },
+  });
+  const auth = client<Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
+  const turn = (hidden: boolean): void => {
+    if (page.hidden === hidden) return;
+    page.hidden = hidden;
+    run(() => page.dispatchEvent(new Event('visibilitychange')));
   };
   const tab = {
-    browser,
-    isClosed: () => isClosed,
-    run,
-    happens: (type: string) => run(() => void dispatch(type)),
+    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true) },
+    happens: (type: string) => run(() => window.dispatchEvent(new Event(type))),
     freeze(): void {
-      isFrozen = true;
-    },
-    hide(): void {
-      page.hidden = true;
-      tab.happens('visibilitychange');
+      state.isFrozen = true;
     },
     show(): void {
-      isFrozen = false;
+      state.isFrozen = false;
       const calls = pending;
       pending = [];
       for (const call of calls) run(call);
-      if (!page.hidden) return;
-      page.hidden = false;
-      tab.happens('visibilitychange');
+      turn(false);
     },
     close(): void {
-      tab.auth.dispose();
-      isClosed = true;
+      auth.dispose();
+      state.isClosed = true;
       browser.tabs.delete(tab);
-      for (const channel of browser.channels) if (channel.tab === tab) browser.channels.delete(channel);
     },
-    auth: undefined as unknown as Tab['auth'],
   };
-  const window = {
-    document: Object.assign(page, { body, documentElement: body, createElement: () => frameOf(later) }),
-    location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
-    history: { state: null, replaceState: () => undefined },
-    navigator: common.navigator,
-    localStorage: browser.storage,
-    addEventListener: target.addEventListener.bind(target),
-    removeEventListener: target.removeEventListener.bind(target),
-  };
-  const realm = { ...common, ...window, BroadcastChannel: channelsOf(browser, () => tab), fetch: fetchAs(APPLICATION) };
-  const exported = client({ ...realm, globalThis: window, moduleUrl: '' }) as {
-    createAuthClient: typeof createAuthClient;
-  };
-  tab.auth = exported.createAuthClient({ baseUrl: BASE, fetch: fetchAs(APPLICATION) as typeof fetch });
-  tab.auth.onChange((user, why) => internet.changed(tab, user?.username ?? null, why));
+  auth.onChange((user, why) => internet.changed(tab, user?.username ?? null, why));
   browser.tabs.add(tab);
   return tab;
 };
 
-const responseOf = ({ status, headers, body }: Answer): Response =>
-  new Response([204, 304].includes(status) ? null : body, { status, headers });
+const fetchOf =
+  (browser: Browser, run: (call: () => void) => void) =>
+  async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = new Request(input, init);
+    const body = request.body === null ? undefined : await request.text();
+    const sent = browser.send(request.method, request.url, { headers: Object.fromEntries(request.headers), body });
+    return new Promise((resolve, reject) => {
+      sent.then(
+        ({ status, headers, body }) =>
+          run(() => resolve(new Response([204, 304].includes(status) ? null : body, { status, headers }))),
+        (error) => run(() => reject(error)),
+      );
+    });
+  };
 
+type Later = (call: () => void) => void;
 type Call = (...given: unknown[]) => void;
 /** What pages and frames have alike. */
-const realmOf = (browser: Browser, run: (call: () => void) => void, later: (call: () => void) => void) => {
-  const { chance, clock } = browser;
-  class BrowserDate extends Date {
-    constructor(...given: unknown[]) {
-      super(...((given.length === 0 ? [BrowserDate.now()] : given) as [number]));
-    }
-    static override now = (): number => Math.floor(clock());
-  }
-  return {
-    setTimeout: (call: Call, delay?: number, ...given: unknown[]) =>
-      simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
-    clearTimeout: simulatedTimers.clearTimeout,
-    performance: { now: browser.awake },
-    Date: BrowserDate,
-    Math: Object.assign(Object.create(Math), { random: chance.next }),
-    MessageChannel: class {
-      readonly port1 = { onmessage: undefined as ((event: object) => void) | undefined, close: () => undefined };
-      readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
+const realmOf = (browser: Browser, run: (call: () => void) => void, later: Later, fetch: unknown) => ({
+  fetch,
+  setTimeout: (call: Call, delay?: number, ...given: unknown[]) =>
+    simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
+  performance: { now: browser.awake },
+  Date: { parse: Date.parse, now: () => Math.floor(browser.clock()) },
+  MessageChannel: class {
+    readonly port1 = { onmessage: undefined as ((event: object) => void) | undefined, close: () => undefined };
+    readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
+  },
+  navigator: {
+    vendor: 'Google Inc.',
+    get onLine() {
+      return !browser.line.isOffline;
     },
-    console: { error: () => undefined },
-    navigator: {
-      get onLine() {
-        return !browser.line.isOffline;
-      },
-      vendor: 'Google Inc.',
-    },
-    crypto: { subtle, randomUUID: chance.uuid },
-    indexedDB: browser.hasKeys ? storeOfKeys(browser, later) : undefined,
-  };
-};
+  },
+  console: { error: () => undefined },
+  crypto: { subtle, randomUUID: browser.chance.uuid },
+  indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
+});
 
 const subtle = {
   generateKey: async () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
@@ -169,69 +122,63 @@ const subtle = {
 };
 
 /** The part of IndexedDB that the page of the key uses. */
-const storeOfKeys = ({ chance, keys, ...browser }: Browser, later: (call: () => void) => void) => {
+const openKeys = (browser: Browser, later: Later) => {
   const request = (work: () => unknown) => {
-    const made = { result: undefined as unknown, error: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
+    const made = { result: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
     later(() => {
-      try {
-        if (chance.happens(browser.keyFaults)) throw new Error('UnknownError');
-        made.result = work();
-      } catch (error) {
-        made.error = error;
-        return made.onerror();
-      }
+      if (browser.chance.happens(browser.keyFaults)) return made.onerror();
+      made.result = work();
       made.onsuccess();
     });
     return made;
   };
   const store = {
-    get: (name: string) => request(() => keys.get(name)),
+    get: (name: string) => request(() => browser.keys.get(name)),
     add: (value: unknown, name: string) =>
-      request(() => {
-        if (keys.has(name)) throw new Error('ConstraintError');
-        keys.set(name, value);
-      }),
+      request(() => void (browser.keys.has(name) || browser.keys.set(name, value))),
   };
-  const database = { close: () => undefined, transaction: () => ({ objectStore: () => store }) };
-  return { open: () => request(() => database) };
+  return request(() => ({ close: () => undefined, transaction: () => ({ objectStore: () => store }) }));
 };
 
-const frameOf = (later: (call: () => void) => void) => {
-  const listeners: ((event: object) => void)[] = [];
-  return {
-    listeners,
-    src: '',
-    style: {},
-    onload: undefined as (() => void) | undefined,
-    isConnected: false,
-    remove(): void {
-      this.isConnected = false;
-    },
+type Frame = ReturnType<typeof frameOf>;
+/** The page of the key in a frame, which proves what it is asked to. */
+const frameOf = (browser: Browser, common: object, later: Later, dispatch: (event: Event) => void) => {
+  let key: Key | undefined;
+  const answer = async (data: unknown, port: { readonly postMessage: (data: unknown) => void }) =>
+    port.postMessage(await key?.prove(data).catch(() => false));
+  const frame = {
+    ...{ src: '', style: {}, isConnected: false, onload: undefined as (() => void) | undefined },
     contentWindow: {
-      postMessage: (data: unknown, _origin: string, ports: unknown) =>
-        later(() => {
-          for (const call of listeners) call({ origin: APPLICATION, data, ports });
-        }),
+      postMessage: (data: unknown, _origin: string, [port]: [{ readonly postMessage: (data: unknown) => void }]) =>
+        later(() => void answer(data, port)),
+    },
+    remove(): void {
+      frame.isConnected = false;
+    },
+    async open(): Promise<void> {
+      frame.isConnected = true;
+      const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
+      const page = await browser.send('GET', `${BASE}/device-key`, { origin: null, headers }).catch(() => null);
+      const document = { documentElement: { dataset: {} } };
+      if (page?.status === 200)
+        key = deviceKey({ ...common, globalThis: common, document, location: { href: `${BASE}/device-key.js` } });
+      if (key) later(() => dispatch(Object.assign(new Event('message'), { source: frame.contentWindow })));
+      frame.onload?.();
     },
   };
+  return frame;
 };
 
-const channelsOf = ({ channels, chance }: Browser, tab: () => Tab) =>
+/** Its messages go to the other tabs. */
+const channelOf = ({ channels, chance }: Browser, run: (call: () => void) => void) =>
   class {
     onmessage: ((event: object) => void) | undefined;
-    readonly #own;
-    constructor(name: string) {
-      this.#own = { name, tab: tab(), hear: (data: unknown) => this.onmessage?.({ data }) };
-      channels.add(this.#own);
+    readonly #hear = (data: unknown): void => run(() => channels.has(this.#hear) && this.onmessage?.({ data }));
+    readonly close = () => channels.delete(this.#hear);
+    constructor() {
+      channels.add(this.#hear);
     }
     postMessage(data: unknown): void {
-      for (const other of channels)
-        if (other !== this.#own && other.name === this.#own.name)
-          kernel.after(chance.between(0.1, 15), () => {
-            if (channels.has(other)) other.tab.run(() => other.hear(data));
-          });
-    }
-    close(): void {
-      channels.delete(this.#own);
+      for (const hear of channels) if (hear !== this.#hear) kernel.after(chance.between(0.1, 15), () => hear(data));
     }
   };

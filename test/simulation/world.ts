@@ -24,44 +24,38 @@ export const ACTS = ['ask', 'password', 'others', 'logout'] as const;
 /** What one world is like: each does one thing, and meets one fault, more often than the others. */
 export type Profile = ReturnType<typeof profileOf>;
 export const profileOf = (chance: Chance) => ({
-  instances: 1 + chance.below(3),
-  people: 2 + chance.below(3),
-  browsers: 1 + chance.below(2),
-  days: chance.pick([0.1, 0.2, 0.4]),
-  binding: chance.happens(0.5),
-  replays: chance.happens(0.5),
-  thief: chance.happens(0.5),
-  hot: chance.pick(ACTS),
-  hotFault: chance.next(),
+  ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
+  ...{ days: chance.pick([0.1, 0.2, 0.4]), binding: chance.happens(0.5), replays: chance.happens(0.5) },
+  ...{ thief: chance.happens(0.5), hot: chance.pick(ACTS), hotFault: chance.next() },
 });
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type World = ReturnType<typeof openWorld>;
 
-export const openWorld = async (chance: Chance, profile: Profile, trace?: (line: string) => void) => {
+export const openWorld = (chance: Chance, profile: Profile, trace?: (line: string) => void) => {
   const story = openStory(trace);
   story.remark(JSON.stringify(profile));
   const database = simulatedDatabase(chance.fork());
   const facts = openFacts(database, story, profile);
   const outside = { ...ALL_WELL };
   const here = () => ({ chance: chance.fork(), story, facts, outside });
-  const keys = testKeys();
   const around = {
-    ...{ database, chance, counts: countsOf(outside), mailerOf: mailServer(here()), senderFor: receiver(here()) },
+    ...{ database, counts: countsOf(outside), mailerOf: mailServer(here()), senderFor: receiver(here()) },
+    config: { keys: testKeys() },
     settings: {
+      JWT_ACCESS_EXPIRES_IN: '15m',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
       JWT_REFRESH_REPLAY_WINDOW: profile.replays ? '10s' : '0',
     },
     log: (line: string) =>
       story.expect('no error is unexpected', !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(line), () => line),
   };
-  const open = () => openInstance(around, keys);
   const instances: Instance[] = [];
   const net = openInternet({ ...here(), instances });
   const people = peopleOf(profile, chance, net.internet);
   const state = { isOver: false };
-  const world = { ...net, ...profile, story, database, facts, outside, instances, open, people, state, chance };
   return {
-    ...world,
+    ...{ ...net, ...profile, chance, story, database, facts, outside, around, instances, people, state },
+    open: () => openInstance(around),
     horizon: profile.days * DAY,
     browsers: people.flatMap((person) => person.browsers),
     isOver: () => state.isOver,
@@ -73,8 +67,7 @@ const peopleOf = (profile: Profile, chance: Chance, internet: Internet): Person[
     ...{ name, email: `${name}@example.org`, passwords: [`correct horse ${name}`], isSure: true, changedAt: 0 },
     browsers: Array.from({ length: profile.browsers }, (_, at) =>
       openBrowser(internet, chance.fork(), {
-        name: `${name}${at + 1}`,
-        address: `10.${number}.${at}.7`,
+        ...{ name: `${name}${at + 1}`, address: `10.${number}.${at}.7` },
         userAgent: `Mozilla/5.0 (X11; Linux x86_64) Browser${at}/1.0`,
         skew: chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY]),
         hasKeys: chance.happens(0.85),

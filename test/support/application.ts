@@ -58,7 +58,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     mailer: null,
     providers: new Map<string, IdentityProvider>(),
-    pause: async () => undefined,
+    pause: async (): Promise<unknown> => undefined,
     ...given,
     transactions: given.transactions ?? (isGiven ? separately({ ...stores, ...given }) : transactions),
     secrets: SECRETS,

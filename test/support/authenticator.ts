@@ -39,9 +39,16 @@ export const cborList = (...values: readonly Buffer[]): Buffer => Buffer.concat(
 export const cborMap = (...entries: readonly (readonly [Buffer, Buffer])[]): Buffer =>
   Buffer.concat([head(5, entries.length), ...entries.flat()]);
 
-/** An ES256 key as COSE writes it (RFC 9053 §7.1.1). */
-const coseKey = (key: KeyObject): Buffer => {
-  const { x = '', y = '' } = key.export({ format: 'jwk' });
+/** A key of ES256 or Ed25519 as COSE writes it (RFC 9053 §7). */
+export const coseKey = (key: KeyObject): Buffer => {
+  const { kty, x = '', y = '' } = key.export({ format: 'jwk' });
+  if (kty === 'OKP')
+    return cborMap(
+      [integer(1), integer(1)],
+      [integer(3), integer(-8)],
+      [integer(-1), integer(6)],
+      [integer(-2), cborBytes(Buffer.from(x, 'base64url'))],
+    );
   return cborMap(
     [integer(1), integer(2)],
     [integer(3), integer(-7)],

@@ -13,6 +13,7 @@ export type Rows = {
 
 /** Changes that nobody else sees yet. */
 type Changes = Rows & {
+  made(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
   /** Makes the changes, unless a row that they were based on has changed since, or one of theirs cannot be stored any more. @returns whether it did. */
   commit(isRefused: (table: TableName, row: Row) => boolean): boolean;
 };
@@ -74,13 +75,14 @@ const changesOf = (stored: Rows): Changes => {
     },
   };
   const each = (rows: typeof seen) =>
-    namesOf(tables).flatMap((table) => [...rows(table)].map(([key, row]) => ({ table, key, row })));
+    namesOf(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
   return {
     ...changes,
+    made: () => each(changed),
     commit(isRefused) {
-      if (each(seen).some(({ table, key, row }) => stored.get(table, key) !== row)) return false;
-      if (each(changed).some(({ table, row }) => row !== undefined && isRefused(table, row))) return false;
-      for (const { table, key, row } of each(changed)) stored.set(table, key, row);
+      if (each(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
+      if (each(changed).some(({ table, after }) => after !== undefined && isRefused(table, after))) return false;
+      for (const { table, key, after } of each(changed)) stored.set(table, key, after);
       return true;
     },
   };

@@ -131,12 +131,15 @@ export const replaceSession = async (
   return opened;
 };
 
+/** How often it is looked for, and the milliseconds between: about as long as a request waits. */
+const [LOOKS, PAUSE] = [80, 250];
+
 /**
  * Runs a change that may replace the session of the request. If the answer to its commit is lost, finds out whether it was kept: then it has
  * succeeded, since the client has nothing left with which it could repeat the request (ADR 0003).
  */
 export const runReplacing = async <Opened extends OpenedSession | null>(
-  { transactions }: { readonly transactions: Transactions },
+  { transactions, pause }: Pick<Service, 'transactions' | 'pause'>,
   userId: string,
   work: (stores: Stores) => Promise<Opened>,
 ): Promise<Opened> => {
@@ -147,7 +150,12 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
       return opened;
     });
   } catch (error) {
-    if (opened && (await isStored(transactions, { id: opened.sessionId, userId }).catch(() => false))) return opened;
+    let isKept: boolean | null = null;
+    for (let looks = 0; opened && isKept === null && looks < LOOKS; looks += 1) {
+      if (looks > 0) await pause(PAUSE);
+      isKept = await isStored(transactions, { id: opened.sessionId, userId }).catch(() => null);
+    }
+    if (opened && isKept) return opened;
     throw error;
   }
 };

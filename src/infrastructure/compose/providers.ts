@@ -29,7 +29,9 @@ export const keptIdentities = (deps: Service, config: Config): DeviceAccess['lin
   const [starts, link] = [startsOf(deps, config), linkKept(deps)];
   return async (ctx, session) => {
     const kept = starts.take(ctx, KEPT_STATE);
-    if (kept.length > 0) await link(kept, session, originOf(ctx));
+    // The session is open: the log-in has succeeded, whatever becomes of this.
+    if (kept.length > 0)
+      await link(kept, session, originOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
 };
 

@@ -19,6 +19,7 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
   const reports = new EventEmitter<Reports>();
   reports.on('login-refused', countRefusal);
   reports.on('rehash-failed', (error) => logger.warn({ err: error }, 'a password hash could not be renewed'));
+  reports.on('link-failed', (error) => logger.warn({ err: error }, 'a kept sign-in could not be linked'));
   reports.on('mail', logOfMail(logger));
   reports.on('webhook', logOfWebhooks(logger));
   if (metrics !== null) {

@@ -5,7 +5,6 @@ import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { aLink } from '../../support/builders.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';
@@ -139,12 +138,6 @@ describe('confirmEmailChange', () => {
     const waits = { code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' };
     expect(await guess()).toMatchObject([waits]);
     await expect(app.login({ account: ADA.username, password: ADA.password })).rejects.toMatchObject(waits);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, linkTo, confirm } = await setUp();
-    const token = await linkTo(NEW_EMAIL);
-    await expectAllOrNothing(app, ofAda, () => confirm(token));
   });
 });
 

@@ -14,7 +14,7 @@ import {
   WRONG_PASSWORD,
 } from '../../support/account.ts';
 import { ADA, rejections } from '../../support/application.ts';
-import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 /** Ada, logged in twice, with a link and a message that waits. */
 const setUp = async () => {
@@ -75,12 +75,6 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
     beforeNextTransaction(app, () => remove());
     await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
     expect(await ofAda()).toEqual(NOTHING);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, [as]: removeAs } = await setUp();
-    const remove = removeAs();
-    await expectAllOrNothing(app, ofAda, () => remove());
   });
 });
 

@@ -8,7 +8,6 @@ import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
 import { changedStorage } from '../../support/storage/changed-storage.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const EMAIL = 'ada@example.org';
 const REFUSED = { code: 'AUTH_REGISTRATION_REFUSED' };
@@ -145,14 +144,6 @@ describe('an invitation', () => {
     expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
     expect(await ask('eve@example.org')).toBe('too-many');
     expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
-  });
-
-  it('is used up with the registration, or not at all', async () => {
-    const { app, give, link, open } = setUp();
-    await give();
-    const invitation = await link();
-    const look = async () => [await open(), await app.users.findByEmail(EMAIL)];
-    await expectAllOrNothing(app, look, () => app.register({ ...ADA, invitation }));
   });
 
   it('is valid again after a registration that was cancelled too late', async () => {

@@ -15,7 +15,6 @@ import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } f
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { anIdentity, aRememberedDevice } from '../../support/builders.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('endSessionsAsOperator', () => {
   /** Ada, logged in twice. */
@@ -45,11 +44,6 @@ describe('endSessionsAsOperator', () => {
     expect(await endAll()).toBe(0);
     expect(await ofAda()).toEqual(before);
     expect(await endSessionsAsOperator(app)('nobody', ORIGIN)).toBe(0);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, endAll } = await setUp();
-    await expectAllOrNothing(app, ofAda, endAll);
   });
 });
 
@@ -187,11 +181,6 @@ describe('enableAccount', () => {
     expect(await enable()).toBe(false);
     expect(await ofAda()).toEqual(before);
   });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, enable } = await setUp();
-    await expectAllOrNothing(app, ofAda, enable);
-  });
 });
 
 describe('makeResetLink', () => {
@@ -261,10 +250,5 @@ describe('makeResetLink', () => {
     const { app, user, make } = await setUp();
     await app.users.remove(user.id);
     await expect(make()).rejects.toMatchObject(NO_RECORD);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, make } = await setUp();
-    await expectAllOrNothing(app, ofAda, make);
   });
 });

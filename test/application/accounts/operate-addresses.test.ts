@@ -4,7 +4,6 @@ import { createAccount, resendVerification, setEmail } from '../../../src/applic
 import { BOB, DUPLICATE, EMAIL, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 const NEW = 'ada@lovelace.example';
@@ -121,11 +120,6 @@ describe('setEmail', () => {
     await setEmail(app)(bob.id, { email: 'bob@new.example', isProven: true }, OPERATOR);
     expect(await set({ email: BOB.email })).toBe(true);
     await expect(setEmail(app)('nobody', { email: NEW, isProven: true }, OPERATOR)).rejects.toMatchObject(NO_RECORD);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, set } = await setUp(true);
-    await expectAllOrNothing(app, ofAda, () => set({ isReturned: true }));
   });
 });
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { changeUsername } from '../../../src/application/accounts/profile.ts';
 import { BOB, DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const setUp = async () => {
   const ada = await registeredAda();
@@ -53,10 +52,5 @@ describe('changeUsername', () => {
     const before = await ofAda();
     for (const username of ['Bob', 'bOB']) await expect(change(username)).rejects.toMatchObject(DUPLICATE);
     expect(await ofAda()).toEqual(before);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, change } = await setUp();
-    await expectAllOrNothing(app, ofAda, () => change('Countess'));
   });
 });

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';
 import { registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
-import type { Pause } from '../../../src/application/service.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
+import type { Pause } from '../../../src/application/service.ts';
 import type { Attributes } from '../../../src/domain/attributes.ts';
 import { DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';
 import { aPasskey, aSession } from '../../support/builders.ts';
 import { notingPasswordHasher } from '../../support/fakes.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
-import { beforeNextTransaction, expectAllOrNothing } from '../../support/transactions.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
@@ -73,11 +73,6 @@ describe('registerUnverified, with a free address', () => {
     await confirmEmail(app)({ token: tokenIn(mail ?? { text: 'nothing' }, 'email-verification') });
     expect(await logInAs(EVE)).toHaveProperty('accessToken');
   });
-
-  it('changes all or nothing', async () => {
-    const { app, ofEve, register } = await setUp();
-    await expectAllOrNothing(app, ofEve, () => register(EVE));
-  });
 });
 
 describe('registerUnverified, with the address of an account', () => {
@@ -129,11 +124,6 @@ describe('registerUnverified, with the address of an account', () => {
     app.clock.advance(DAY + 1);
     await register(TAKEN);
     expect(await pending()).toHaveLength(6);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, register } = await setUp();
-    await expectAllOrNothing(app, ofAda, () => register(TAKEN));
   });
 });
 
@@ -245,11 +235,6 @@ describe('registerUnverified, with the username and the password of an account t
     expect(await register({ ...AGAIN, email: EMAIL })).toBeUndefined();
     expect(await ofEve()).toEqual({ ...before, user: eve });
     expect(await pending()).toEqual(isReserved ? waiting : [`address-taken to ${EMAIL}`]);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofEve, register } = await mistyped();
-    await expectAllOrNothing(app, ofEve, () => register(AGAIN));
   });
 
   it('begins anew when somebody gets the address meanwhile', async () => {

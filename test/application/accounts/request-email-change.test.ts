@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { BOB, EMAIL, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 
@@ -88,10 +87,5 @@ describe('requestEmailChange', () => {
   it('does not know an unknown user', async () => {
     const { request } = await setUp();
     await expect(request({ userId: 'nobody' })).rejects.toMatchObject(NO_RECORD);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, request } = await setUp();
-    await expectAllOrNothing(app, ofAda, () => request());
   });
 });

@@ -76,6 +76,13 @@ describe('resetPassword', () => {
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });
 
+  it('happens once with a link, also when two use it at the same time', async () => {
+    const { ask, reset } = await setUp();
+    const token = await ask();
+    const outcomes = await Promise.allSettled([reset(token), reset(token, 'another staple battery')]);
+    expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: INVALID }]);
+  });
+
   it('refuses a password that is easy to guess, and keeps the link', async () => {
     const { ask, reset } = await setUp({ isCommonPassword: (password) => password === 'password1' });
     const token = await ask();

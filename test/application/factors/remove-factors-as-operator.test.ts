@@ -7,7 +7,6 @@ import { NOTICES } from '../../../src/domain/happenings.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };
 const MANY = NOTICES_PER_HOUR + 1;
@@ -77,10 +76,5 @@ describe('removeFactorsAsOperator', () => {
     app.clock.advance(MINUTE);
     expect(await remove()).toEqual({ apps: 0, recoveryCodes: 0, passkeys: 0 });
     expect(await ofAda()).toEqual(before);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, remove } = await setUp();
-    await expectAllOrNothing(app, ofAda, remove);
   });
 });

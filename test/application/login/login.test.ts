@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Session } from '../../../src/domain/session.ts';
-import { BOB, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const setUp = async () => {
   const app = application();
@@ -120,15 +119,6 @@ describe('a log-in that presents refresh tokens', () => {
     const refused = app.login({ ...presenting(session.refreshToken), password: 'wrong horse' });
     await expect(refused).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
     expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, ofAda, session } = await registeredAda();
-    const stateOf = async () => {
-      const { sessions, events } = await ofAda();
-      return [sessions, events.map(inShort)];
-    };
-    await expectAllOrNothing(app, stateOf, () => app.login(presenting(session.refreshToken)));
   });
 
   it('has them verified as often whether the account exists or not', async () => {

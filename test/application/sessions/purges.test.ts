@@ -3,7 +3,6 @@ import { purges } from '../../../src/application/sessions/purge.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { inShort, registeredAda } from '../../support/account.ts';
 import { DAY } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 describe('the purge of sessions', () => {
   /** Ada, who registered a day before she logged in. */
@@ -23,12 +22,5 @@ describe('the purge of sessions', () => {
     expect(sessions).toMatchObject([{ id: second.sessionId }]);
     expect(events.map(inShort)).toEqual(['session-ended: expired', 'logged-in', 'registered']);
     expect(events[0]).toMatchObject({ sessionId: first.sessionId, at: app.clock.now(), ...NO_ORIGIN });
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, user, first, happened, purge } = await setUp();
-    const stored = () => app.sessions.find({ id: first.sessionId, userId: user.id });
-    const state = async () => [await stored(), await happened()];
-    await expectAllOrNothing(app, state, () => purge(100));
   });
 });

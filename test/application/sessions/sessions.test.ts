@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
-import { expectAllOrNothing } from '../../support/transactions.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
 const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
@@ -99,12 +98,6 @@ describe('endOwnSession', () => {
     }
     expect(await happened()).toHaveLength(3);
   });
-
-  it('changes all or nothing', async () => {
-    const { app, caller, phone, listed, happened } = await setUp();
-    const state = async () => [await listed(), await happened()];
-    await expectAllOrNothing(app, state, () => app.endOwnSession(caller, phone.sessionId));
-  });
 });
 
 describe('endAllSessions', () => {
@@ -147,13 +140,6 @@ describe('endOtherSessions', () => {
     expect(await listed()).toHaveLength(2);
     await app.endOtherSessions({ ...key, presented: [laptop.refreshToken, refreshToken] });
     expect(await listed()).toHaveLength(1);
-  });
-
-  it('changes all or nothing', async () => {
-    const { app, user, laptop, listed, happened } = await setUp();
-    const key = { userId: user.id, sessionId: laptop.sessionId };
-    const state = async () => [await listed(), await happened()];
-    await expectAllOrNothing(app, state, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
   });
 });
 

@@ -33,11 +33,10 @@ export const preparePasskeysIn = async (tab: Page, service: string): Promise<voi
 type AuthenticatorTraits = {
   /** Whether it says that it has verified its user. Chromium uses none that cannot, unless the page names its passkeys. */
   readonly verifies?: boolean;
-  readonly isSynced?: boolean;
 };
 
 /** The authenticator of a tab, as Chromium plays one. Its user touches it at once. */
-export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = true }: AuthenticatorTraits = {}) => {
+export const addAuthenticator = async (tab: Page, { verifies = true }: AuthenticatorTraits = {}) => {
   const protocol = await tab.context().newCDPSession(tab);
   await protocol.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await protocol.send('WebAuthn.addVirtualAuthenticator', {
@@ -48,8 +47,8 @@ export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = 
       hasUserVerification: true,
       isUserVerified: true,
       automaticPresenceSimulation: true,
-      defaultBackupEligibility: isSynced,
-      defaultBackupState: isSynced,
+      defaultBackupEligibility: true,
+      defaultBackupState: true,
     },
   });
   await protocol.send('WebAuthn.setResponseOverrideBits', { authenticatorId, isBadUV: !verifies });
@@ -63,13 +62,6 @@ export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = 
       protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
     setVerified: (isUserVerified: boolean) =>
       protocol.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
-    /** Becomes a copy of itself from before its uses. */
-    turnBack: async () => {
-      const [credential] = await credentials();
-      if (credential === undefined) throw new Error('the authenticator has no passkey');
-      await protocol.send('WebAuthn.removeCredential', { authenticatorId, credentialId: credential.credentialId });
-      await protocol.send('WebAuthn.addCredential', { authenticatorId, credential: { ...credential, signCount: 0 } });
-    },
   };
 };
 

@@ -30,12 +30,9 @@ export type Kind = {
 
 export const CHROMIUM: Kind = { browser: 'chromium', script: true };
 const PLAIN: Kind = { browser: 'chromium', script: false };
-const FIREFOX: readonly Kind[] = [
-  { browser: 'firefox', script: true },
-  { browser: 'firefox', script: false },
-];
-/** Those that are here. */
-export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : []), ...(hasFirefox() ? FIREFOX : [])];
+const FIREFOX: Kind = { browser: 'firefox', script: true };
+/** Those that are here. What the pages do without a script does not depend on the browser. */
+export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : []), ...(hasFirefox() ? [FIREFOX] : [])];
 
 /**
  * A service that sends mail into memory, and an application, for a whole `describe`.
@@ -114,10 +111,7 @@ const proxyBelow = async (path: string, port: string) => {
 
 const windowOf = async ({ browser, script, own }: Kind, options: BrowserContextOptions): Promise<BrowserContext> => {
   if (browser === 'chromium') return (await openBrowser(own, { javaScriptEnabled: script, ...options })).browser;
-  const context = await openFirefox(options);
-  // Playwright cannot type into a Firefox whose scripts are off: it gets none instead.
-  if (!script) await context.route('**/*.js', (route) => route.abort());
-  return context;
+  return openFirefox(options);
 };
 
 export type Tab = {

@@ -24,7 +24,10 @@ export type LogLine = { readonly level: string; readonly msg: string; readonly [
 /** A storage, hooks and other ports in place of the service's own, and routes of an application. */
 export type Own = Pick<Overrides, 'storage' | 'hooks' | 'routes' | 'tables'> & PortOverrides;
 
-export type TestService = Pick<RunningService, 'routes' | 'backOffice' | 'ports' | 'mail' | 'webhooks' | 'metrics'> & {
+export type TestService = Pick<
+  RunningService,
+  'routes' | 'backOffice' | 'ports' | 'deps' | 'mail' | 'webhooks' | 'metrics'
+> & {
   readonly config: Config;
   readonly url: string;
   /** supertest for the listening service, without a cookie jar. */

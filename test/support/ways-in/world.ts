@@ -59,7 +59,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     account.cookie = cookiePair(refreshCookieOf(response)) || account.cookie;
     return response;
   };
-  const me = (method: 'get' | 'post' | 'put' | 'delete', path: string, body?: object) => {
+  const me = (method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: object) => {
     const request = http[method](path).set({ Authorization: `Bearer ${account.accessToken}`, Cookie: account.cookie });
     return body === undefined ? request : request.send(body);
   };

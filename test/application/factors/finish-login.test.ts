@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { finishLogin } from '../../../src/application/factors/finish-login.ts';
+import { makeRecoveryCodes } from '../../../src/application/factors/manage-factors.ts';
+import { login } from '../../../src/application/login/login.ts';
+import { ADA } from '../../support/application.ts';
+import { person } from '../../support/takeover/person.ts';
+import { takeoverWorld } from '../../support/takeover/world.ts';
+
+/** Ada with an authenticator app, two log-ins that wait for it, and two recovery codes. */
+const setUp = async () => {
+  const world = await takeoverWorld({ secondFactor: 'optional', emailVerification: 'off' });
+  const ada = person(world, ADA.username);
+  ada.hold(world.session);
+  await ada.addApp();
+  const pending = async () => {
+    const result = await login(world.deps)({ account: ADA.username, password: ADA.password });
+    return 'pendingLogin' in result ? result.pendingLogin : expect.unreachable('no second factor');
+  };
+  const [first = '', second = ''] = await makeRecoveryCodes(world.deps)(ada.caller());
+  const code = ada.codeOf(ada.apps[0]?.secret ?? '');
+  return { world, pending: [await pending(), await pending()] as const, codes: [first, second] as const, code };
+};
+type Given = Awaited<ReturnType<typeof setUp>>;
+
+it.each<[string, (given: Given) => readonly (readonly [string, { code: string } | { recoveryCode: string }])[]]>([
+  ['a code', ({ pending, code }) => pending.map((each) => [each, { code }] as const)],
+  ['a recovery code', ({ pending, codes: [recoveryCode] }) => pending.map((each) => [each, { recoveryCode }] as const)],
+  ['a log-in', ({ pending: [one], codes }) => codes.map((recoveryCode) => [one, { recoveryCode }] as const)],
+])('%s opens one session, also when it is used twice at the same time', async (_what, uses) => {
+  const given = await setUp();
+  const { app, deps, userId } = given.world;
+  const before = (await app.sessions.listByUser(userId, app.clock.now())).length;
+  const outcomes = await Promise.allSettled(
+    uses(given).map(([pending, factor]) => finishLogin(deps)({ pendingLogins: [pending], factor })),
+  );
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'AUTH_SECOND_FACTOR_INVALID' },
+  });
+  expect(await app.sessions.listByUser(userId, app.clock.now())).toHaveLength(before + 1);
+});

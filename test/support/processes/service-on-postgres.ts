@@ -1,0 +1,53 @@
+import { expect, vi } from 'vitest';
+import { postgresOfTheTests } from '../servers/of-the-tests.ts';
+import { createDatabase, inTransaction, onPostgresql } from '../storage/databases.ts';
+import { openDatabase } from '../storage/open-database.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
+import { runService } from './process.ts';
+import { ask } from './sessions-under-load.ts';
+
+/** Milliseconds; the time-out only catches hangs. */
+export const SOON = { timeout: 60_000, interval: 20 };
+
+/** However slow the machine is, nothing is too late; only a hang is. */
+export const LONG_TIMEOUTS = {
+  REQUEST_TIMEOUT_MS: '600000',
+};
+
+export type ServiceOnPostgres = Awaited<ReturnType<typeof startOnPostgres>>;
+
+/** The service in a process of its own, with a database on PostgreSQL. */
+export const startOnPostgres = async (given: Readonly<Record<string, string>> = {}) => {
+  const directory = temporaryDirectory();
+  const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
+  const database = await openDatabase(onPostgresql(url), { migrate: true });
+  const own = { BCRYPT_COST: '4', RATE_LIMITS: 'off', DATABASE_URL: url, DATA_DIR: directory.path };
+  const env: Record<string, string> = { ...LONG_TIMEOUTS, ...own, ...given };
+  const service = await runService(env);
+  await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SOON);
+
+  /** Runs `work` while no session can be changed. */
+  const whileRowsLocked = (work: () => Promise<unknown>) =>
+    inTransaction(database, async (send) => {
+      await send('select id from sessions for update');
+      await work();
+    });
+  /** Runs `work` while the process of the service gets no time. */
+  const whileStopped = async (work: () => Promise<unknown>) => {
+    service.child.kill('SIGSTOP');
+    await work().finally(() => service.child.kill('SIGCONT'));
+  };
+  return {
+    env,
+    url: () => service.url,
+    whileRowsLocked,
+    whileStopped,
+    query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
+    close: async () => {
+      await service.stop('SIGKILL');
+      await database.close();
+      await drop();
+      directory.remove();
+    },
+  };
+};

@@ -1,0 +1,95 @@
+import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
+import { keyOf, memoryRows, type Row } from '../../../src/adapters/records/memory-rows.ts';
+import type { Records } from '../../../src/adapters/records/records.ts';
+import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+
+const NAMES = Object.keys(TABLES) as TableName[];
+const CALLS = ['insert', 'list', 'replace', 'remove', 'lock'] as const;
+
+/** All rows of all tables at one time. */
+export type Contents = ReadonlyMap<TableName, readonly Row[]>;
+
+/**
+ * Which statement fails, by its number: before it is carried out, or when it is, and its answer is lost. Those that are lost are commits and statements
+ * outside of units: within one, nothing is kept either way.
+ */
+export type Fault = { readonly at: number; readonly how: 'refused' | 'lost' };
+
+/** Records in memory of which one statement fails, and what they have. */
+export const failingRecords = () => {
+  const stored = memoryRows();
+  let fault: Fault | null = null;
+  let sent = 0;
+  let open = 0;
+  /** @returns whether the answer of this statement is lost. @throws AppError when it is refused */
+  const send = (canBeLost: boolean): boolean => {
+    if (canBeLost || fault?.how !== 'lost') sent += 1;
+    if (fault?.at !== sent) return false;
+    if (fault.how === 'lost') return canBeLost;
+    throw failed();
+  };
+  const through = (calls: Calls, canBeLost: boolean): Calls => {
+    const call =
+      (name: keyof Calls) =>
+      async (...given: unknown[]) => {
+        const isLost = send(canBeLost);
+        const answer = await (calls[name] as (...all: unknown[]) => Promise<unknown>)(...given);
+        if (isLost) throw failed();
+        return answer;
+      };
+    return Object.fromEntries(CALLS.map((name) => [name, call(name)])) as unknown as Calls;
+  };
+  const transactInTurn = transactOver(stored, (rows) => through(callsOver(rows), false));
+  const transact: Transact = async (work) => {
+    let isLost = false;
+    open += 1;
+    try {
+      const result = await transactInTurn(async (inside) => {
+        const done = await work(inside);
+        isLost = send(true);
+        return done;
+      });
+      if (isLost) throw failed();
+      return result;
+    } finally {
+      open -= 1;
+    }
+  };
+  return {
+    records: recordsOver(through(callsOver(stored), true), transact) as Records,
+    contents: (): Contents => new Map(NAMES.map((name) => [name, stored.all(name)])),
+    restore: (contents: Contents): void => {
+      for (const name of NAMES) for (const row of stored.all(name)) stored.set(name, keyOf(name, row), undefined);
+      for (const [name, rows] of contents) for (const row of rows) stored.set(name, keyOf(name, row), row);
+    },
+    openUnits: () => open,
+    /** Counts anew, and makes one statement fail, or none. */
+    fail: (next: Fault | null): void => {
+      [fault, sent] = [next, 0];
+    },
+    /** Whether the statement that should fail was sent. */
+    hasFailed: () => fault !== null && sent >= fault.at,
+  };
+};
+
+const failed = () => new AppError('DB_QUERY_FAILED', { reason: 'the statement of the test' });
+
+/** What differs, without the values: how many rows were added and removed, and which columns changed. */
+export const changesBetween = (before: Contents, after: Contents): readonly string[] =>
+  NAMES.flatMap((name) => {
+    const rowsOf = (contents: Contents) => new Map(contents.get(name)?.map((row) => [keyOf(name, row), row]));
+    const [former, now] = [rowsOf(before), rowsOf(after)];
+    const added = [...now.keys()].filter((key) => !former.has(key)).length;
+    const removed = [...former.keys()].filter((key) => !now.has(key)).length;
+    const columns = [...former].flatMap(([key, row]) => {
+      const next = now.get(key) ?? row;
+      return Object.keys(row).filter(
+        (column) => column !== 'version' && JSON.stringify(row[column]) !== JSON.stringify(next[column]),
+      );
+    });
+    const changed = [...new Set(columns)].sort();
+    const texts = [added > 0 ? `+${added}` : [], removed > 0 ? `-${removed}` : [], changed].flat();
+    return texts.length === 0 ? [] : [`${name} ${texts.join(' ')}`];
+  });

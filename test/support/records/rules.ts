@@ -1,0 +1,75 @@
+import type { Tables } from '../../../src/adapters/records/tables.ts';
+import { EVENT_KINDS, type EventKind } from '../../../src/domain/event.ts';
+import type { MessageKind } from '../../../src/domain/message.ts';
+import type { Contents } from './failing.ts';
+
+/** The event of which a message tells, if it has another name; `null`: none. */
+const TOLD: Readonly<Partial<Record<MessageKind, EventKind | null>>> = {
+  'password-reset': null,
+  'password-was-reset': 'password-reset',
+  'new-device': 'logged-in',
+  'email-change': 'email-change-requested',
+};
+const isEvent = (kind: string): kind is EventKind => EVENT_KINDS.some((each) => each === kind);
+
+/** What rows that belong together break, whatever has failed. */
+export const brokenRules = (contents: Contents): readonly string[] => {
+  const rows = <Name extends keyof Tables>(name: Name) => (contents.get(name) ?? []) as unknown as Tables[Name][];
+  const users = new Map(rows('users').map((user) => [user.id, user]));
+  const eventsOf = Map.groupBy(rows('events'), ({ userId }) => userId);
+  const has = (userId: string | null, isMeant: (event: Tables['events']) => boolean) =>
+    eventsOf.get(userId ?? '')?.some(isMeant) === true;
+  /** Of log-ins that were counted together, the events of the later ones are not kept. */
+  const counted = (userId: string) => has(userId, ({ kind, count }) => kind === 'logged-in' && count > 1);
+  const live = new Set(rows('sessions').map(({ id }) => id));
+  const sequences = new Map(rows('webhookSequences').map(({ userId, sequence }) => [userId, sequence]));
+  const apps = Map.groupBy(rows('factors'), ({ userId }) => userId);
+  const codes = new Set(rows('recoveryCodes').map(({ userId }) => userId));
+  const hasApp = (id: string) => apps.get(id)?.some(({ confirmedAt }) => confirmedAt !== null) === true;
+  const broken = (rule: string, isBroken: boolean): string[] => (isBroken ? [rule] : []);
+  return [
+    ...[...contents].flatMap(([name, each]) =>
+      name === 'deliveries' || name === 'endedSessions'
+        ? []
+        : each.flatMap(({ userId }) =>
+            broken(`a row of ${name} has no user`, typeof userId === 'string' && !users.has(userId)),
+          ),
+    ),
+    ...rows('sessions').flatMap(({ id, userId }) => [
+      ...broken(
+        'a session has no event that opened it',
+        !has(userId, ({ sessionId }) => sessionId === id) && !counted(userId),
+      ),
+      ...broken(
+        'a session that has ended is live',
+        has(userId, ({ kind, sessionId }) => kind === 'session-ended' && sessionId === id),
+      ),
+    ]),
+    ...rows('endedSessions').flatMap(({ sessionId }) =>
+      broken('a live session is in the list of ended ones', sessionId !== null && live.has(sessionId)),
+    ),
+    ...rows('outbox').flatMap(({ kind, userId, createdAt }) => {
+      const told = TOLD[kind] === undefined ? kind : TOLD[kind];
+      if (told === null || !isEvent(told)) return [];
+      return broken(
+        `a mail tells of ${told}, which has not happened`,
+        !has(userId, (event) => event.kind === told && event.at <= createdAt),
+      );
+    }),
+    ...rows('deliveries').flatMap(({ userId, sequence, event }) => [
+      ...broken('a delivery has no number of its user', users.has(userId) && sequence > (sequences.get(userId) ?? 0)),
+      ...broken(
+        `a delivery tells of ${event.type}, which has not happened`,
+        users.has(userId) && !has(userId, ({ id }) => id === event.id) && !counted(userId),
+      ),
+    ]),
+    ...[...users.values()].flatMap(({ id, secondFactorAt }) => [
+      ...broken(
+        'a user has an app and no second factor, or the other way round',
+        (secondFactorAt !== null) !== hasApp(id),
+      ),
+      ...broken('a user has recovery codes without an app', codes.has(id) && !hasApp(id)),
+      ...broken('a user has no event of the account', !eventsOf.has(id)),
+    ]),
+  ];
+};

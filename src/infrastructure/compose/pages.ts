@@ -20,8 +20,6 @@ import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type PagesDeps = Service;
-
 type Parts = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states'>;
@@ -84,12 +82,12 @@ export const targetsOf = ({ baseUrl, allowedOrigins, appLinks }: Config) => ({
   appLinks,
 });
 
-export const pageStatesOf = ({ secrets, clock }: Pick<PagesDeps, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
+export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
 /** The pages for users, over the routes of the API. ADR 0024. */
 export const openPages = (
-  deps: PagesDeps,
+  deps: Service,
   config: Config,
   { api, script, ofMail, visits, files: read }: Parts,
 ): Route[] => {

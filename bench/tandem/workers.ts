@@ -33,9 +33,9 @@ const TURN = { refresh: { warmUp: 300, duration: 2_000 }, 'log-in': { warmUp: 1_
 type Figures = { readonly perSecond: number[]; readonly cpu: number[] };
 type Running = Setting & { readonly server: Server; readonly figures: Record<(typeof WORKLOADS)[number], Figures> };
 
-/** Without Redis: limits are counted in the first process. */
+/** Both count in Redis. */
 const start = async ({ system, storage }: PreparedSystem, setting: Setting): Promise<Running> => {
-  const env = { ...system.env, DATABASE_URL: storage.DATABASE_URL, WORKERS: String(setting.workers) };
+  const env = { ...system.env, ...storage, WORKERS: String(setting.workers) };
   const server = await startServer(system.program, env, setting.cores);
   const none = (): Figures => ({ perSecond: [], cpu: [] });
   return { ...setting, server, figures: { refresh: none(), 'log-in': none() } };
@@ -94,7 +94,7 @@ const sectionOf = (running: readonly Running[]): Section => {
   return {
     title: 'Tandem: workers',
     text: [
-      'In turns. On a machine with two cores, the load client and the databases take their share of them. Without Redis: limits are counted in the first process.',
+      'In turns. On a machine with two cores, the load client and the databases take their share of them. Limits are counted in Redis.',
       table(['', '/s', 'times', 'CPU, ms a request'], rows),
     ].join('\n\n'),
   };

@@ -2,8 +2,6 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime } from '../adapters/clock/system.ts';
-import { memoryCounts } from '../adapters/limits/counts.ts';
-import { answerCounts, type Channel } from '../adapters/limits/primary-counts.ts';
 import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import type { Closing } from './closing.ts';
 import { CommandError } from './command-error.ts';
@@ -16,12 +14,6 @@ export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => worke
 // A process that is about to end cannot be told anything, and needs not be.
 const ignore = (): undefined => undefined;
 
-/** Of a worker. */
-export const toPrimary: Channel = {
-  send: (message) => void process.send?.(message, ignore),
-  onMessage: (listener) => void process.on('message', listener),
-};
-
 /** Milliseconds between two messages to each worker that listens. */
 const BEAT = 5_000;
 /** One that answers none of so many, for half a minute, is killed. They are counted, since a machine that sleeps sends none. */
@@ -32,7 +24,7 @@ type Answer = { readonly metrics?: MetricsOfWorker };
 
 /** In a worker: answers at once, so that it lives on, and again with its metrics. */
 export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
-  toPrimary.onMessage((message) => {
+  void process.on('message', (message) => {
     if (message !== ASKED) return;
     process.send?.({}, ignore);
     metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
@@ -73,7 +65,7 @@ const endOf = (worker: Worker): Promise<End> =>
 
 /**
  * Starts a worker. Node forgets a connection that it has sent to a worker which ends before it takes it: its client would wait for ever. So the
- * last one for each port is closed then. To close one that was taken does nothing.
+ * last one for each port is closed then. To close one that was taken does nothing. What is private to Node here: ADR 0021.
  */
 const fork = (): Worker => {
   const worker = cluster.fork();
@@ -94,15 +86,11 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers, and answers them. They share the port. The first one listens before the others start: it has brought the database up to date,
+ * Starts the workers. They share the port. The first one listens before the others start: it has brought the database up to date,
  * and what it cannot do is reported once.
  * @throws CommandError with the exit status of a worker that does not start. It has written its reason to standard error.
  */
 export const startWorkers = async (config: Config, logger: Logger, opened: Closing): Promise<void> => {
-  const counts = memoryCounts();
-  cluster.on('message', (worker, message) =>
-    answerCounts(counts, message, (results) => void worker.send(results, ignore)),
-  );
   const metricsOf = watchWorkers(logger, opened);
   if (config.metrics !== null) {
     const { metricsOfWorkers } = await import('../adapters/metrics/prometheus.ts');

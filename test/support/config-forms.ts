@@ -75,7 +75,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ],
   ['RATE_LIMITS', 'off', { rateLimits: { global: null, strict: null, public: null } }],
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
-  ['WORKERS', '4', { workers: 4 }],
+  ['WORKERS', '1', { workers: 1 }],
   ['ADMIN_PORT', 'off', { admin: null }],
   [
     'ADMIN_PORT',

@@ -3,13 +3,11 @@ import { keyedHash } from '../../adapters/crypto/secrets.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { areUp } from '../../adapters/http/routes/service/health.ts';
 import { type Counts, memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
-import { primaryCounts } from '../../adapters/limits/primary-counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys.ts';
-import { isWorker, toPrimary } from '../workers.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
@@ -25,17 +23,6 @@ const REDIS = {
   unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
-const PRIMARY = {
-  unavailable: 'the primary process does not respond: this worker counts requests and failed log-ins for itself',
-  available: 'the primary process responds again: requests and failed log-ins are counted for all workers',
-};
-
-/** In the process, or for all workers in the primary process. */
-const openOwn = (config: Config, logger: Logger): SharedCounts =>
-  isWorker(config)
-    ? sharedCounts({ shared: primaryCounts(toPrimary), own: memoryCounts() }, logger, PRIMARY)
-    : { ...memoryCounts(), isDegraded: () => false };
-
 /**
  * What limits are counted in: for all instances through Redis; in the instance without one, or while it is unavailable.
  * @param shared in place of Redis.
@@ -48,13 +35,13 @@ export const openLimits = async (
   shared?: Counts,
 ): Promise<Limits> => {
   const urls = config.redisUrls;
-  const own = openOwn(config, logger);
+  const own = memoryCounts();
   if (shared !== undefined) {
     const counts = sharedCounts({ shared, own }, logger, REDIS, onFallback);
     return { counts, checks: [], mode: () => (counts.isDegraded() ? 'degraded' : 'shared'), isRedisUp: null };
   }
   if (urls.length === 0)
-    return { counts: own, checks: [], mode: () => (own.isDegraded() ? 'degraded' : 'process'), isRedisUp: null };
+    return { counts: { ...own, isDegraded: () => false }, checks: [], mode: () => 'process', isRedisUp: null };
   // Imported only with REDIS_URL: its library has some 50 modules.
   const { openOptionalRedis } = await import('../../adapters/redis/open.ts');
   const { watchRedis } = await import('./redis-check.ts');

@@ -129,6 +129,8 @@ export const REFUSALS: Rules = {
     of,
   ) =>
     isProduction(of) && of.ADMIN_PORT !== null && of.ADMIN_IDENTITY_HEADER !== undefined && of.ADMIN_URL === undefined,
+  'REDIS_URL: required with WORKERS above 1, whose processes count limits together there': (of) =>
+    of.WORKERS > 1 && of.REDIS_URL === undefined,
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,
   'SECOND_FACTOR: must not be required without FACTOR_KEYS': (of) =>
     isProduction(of) && of.SECOND_FACTOR === 'required' && of.FACTOR_KEYS === undefined,

@@ -19,7 +19,7 @@ export const SERVICE_VARIABLES = {
     form: form.wholeNumber(1, 256),
     default: '1',
     meaning:
-      'How many processes serve requests on the port: one for each core that they may use. What is said of an instance holds for all of them together, but DATABASE_POOL_SIZE for each.',
+      'How many processes serve requests on the port: one for each core that they may use. What is said of an instance holds for all of them together, but DATABASE_POOL_SIZE for each. More than one need REDIS_URL.',
   },
   HOST: {
     form: form.address,

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWERS, type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
-import { answerCounts, primaryCounts } from '../../../src/adapters/limits/primary-counts.ts';
 import { awaitRedis, connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -43,24 +42,8 @@ const inRedis = async (): Promise<Store & { readonly redis: Awaited<ReturnType<t
   return { redis, counts: redisCounts(redis), pass };
 };
 
-/** As a worker and its primary process: what is sent is a copy. */
-const inPrimary = async (): Promise<Store & { readonly messages: unknown[] }> => {
-  const { counts, pass } = await inMemory();
-  const messages: unknown[] = [];
-  let hear = (_results: unknown): void => undefined;
-  const send = (message: unknown) => {
-    messages.push(message);
-    answerCounts(counts, structuredClone(message), (results) => hear(structuredClone(results)));
-  };
-  const onMessage = (listener: typeof hear) => {
-    hear = listener;
-  };
-  return { counts: primaryCounts({ send, onMessage }), pass, messages };
-};
-
 const STORES = [
   ['this process', true, inMemory],
-  ['the primary process', true, inPrimary],
   ['Redis', server !== undefined, inRedis],
 ] as const;
 
@@ -188,23 +171,6 @@ describe.runIf(server !== undefined)('counts in Redis', () => {
       replace: () => counts.replace('a', '', 'text', WINDOW),
     };
     await expect(calls[name]()).rejects.toThrow();
-  });
-});
-
-describe('counts of the primary process', () => {
-  it('are asked for in one message a turn of the event loop', async () => {
-    const { counts, messages } = await inPrimary();
-    const asked = ['a', 'b', 'a'].map((key) => counts.countRequest(key, WINDOW));
-    expect((await Promise.all(asked)).map(({ count }) => count)).toEqual([1, 1, 2]);
-    expect(await textIn(counts, 'a')).toBe('');
-    expect(messages).toHaveLength(2);
-  });
-
-  it('are rejected when there is no answer, and messages of others are none', async () => {
-    const onMessage = (listener: (message: unknown) => void) => [null, 'text', {}, { countsAnswered: 9 }].map(listener);
-    const counts = primaryCounts({ send: () => undefined, onMessage }, 50);
-    await expect(counts.countRequest('a', WINDOW)).rejects.toThrow('no answer in time');
-    for (const message of [null, 'text', {}]) await answerCounts(memoryCounts(), message, () => expect.unreachable());
   });
 });
 

@@ -1,5 +1,5 @@
 import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
-import { isTree, PLACEHOLDER, type TextTree, textsIn } from './templates.ts';
+import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
 /** Of a text or a list of texts. @returns a line for each mistake */
 type Check = (given: unknown, model: string | readonly string[], path: string) => string[];
@@ -38,6 +38,7 @@ export const sameText: Check = (given, model) => {
 export const plainProblems = (given: string, model = ' '): string[] => [
   ...(given.trim() === '' && model !== '' ? ['the text is empty'] : []),
   ...(/<[a-z/!]|&#?\w+;/i.test(given) ? ['a text has no markup: it is shown as it is'] : []),
+  ...(/[{}]/.test(given.replaceAll(PLACEHOLDER, '')) ? ['{ or } is not part of a placeholder, which is {name}'] : []),
 ];
 
 type Files = ReadonlyMap<string, string>;
@@ -47,9 +48,9 @@ type Checks = {
   readonly ofTemplate: (text: string, name: string) => string[];
   /**
    * @param english the texts of the service, with all names
-   * @param beneath those of the service in this language, or in a more general one
+   * @param whole these over those of the service, and over all those of a more general language
    */
-  readonly ofTexts: (texts: TextTree, english: TextTree, beneath: TextTree) => string[];
+  readonly ofTexts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
   /** What a language has to have that is not built in. */
   readonly needed: readonly string[];
 };
@@ -63,6 +64,11 @@ export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, 
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));
+  const all = new Map(texts);
+  for (const [name, text] of own) {
+    const [locale, tree] = [name.replace(/\.json$/, ''), name.endsWith('.json') && parsed(text)];
+    if (isTree(tree)) all.set(locale, textsOver(texts.get(locale) ?? {}, tree));
+  }
   const ofLanguage = (locale: string, text: string): string[] => {
     if (canonicalLocale(locale) !== locale) return ['expected the name of a language, such as de.json or de-AT.json'];
     const tree = parsed(text);
@@ -73,7 +79,7 @@ export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, 
     );
     const missing = needed.filter((name) => isNew && !Object.hasOwn(tree, name));
     return [
-      ...ofTexts(tree, texts.get(LAST_LOCALE) ?? {}, textsIn(texts, locale)),
+      ...ofTexts(tree, texts.get(LAST_LOCALE) ?? {}, textsIn(all, locale)),
       ...missing.map((name) => `${name} is missing, since this language is not built in`),
     ];
   };

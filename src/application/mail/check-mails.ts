@@ -1,6 +1,6 @@
 import { type MailName, namesIn } from '../../domain/happenings.ts';
 import { fileProblems, placeholdersIn, plainProblems, sameText, textProblems, written } from '../check-texts.ts';
-import { type TextTree, textsOver, VARIABLE } from '../templates.ts';
+import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, type MailTexts } from './kinds.ts';
 import { linkOf, partsOf } from './write-mail.ts';
 
@@ -17,35 +17,50 @@ export const mailProblems = (own: Files, builtIn: Files): string[] =>
     needed: ['direction', 'footer'],
   });
 
-const textsProblems = (texts: TextTree, english: TextTree, beneath: TextTree): string[] => {
-  const { parts = {} } = textsOver(beneath, texts) as Partial<MailTexts>;
+const isList = (given: unknown): given is readonly string[] =>
+  Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string');
+
+/** A part may be in mails that are not beside it: what they become by it counts, too. */
+const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): string[] => {
+  const lists = (tree: unknown): Readonly<Record<string, readonly string[]>> =>
+    Object.fromEntries(Object.entries(tree ?? {}).filter(([, list]) => isList(list)));
+  const [parts, mails] = [lists(whole.parts), Object.entries(lists(whole.mails))];
+  const ofMail = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, parts);
   return textProblems(texts, english, (given, model, path) => {
     if (path === 'footer') return sameText(given, model, path);
-    if (!Array.isArray(given) || given.length === 0 || given.some((each) => typeof each !== 'string'))
-      return ['expected a list of paragraphs'];
-    const problems = given.flatMap((each) => plainProblems(each));
+    if (!isList(given)) return ['expected a list of paragraphs'];
     const [kind, name = ''] = path.split('.');
-    return kind === 'mails' ? [...problems, ...problemsOfMail(given, name as MailName, parts)] : problems;
+    const problems =
+      kind === 'mails'
+        ? ofMail(name, given)
+        : mails
+            .filter(([, mail]) => mail.some((each) => each.trim() === written(name)))
+            .flatMap(([each, mail]) => ofMail(each, mail));
+    return [...given.flatMap((each) => plainProblems(each)), ...new Set(problems)];
   });
 };
 
 const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailTexts['parts']): string[] => {
   const { subject, body } = partsOf(mail, parts);
   const known: readonly string[] = ['brand', ...namesIn(name)];
-  const lines = body.flatMap((paragraph) => paragraph.split('\n'));
-  const inText = placeholdersIn(lines.filter((line) => linkOf(line) === null).join('\n'));
+  const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
+  const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));
   const there = [...known, ...Object.keys(parts)].map(written).join(', ');
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
+    ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
     ...(placeholdersIn(subject).some((each) => each !== 'brand') ? ['the subject may have no other than {brand}'] : []),
     ...unknown.map((each) => `${written(each)} is unknown here; there are ${there}`),
     ...known
-      .filter((each) => isLinkVariable(each) && !lines.some((line) => linkOf(line) === each))
+      .filter((each) => isLinkVariable(each) && !lasts.includes(each))
       .map((each) => `${written(each)} is missing: the mail needs its link`),
-    ...inText
+    ...placeholdersIn(beside.join('\n'))
       .filter(isLinkVariable)
-      .map((each) => `${written(each)} needs a line of its own: beside other text, it could become another link`),
+      .map(
+        (each) =>
+          `${written(each)} needs a line of its own, the last of its paragraph: beside other text, it could become another link`,
+      ),
   ];
 };
 

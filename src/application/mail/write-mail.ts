@@ -26,8 +26,8 @@ export const writeMail = (
   { template, values, locale }: MailToWrite,
 ): MailText => {
   const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? LAST_LOCALE;
-  const { direction = '', footer = '', parts, mails } = textsIn(texts, found);
   const ofReader = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
+  const { direction = '', footer = '', parts, mails } = textsIn(texts, ofReader);
   const { subject, body } = partsOf(mails?.[template] ?? [], parts);
   const given: Readonly<Record<string, MailValue>> = { ...values, brand };
   const textFor = (name: string) => displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
@@ -48,10 +48,10 @@ export const writeMail = (
 export const partsOf = (
   [subject = '', ...paragraphs]: readonly string[],
   parts: Readonly<Record<string, readonly string[]>> = {},
-): { readonly subject: string; readonly body: readonly string[] } => ({
-  subject,
-  body: paragraphs.flatMap((each) => parts[placeholderOf(each) ?? ''] ?? [each]),
-});
+): { readonly subject: string; readonly body: readonly string[] } => {
+  const named = new Map(Object.entries(parts));
+  return { subject, body: paragraphs.flatMap((each) => named.get(placeholderOf(each) ?? '') ?? [each]) };
+};
 
 /** The placeholder of a text that has nothing else. */
 const placeholderOf = (text: string): string | undefined => /^\{(\w+)\}$/.exec(text.trim())?.[1];

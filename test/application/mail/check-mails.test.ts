@@ -11,6 +11,7 @@ const problemsOf = (files: Readonly<Record<string, string>>): string[] =>
 const texts = (tree: unknown, locale = 'en') => ({ [`${locale}.json`]: JSON.stringify(tree) });
 const reset = (paragraphs: unknown, locale = 'en') => texts({ mails: { 'password-reset': paragraphs } }, locale);
 const change = (...paragraphs: string[]) => texts({ mails: { 'email-change': paragraphs } });
+const parts = (tree: unknown) => texts({ parts: tree, mails: { 'password-reset': RESET } });
 const layout = (added: string) => ({ 'layout.html': `${LAYOUT}${added}` });
 
 describe('templates of mails', () => {
@@ -29,6 +30,8 @@ describe('templates of mails', () => {
     expect(
       problemsOf(texts({ ...french, mails: { exported: ['Export', '{happened}', '{resetPage}'] } }, 'fr')),
     ).toEqual([]);
+    const canadian = texts({ mails: { exported: ['Exportation', '{happened}', '{resetPage}'] } }, 'fr-CA');
+    expect(problemsOf({ ...texts(french, 'fr'), ...canadian })).toEqual([]);
     expect(problemsOf(layout('<style>p { color: red }</style><p title="{{brand}}">{{subject}}</p>'))).toEqual([]);
   });
 
@@ -44,6 +47,20 @@ describe('templates of mails', () => {
     ['a number', reset([...RESET, 1]), 'expected a list of paragraphs'],
     ['an empty paragraph', reset([...RESET, ' ']), 'the text is empty'],
     ['markup', reset([...RESET, '<b>x</b>']), 'a text has no markup'],
+    ['a variable in place of a placeholder', reset([...RESET, '{{brand}}']), '{ or } is not part of a placeholder'],
+    ['half a placeholder', texts({ footer: '{brand} {brand' }), 'footer: { or } is not part of a placeholder'],
+    ['the name of what every object has', reset([...RESET, '{constructor}']), '{constructor} is unknown here'],
+    ['a subject of two lines', reset(['A\r\nBcc: eve@example.org', '{link}']), 'the subject is one line'],
+    ['two links in a paragraph', reset(['Subject', '{link}\n{link}']), 'needs a line of its own, the last'],
+    ['parts that are no tree', parts(null), 'parts: expected an object'],
+    ['a part that is no list', parts({ undo: 5 }), 'parts.undo: expected a list of paragraphs'],
+    ['a part without the link of its mails', parts({ undo: ['x'] }), 'parts.undo: {undoLink} is missing'],
+    [
+      'a part with a link beside text',
+      parts({ undo: ['https://t.example/?to={undoLink}'] }),
+      'parts.undo: {undoLink} needs',
+    ],
+    ['a part in another', parts({ yours: ['{happened}'] }), 'parts.yours: {happened} is unknown here'],
     [
       'a subject that a client chooses',
       change('For {username}', '{link}'),

@@ -46,6 +46,14 @@ describe('the language of a mail', () => {
     expect(resetMail(own, { locale: 'de-AT' }).text).toContain('Antworten darauf liest\nniemand');
     expect(resetMail(own, { locale: 'de-AT' }).html).toContain('<html lang="de-AT" dir="ltr">');
   });
+
+  it('is that of the reader in the footer, too, where the mail is in a more general one', () => {
+    const texts = new Map(builtIn.texts).set('de-AT', { footer: 'Servus, {brand}.' });
+    const mail = resetMail({}, { locale: 'de-AT' }, { ...builtIn, texts });
+    expect(mail.text).toContain('einmal');
+    expect(mail.text).toMatch(/\n\nServus, Tom & Jerry\.\n$/);
+    expect(resetMail({}, { locale: 'de' }, { ...builtIn, texts }).text).not.toContain('Servus');
+  });
 });
 
 describe("one's own templates", () => {

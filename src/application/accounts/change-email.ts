@@ -101,7 +101,7 @@ export const confirmEmailChange =
     const change = { email, emailVerifiedAt: deps.clock.now() };
     const stated = sessionId === null ? null : await statedFor(deps, { id: sessionId, userId }, change);
     cancellation.throwIfAborted();
-    return runReplacing(deps, userId, async (stores) => {
+    return runReplacing(deps, userId, cancellation, async (stores) => {
       const before = await stores.users.lock(userId);
       await useLink(deps, stores, link);
       const now = deps.clock.now();

@@ -49,7 +49,7 @@ const storePassword = async (
   const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
   const stated = await statedFor(deps, { id: sessionId, userId }, { authentications });
   cancellation.throwIfAborted();
-  return runReplacing(deps, userId, async (stores) => {
+  return runReplacing(deps, userId, cancellation, async (stores) => {
     await lockedUserWithPassword(deps, stores, { userId, sessionId }, user);
     await record(deps, stores, origin, [{ userId, kind: 'password-changed', sessionId }]);
     await notifyOfChange(deps, stores, { kind: 'password-changed', user, origin });

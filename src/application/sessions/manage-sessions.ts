@@ -8,6 +8,7 @@ import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
 import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSession, endSessionsOf } from './end-sessions.ts';
 import { replaceSession, runReplacing } from './open-session.ts';
@@ -91,11 +92,14 @@ type EndOtherSessionsInput = Caller & {
  */
 export const endOtherSessions =
   (deps: Service) =>
-  async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
+  async (
+    { userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput,
+    cancellation = NEVER_CANCELLED,
+  ): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
     const stated = await statedFor(deps, key);
-    return runReplacing(deps, userId, async (stores) => {
+    return runReplacing(deps, userId, cancellation, async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
       const session = await stores.sessions.find(key);

@@ -13,7 +13,7 @@ import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
-import { record } from '../use-case.ts';
+import { type Cancellation, record } from '../use-case.ts';
 import { endings, endSession } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
 import { issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
@@ -131,7 +131,7 @@ export const replaceSession = async (
   return opened;
 };
 
-/** How often it is looked for, and the milliseconds between: about as long as a request waits. */
+/** How often it is looked for at most, while the request waits, and the milliseconds between. A look may wait for a connection, too. */
 const [LOOKS, PAUSE] = [80, 250];
 
 /**
@@ -141,6 +141,7 @@ const [LOOKS, PAUSE] = [80, 250];
 export const runReplacing = async <Opened extends OpenedSession | null>(
   { transactions, pause }: Pick<Service, 'transactions' | 'pause'>,
   userId: string,
+  cancellation: Cancellation,
   work: (stores: Stores) => Promise<Opened>,
 ): Promise<Opened> => {
   let opened: Opened | undefined;
@@ -153,6 +154,7 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
     let isKept: boolean | null = null;
     for (let looks = 0; opened && isKept === null && looks < LOOKS; looks += 1) {
       if (looks > 0) await pause(PAUSE);
+      cancellation.throwIfAborted();
       isKept = await isStored(transactions, { id: opened.sessionId, userId }).catch(() => null);
     }
     if (opened && isKept) return opened;

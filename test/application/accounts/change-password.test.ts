@@ -95,6 +95,21 @@ describe('changePassword', () => {
     await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
   });
 
+  it('is not looked for any more when nobody waits for the response', async () => {
+    const request = new AbortController();
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+      if (pauses === 3) request.abort();
+    };
+    const { app, user, here } = await setUp({ pause });
+    loseNextAnswer(app, { isKept: true, failing: 1_000 });
+    const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
+    const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0, ...passwords };
+    await expect(app.changePassword(input, request.signal)).rejects.toThrow();
+    expect(pauses).toBe(3);
+  });
+
   it('can be repeated when it was not kept', async () => {
     const { app, elsewhere, change, logIn } = await setUp();
     loseNextAnswer(app, { isKept: false });

@@ -55,7 +55,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
         response: { data: v.nullable(RefreshResult) },
         errors: ['AUTH_FAILED'],
       },
-      async ({ caller, query }, ctx) => {
+      async ({ caller, query, signal }, ctx) => {
         if (query.except === undefined) {
           await useCases.endAllSessions(caller, originOf(ctx));
           cookie.clearAccess(ctx);
@@ -63,7 +63,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
         }
         const presented = cookie.read(ctx);
         const ending = { ...caller, presented, origin: originOf(ctx) };
-        const pair = await useCases.endOtherSessions(ending);
+        const pair = await useCases.endOtherSessions(ending, signal);
         if (pair === null) return null;
         cookie.set(ctx, pair);
         return { accessToken: pair.accessToken };

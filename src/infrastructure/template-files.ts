@@ -1,5 +1,5 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { UserTexts } from '../adapters/http/pages/user-forms.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
@@ -130,9 +130,10 @@ export const openTemplates = async (config: TemplateConfig) => {
  * @throws Error when one of them exists
  */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
-  await mkdir(directory, { recursive: true });
-  // They are no secret, and the service may run as another user.
-  await chmod(directory, 0o755);
+  const made = await mkdir(directory, { recursive: true });
+  // They are no secret, and the service may run as another user. A directory that was there stays as it is.
+  for (let each = resolve(directory); made !== undefined && each.length >= made.length; each = dirname(each))
+    await chmod(each, 0o755);
   for (const [name, text] of files) {
     await writeFile(join(directory, name), text, { flag: 'wx' });
     await chmod(join(directory, name), 0o644);

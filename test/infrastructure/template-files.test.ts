@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PAGES } from '../../src/adapters/http/forms/flow.ts';
@@ -297,6 +297,20 @@ describe('npm run templates', () => {
       status: 1,
       stderr: expect.stringMatching(/^eject: EEXIST/),
     });
+  });
+
+  it('makes directories that the service can read as another user, and leaves those that are there as they are', async () => {
+    const above = directoryWith({});
+    const modeOf = (name: string) => statSync(join(above, name)).mode & 0o777;
+    mkdirSync(join(above, 'there', 'mails'), { recursive: true });
+    chmodSync(join(above, 'there', 'mails'), 0o700);
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
+    for (const name of ['new/own', 'there']) await templates(['eject', join(above, name)]);
+    expect(['new', 'new/own', 'new/own/mails', 'new/own/pages', 'there/pages'].map(modeOf)).toEqual(
+      Array(5).fill(0o755),
+    );
+    expect(modeOf('there/mails')).toBe(0o700);
   });
 
   it.each([

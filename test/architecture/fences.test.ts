@@ -192,6 +192,15 @@ it('no file beside the routes imports one of them: what they share is below', ()
   ).toEqual([]);
 });
 
+it('the import of users knows nothing of HTTP: what both check is in json', () => {
+  const files = readdirSync(join(ROOT, 'src/infrastructure/import'), { recursive: true, encoding: 'utf8' });
+  expect(files).toContain('line.ts');
+  const sources = files.filter((path) => path.endsWith('.ts'));
+  expect(
+    sources.filter((path) => readText(join('src/infrastructure/import', path)).includes('adapters/http/')),
+  ).toEqual([]);
+});
+
 describe('time and chance', () => {
   const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/trace-parent\.ts)$/;
   const GLOBALS =

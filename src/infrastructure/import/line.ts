@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MAX_SPELLING } from '../../adapters/crypto/foreign/spelling.ts';
-import { fieldProblems } from '../../adapters/http/errors/field-problems.ts';
-import { Email, Locale } from '../../adapters/http/routing/fields.ts';
+import { fieldProblems } from '../../adapters/json/field-problems.ts';
+import { Email, Locale } from '../../adapters/json/fields.ts';
 import { isStorable } from '../../adapters/records/records.ts';
 import { readAttributes } from '../../domain/attributes.ts';
 import { IDENTITIES_PER_USER } from '../../domain/identity.ts';

@@ -19,8 +19,8 @@ import { endAllSessions } from '../../../../application/sessions/end-all.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { assertMayRegister } from '../../../../domain/registration.ts';
+import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import { AddressBody, Email, Id, Locale, Username } from '../../routing/fields.ts';
 import { shownUser } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
 import {

@@ -4,7 +4,7 @@ import type { Service } from '../../../../application/service.ts';
 import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
-import { StoredEventJson } from '../../../json/account.ts';
+import { StoredEventJson, StoredIdentityJson } from '../../../json/account.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
@@ -72,17 +72,7 @@ const Export = v.object({
       lastUsedAt: NullableTimestamp,
     }),
   ),
-  identities: v.array(
-    v.object({
-      id: v.string(),
-      provider: v.string(),
-      issuer: v.string(),
-      subject: v.string(),
-      email: Text,
-      createdAt: Timestamp,
-      lastUsedAt: NullableTimestamp,
-    }),
-  ),
+  identities: v.array(StoredIdentityJson),
   factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
   recoveryCodes: v.object({ left: v.number() }),
   messages: v.array(

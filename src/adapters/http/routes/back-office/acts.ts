@@ -87,7 +87,7 @@ export const ACTS = {
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
       return shownUser(userData(await createAccount(deps)(created, origin)));
     },
-    form: { button: 'Create a user', text: 'Without a password: the link sets one.' },
+    form: { button: 'Create a user', text: 'Without a password: the link sets one.', leadsTo: 'user' },
     command: { name: 'create', as: 'user' },
   }),
   'end-all-sessions': act({
@@ -270,6 +270,7 @@ export const ACTS = {
       button: 'Delete the account',
       text: 'With everything that is stored about the user. Nothing brings it back.',
       confirm: 'delete',
+      leadsTo: 'list',
     },
     command: { name: 'delete', isFinal: true },
   }),

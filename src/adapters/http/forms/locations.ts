@@ -85,9 +85,8 @@ export const locations = (settings: TargetSettings) => {
   const wayTo = (page: PageName, to: unknown): string =>
     (pageOf(page).leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) ? to : undefined);
   /** Where a visitor goes who lacks something that a page needs. @param to the application that they come from, which may have the key to prove. */
-  const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string => {
-    return hrefOf(lacking, wayTo(page, to), undefined, pageOf(lacking).leadsOn && isOfWeb(to) ? to : undefined);
-  };
+  const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string =>
+    hrefOf(lacking, wayTo(page, to), undefined, pageOf(lacking).leadsOn && isOfWeb(to) ? to : undefined);
   return {
     target,
     isOfApp,

@@ -19,7 +19,13 @@ export const StoredUserJson = v.object({
   email: v.string(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  passwordChangedAt: NullableTimestamp,
+  /** 0 is the time of a password that was never changed. */
+  passwordChangedAt: v.pipe(
+    v.number(),
+    v.transform((at) => at || null),
+    NullableTimestamp,
+    v.metadata({ jsonSchema: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] } }),
+  ),
   emailVerifiedAt: NullableTimestamp,
   disabledAt: NullableTimestamp,
   secondFactorAt: NullableTimestamp,
@@ -131,12 +137,6 @@ export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input
   return (...input: Input): Promise<Output> => enqueue(() => run(...input));
 };
 
-/** 0 is the time of a password that was never changed. */
-export const shownUser = <Stored extends { readonly passwordChangedAt: number }>(user: Stored) => ({
-  ...user,
-  passwordChangedAt: user.passwordChangedAt || null,
-});
-
 export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
   return route(
@@ -151,9 +151,6 @@ export const exportRoute = (deps: Service): Route => {
       stepUp: FACTOR_CHANGE,
       response: { data: ExportJson },
     },
-    async ({ caller, signal }, ctx) => {
-      const { user, ...rest } = await run(caller, originOf(ctx), signal);
-      return { ...rest, user: shownUser(user) };
-    },
+    ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
   );
 };

@@ -21,7 +21,6 @@ import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { assertMayRegister } from '../../../../domain/registration.ts';
 import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import { shownUser } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
 import {
   Attributes,
@@ -85,7 +84,7 @@ export const ACTS = {
     async run(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
-      return shownUser(userData(await createAccount(deps)(created, origin)));
+      return userData(await createAccount(deps)(created, origin));
     },
     form: { button: 'Create a user', text: 'Without a password: the link sets one.', leadsTo: 'user' },
     command: { name: 'create', as: 'user' },
@@ -160,7 +159,7 @@ export const ACTS = {
     mails: { if: ({ emailVerified, final }) => !emailVerified && !final, unless: ['emailVerified', true] },
     async run(deps, { id, body: { email, emailVerified, final } }, origin) {
       await setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
-      return shownUser(userData(await existingUser(deps, id)));
+      return userData(await existingUser(deps, id));
     },
     form: {
       button: 'Change the address',

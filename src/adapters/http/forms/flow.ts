@@ -99,6 +99,7 @@ const CONFIRMED = {
   code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
 } as const;
 
+const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const BY_CODE = { submits: 'request-login-code', leadsTo: 'code', notice: 'code', keeps: ['account'] } as const;
 const hasCodes = ({ pages }: PageFacts): boolean => pages.has('code');
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
@@ -108,16 +109,15 @@ const ownText =
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
 const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
-const hasMethod =
-  (name: string) =>
-  ({ payloads }: PageFacts): boolean =>
-    payloads['pending-login']?.methods.some((each) => each === name) === true;
+const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey'): boolean =>
+  payloads['pending-login']?.methods.includes(name) === true;
+const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
+const mayRecover = (facts: PageFacts): boolean => hasMethod(facts, 'recovery-code');
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 const hasPasskeys = ({ payloads }: PageFacts): boolean => (payloads['current-user']?.passkeys ?? 0) > 0;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
 /** A code is also typed to add an app. */
-const mayTypeCode = (facts: PageFacts): boolean => hasMethod('totp')(facts) || isStarted(facts);
 const ADDING = { offered: isStarted, begins: startedApp } as const;
 const LOGGED_OUT = { notice: 'logged-out', tells: 'logged-out' } as const;
 const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
@@ -142,12 +142,9 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
 });
 
+const mayLackPassword = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 /** In place of the password, for users who have none. */
-const confirmationCode = <Name extends string>(leadsTo: Name) =>
-  ({
-    ...{ submits: 'request-confirmation-code', fields: [], leadsTo, notice: 'confirmation-code' },
-    offered: ({ passwords }: PageFacts) => passwords === 'optional',
-  }) as const;
+const CONFIRMATION = { submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' } as const;
 
 export const PAGES = {
   'log-in': {
@@ -158,7 +155,7 @@ export const PAGES = {
         submits: 'login',
         fields: ['account', 'password'],
         leadsTo: 'target',
-        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor', AUTH_EMAIL_UNVERIFIED: 'verify' },
+        on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
       },
       code: { ...BY_CODE, fields: ['account'], within: 'log-in', offered: hasCodes },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true },
@@ -182,13 +179,7 @@ export const PAGES = {
     path: '/auth/code',
     for: 'anybody',
     forms: {
-      code: {
-        submits: 'confirm-login-code',
-        fields: ['code'],
-        leadsTo: 'target',
-        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
-        begins: typedAccount,
-      },
+      code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
       again: { ...BY_CODE, fields: ['account'], begins: typedAccount },
     },
   },
@@ -262,8 +253,8 @@ export const PAGES = {
     shows: ['pending-login'],
     forms: {
       'second-factor': { ...SECOND, fields: ['code', 'remember'], shows: CODES, ...ADDING, offered: mayTypeCode },
-      recovery: { ...SECOND, fields: ['recoveryCode', 'remember'], offered: hasMethod('recovery-code') },
-      passkey: { ...SECOND, fields: ['credential'], offered: hasMethod('passkey') },
+      recovery: { ...SECOND, fields: ['recoveryCode', 'remember'], offered: mayRecover },
+      passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {
         submits: 'start-pending-totp',
         fields: [],
@@ -315,7 +306,7 @@ export const PAGES = {
         notice: 'email',
         begins: ownText('email'),
       },
-      'confirmation-code': confirmationCode('account'),
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', offered: mayLackPassword },
       password: {
         submits: 'change-password',
         fields: ['currentPassword', 'newPassword'],
@@ -375,7 +366,7 @@ export const PAGES = {
         leadsTo: 'log-in',
         notice: 'deleted',
       },
-      'confirmation-code': confirmationCode('delete'),
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', offered: mayLackPassword },
     },
   },
   'log-out': {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { PAGES } from '../../src/adapters/http/forms/flow.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -190,6 +191,41 @@ it('no file beside the routes imports one of them: what they share is below', ()
   expect(
     files.filter((path) => /(?:from|import\() ?'\.[^']*\/routes\//.test(readText(`src/adapters/${path}`))),
   ).toEqual([]);
+});
+
+it('the import of users knows nothing of HTTP: what both check is in json', () => {
+  const files = readdirSync(join(ROOT, 'src/infrastructure/import'), { recursive: true, encoding: 'utf8' });
+  expect(files).toContain('line.ts');
+  const sources = files.filter((path) => path.endsWith('.ts'));
+  expect(
+    sources.filter((path) => readText(join('src/infrastructure/import', path)).includes('adapters/http/')),
+  ).toEqual([]);
+});
+
+describe('conditions over the name of a page or a form', () => {
+  const PAGE = `'(?:${Object.keys(PAGES).join('|')})'`;
+  const COMPARED = new RegExp(
+    [
+      String.raw`\b(?:name|page|pageName|lacking|elsewhere)\b [!=]== ${PAGE}`,
+      String.raw`\b(?:form|formName)\b(?:\.name)? [!=]== '`,
+      String.raw`\[[^\]\n]*${PAGE}[^\]\n]*\]\.includes\(`,
+      `case ${PAGE}:`,
+    ].join('|'),
+  );
+
+  it('are in the table of pages alone', () => {
+    const files = ['forms', 'pages'].flatMap((folder) =>
+      readdirSync(join(ROOT, 'src/adapters/http', folder)).map((path) => `src/adapters/http/${folder}/${path}`),
+    );
+    const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('/flow.ts'));
+    expect(sources.length).toBeGreaterThan(15);
+    expect(sources.filter((path) => COMPARED.test(readText(path)))).toEqual([]);
+  });
+
+  it.each([
+    ...["name === 'factors'", "page !== 'check-mail'", "shown.name === 'register'", "state?.form === 'mail-code'"],
+    ...["['account', 'delete'].includes(name)", "case 'log-in':", "lacking === 'prove'"],
+  ])('are found in %s', (code) => expect(code).toMatch(COMPARED));
 });
 
 describe('time and chance', () => {

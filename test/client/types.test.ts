@@ -51,7 +51,6 @@ import type * as options from '../../src/adapters/http/routes/factors/passkey-op
 import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
 import type { LoginBody, LoginResult as LoginResultJson } from '../../src/adapters/http/routes/login/login.ts';
 import type { RefreshResult as RefreshResultJson } from '../../src/adapters/http/routes/sessions/refresh.ts';
-import type { AddressBody, LinkBody } from '../../src/adapters/http/routing/fields.ts';
 import type {
   EventJson,
   EventsPage as EventsPageJson,
@@ -59,6 +58,7 @@ import type {
   SessionJson,
 } from '../../src/adapters/json/account.ts';
 import type * as json from '../../src/adapters/json/factors.ts';
+import type { AddressBody, LinkBody } from '../../src/adapters/json/fields.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';

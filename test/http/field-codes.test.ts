@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { CHECKS, fieldProblems } from '../../src/adapters/http/errors/field-problems.ts';
 import { ChangePasswordBody } from '../../src/adapters/http/routes/accounts/account.ts';
+import { CHECKS, fieldProblems } from '../../src/adapters/json/field-problems.ts';
 import { FIELD_CODES, type FieldCode } from '../../src/domain/errors/app-error.ts';
 import { PASSWORD_MAX_BYTES, PASSWORD_MIN_CODE_POINTS } from '../../src/domain/password.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { PUBLIC_READ, type Route, route, type Unwrapped } from './routing/define-route.ts';
+import { NO_STORE, PUBLIC_READ, type Route, route, type Unwrapped } from './routing/define-route.ts';
 
 /** Longer than the headers of browsers, which are under 200 characters. The library would take milliseconds for the longest that Node accepts. */
 const ACCEPT_MAX_LENGTH = 1_000;
@@ -91,6 +91,12 @@ type Document = Pick<Route, 'name' | 'tag' | 'summary' | 'path'> & {
 
 /** A text of which the OpenAPI document shows the beginning. */
 export const textLike = (example: string): Document['data'] => v.pipe(v.string(), v.examples([example]));
+
+/** Of a page that is made for its visitor. */
+export const pageResponse = (contentSecurityPolicy: string) => ({
+  data: textLike('<!doctype html>…'),
+  unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy, referrerPolicy: 'same-origin' as const },
+});
 
 /** Declares a public text that is sent as it is. */
 export const documentRoute = (

@@ -31,14 +31,19 @@ export const SessionJson = v.pipe(
   ]),
 );
 
+const identity = {
+  id: v.string(),
+  provider: v.string(),
+  email: v.nullable(v.string()),
+  createdAt: Timestamp,
+  lastUsedAt: v.nullable(Timestamp),
+};
+
+/** With the names that the provider has for its user and itself. */
+export const StoredIdentityJson = v.object({ ...identity, issuer: v.string(), subject: v.string() });
+
 export const IdentityJson = v.pipe(
-  v.object({
-    id: v.string(),
-    provider: v.string(),
-    email: v.nullable(v.string()),
-    createdAt: Timestamp,
-    lastUsedAt: v.nullable(Timestamp),
-  }),
+  v.object(identity),
   v.title('Identity'),
   v.examples([
     {

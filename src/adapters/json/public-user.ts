@@ -13,12 +13,13 @@ export const Timestamp = v.pipe(
   v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
 );
 
+const NO_TIMESTAMP = 'must be a time such as 2026-11-21T23:03:48.228Z';
 /** ISO 8601 → epoch milliseconds. */
-const FromTimestamp = v.pipe(
+export const FromTimestamp = v.pipe(
   v.string(),
-  v.isoTimestamp(),
+  v.isoTimestamp(NO_TIMESTAMP),
   v.transform((text) => Date.parse(text)),
-  v.integer(),
+  v.integer(NO_TIMESTAMP),
 );
 
 const EXAMPLE = {

@@ -11,22 +11,12 @@ import type { Core, Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { record } from '../use-case.ts';
 
-export type ListedIdentity = ReturnType<typeof listed>;
-
-const listed = ({ id, provider, email, createdAt, lastUsedAt }: Identity) => ({
-  id,
-  provider,
-  email,
-  createdAt,
-  lastUsedAt,
-});
-
 /** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listIdentities =
   (deps: Pick<Core, 'sessions' | 'clock'> & Pick<Stores, 'identities'>) =>
-  async (caller: Caller): Promise<ListedIdentity[]> => {
+  async (caller: Caller): Promise<Identity[]> => {
     const { id } = await liveUser(deps, caller);
-    return (await deps.identities.listByUser(id)).map(listed);
+    return deps.identities.listByUser(id);
   };
 
 /** The callback of a provider has no guard of a route, so the step-up is asked for here. */
@@ -45,12 +35,12 @@ const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
  */
 export const linkIdentity =
   (deps: Service) =>
-  (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<ListedIdentity> => {
+  (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<Identity> => {
     const linked = deps.transactions.run(async (stores) => {
       const { user } = await steppedUp(deps, stores, caller);
       const found = await stores.identities.find(identity);
       if (found !== null && found.userId !== user.id) throw linkedElsewhere();
-      if (found !== null) return listed(found);
+      if (found !== null) return found;
       const added = await storeIdentity(deps, stores, identity, user, origin);
       await blockIdentities(deps, stores, user.id, [identity], false);
       if (user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email) {
@@ -58,7 +48,7 @@ export const linkIdentity =
         await record(deps, stores, origin, [{ userId: user.id, kind: 'email-verified' }]);
       }
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user, origin, added: [added.id] });
-      return listed(added);
+      return added;
     });
     return linked.catch((error: unknown) => {
       throw isTaken(error) ? linkedElsewhere() : error;

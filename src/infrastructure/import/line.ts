@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { MAX_SPELLING } from '../../adapters/crypto/foreign/spelling.ts';
-import { fieldProblems } from '../../adapters/http/errors/field-problems.ts';
-import { Email, Locale } from '../../adapters/http/routing/fields.ts';
+import { fieldProblems } from '../../adapters/json/field-problems.ts';
+import { Email, Locale } from '../../adapters/json/fields.ts';
+import { FromTimestamp } from '../../adapters/json/public-user.ts';
 import { isStorable } from '../../adapters/records/records.ts';
 import { readAttributes } from '../../domain/attributes.ts';
 import { IDENTITIES_PER_USER } from '../../domain/identity.ts';
@@ -14,14 +15,6 @@ const text = (most: number) =>
     v.maxLength(most),
     v.check((given) => isStorable(given), 'must not contain NUL or half a character'),
   );
-
-const Time = v.pipe(
-  v.string(),
-  v.isoTimestamp('must be a time such as 2026-11-21T23:03:48.228Z'),
-  v.transform((time) => Date.parse(time)),
-  v.integer('must be a time such as 2026-11-21T23:03:48.228Z'),
-  v.minValue(0),
-);
 
 const Attributes = v.pipe(
   v.unknown(),
@@ -71,7 +64,7 @@ const UserLine = v.strictObject({
   emailVerified: v.nullish(v.boolean()),
   /** A form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
   passwordHash: v.nullish(text(MAX_SPELLING)),
-  createdAt: v.nullish(Time),
+  createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),
   attributes: v.nullish(Attributes),
   identities: v.nullish(v.pipe(v.array(Identity), v.maxLength(IDENTITIES_PER_USER))),

@@ -34,7 +34,7 @@ describe('each page', () => {
 
   it.each(NAMES)('%s loads from the service alone, sends forms to it, is in no frame and in no cache', async (name) => {
     const visitor = await registeredVisitor(service);
-    if (PAGES[name].for === 'anybody') visitor.jar.clear();
+    if (PAGES[name].for !== 'visitor') visitor.jar.clear();
     const leading = name === 'provider' ? '?next=%2Fauth%2Faccount' : '';
     const path = pathOfPage(name, name === 'app' ? anApp().to : undefined) + leading;
     const { status, headers, text } = await visitor.open(path);
@@ -200,7 +200,7 @@ describe('a form and its route', () => {
     Object.entries((PAGES[page] as Page).forms).map(([name, form]) => ({ page, name, form })),
   );
   const TYPED = FORMS.filter(
-    ({ page, form }) => PAGES[page].for === 'anybody' && form.fields.some((each) => each !== 'credential'),
+    ({ page, form }) => PAGES[page].for !== 'visitor' && form.fields.some((each) => each !== 'credential'),
   );
 
   it.each(TYPED)('$page $name: have the same problems with the same fields', async ({ page, name, form }) => {

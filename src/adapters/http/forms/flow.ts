@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { LinkPurpose } from '../../../domain/link.ts';
+import { isStarted, type PageFacts, startedApp } from './page-facts.ts';
 
 /**
  * The pages for users, and where each result of their forms leads. A form submits to a route of the API: it has its schema, limits, guard,
@@ -17,6 +18,12 @@ export type Form<Name extends string = PageName> = {
   readonly fields: readonly string[];
   /** A field that the form needs, which the route could do without. */
   readonly needs?: string;
+  /** Fields that need not always be filled in. */
+  readonly eases?: Readonly<Record<string, (facts: PageFacts) => 'required' | 'optional' | 'left-out'>>;
+  /** When the form is there; always, unless given. */
+  readonly offered?: (facts: PageFacts) => boolean;
+  /** What its fields, and hidden ones, begin with. */
+  readonly begins?: (facts: PageFacts) => Readonly<Record<string, string>>;
   /** Where a success leads. */
   readonly leadsTo: Name | 'target';
   /** Where it leads if the visitor came for nothing else; the account, unless given. */
@@ -29,18 +36,35 @@ export type Form<Name extends string = PageName> = {
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
+  /** What the target is told, unless it is the log-in. */
+  readonly tells?: 'logged-out';
   /** What was typed into these fields is handed on to the page to which it leads. */
   readonly keeps?: readonly string[];
   /** The form of the page whose fields it sends: it is another button of that one. */
   readonly within?: string;
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
+  /** Browsers offer its passkey in the field of the account. */
+  readonly autofill?: true;
+  /** Has a button for those providers alone with which the user can log in. */
+  readonly linkedOnly?: true;
+  /** A sign-in at a provider leads back to the page. */
+  readonly returns?: true;
 };
 
 export type Page<Name extends string = PageName> = {
   readonly path: `/auth/${string}`;
-  /** `visitor`: for those who are logged in; the others are asked to log in first. */
-  readonly for: 'anybody' | 'visitor';
+  /** `visitor`: for those who are logged in; the others are asked to log in first. `stranger`: those who are logged in go on. */
+  readonly for: 'anybody' | 'visitor' | 'stranger';
+  /**
+   * Where it leads on to: the URL in its state, or the page of the service that `next` has; the app in `to`; what the visitor came for, once
+   * the key is proven, which the application in `next` may have.
+   */
+  readonly leadsOn?: 'to-url' | 'to-app' | 'when-proven';
+  /** Whose accounts its form makes: of anybody, as long as the operator lets anybody register, or of those who were invited. */
+  readonly registers?: 'anybody' | 'invited';
+  /** The page whose form can be sent again, if the address is mistyped to which a mail has gone. */
+  readonly corrects?: Name;
   /** Whether the visitor has to have presented a factor a moment ago. Asked for before the forms. */
   readonly stepUp?: true;
   /** The names of routes whose payloads the page shows. */
@@ -62,56 +86,90 @@ const AT_PROVIDER = {
   shows: { member: 'url', on: 'provider' },
 } as const;
 
+/** Where users need no password, a username is derived. */
+const NEW_ACCOUNT = {
+  username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
+  password: ({ passwords }: PageFacts) => passwords,
+} as const;
+const INVITED = { needs: 'invitation', eases: NEW_ACCOUNT } as const;
+
+/** A change that the password confirms, or a code where users may have none. */
+const CONFIRMED = {
+  password: ({ passwords }: PageFacts) => passwords,
+  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+} as const;
+
+const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
+const BY_CODE = { submits: 'request-login-code', leadsTo: 'code', notice: 'code', keeps: ['account'] } as const;
+const hasCodes = ({ pages }: PageFacts): boolean => pages.has('code');
+const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
+const ownText =
+  (member: 'username' | 'email' | 'locale', field: string = member) =>
+  ({ payloads }: PageFacts) => ({ [field]: payloads['current-user']?.[member] ?? '' });
+
+const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
+const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
+const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey'): boolean =>
+  payloads['pending-login']?.methods.includes(name) === true;
+const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
+const mayRecover = (facts: PageFacts): boolean => hasMethod(facts, 'recovery-code');
+const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
+const hasPasskeys = ({ payloads }: PageFacts): boolean => (payloads['current-user']?.passkeys ?? 0) > 0;
+const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
+
+/** A code is also typed to add an app. */
+const ADDING = { offered: isStarted, begins: startedApp } as const;
+const LOGGED_OUT = { notice: 'logged-out', tells: 'logged-out' } as const;
+const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
+const SAVED = { leadsTo: 'account', notice: 'saved' } as const;
+const UNNAMED = { name: () => 'optional' as const };
+const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
+const REMOVED_FACTOR = { leadsTo: 'factors', notice: 'removed' } as const;
+
 /** A form that sends a mail to an address. */
 const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
 
 /** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
-const linkPage = <Name extends LinkPurpose>(
+const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
-  fields: readonly string[] = [],
-  more: { readonly preview?: `/auth/${string}` } = {},
+  fields: readonly string[] = ['token'],
+  more: Pick<Form<string>, 'preview' | 'eases' | 'needs'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
   for: 'anybody' as const,
   ofMail: true as const,
-  forms: { [name]: { submits, fields: ['token', ...fields], leadsTo: 'done' as const, notice: name, ...more } },
+  forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
 });
 
+const mayLackPassword = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 /** In place of the password, for users who have none. */
-const confirmationCode = <Name extends string>(leadsTo: Name) =>
-  ({ submits: 'request-confirmation-code', fields: [], leadsTo, notice: 'confirmation-code' }) as const;
+const CONFIRMATION = { submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' } as const;
 
 export const PAGES = {
   'log-in': {
     path: '/auth/log-in',
-    for: 'anybody',
+    for: 'stranger',
     forms: {
       'log-in': {
         submits: 'login',
         fields: ['account', 'password'],
         leadsTo: 'target',
-        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor', AUTH_EMAIL_UNVERIFIED: 'verify' },
+        on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
       },
-      code: {
-        submits: 'request-login-code',
-        fields: ['account'],
-        leadsTo: 'code',
-        notice: 'code',
-        keeps: ['account'],
-        within: 'log-in',
-      },
-      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target' },
+      code: { ...BY_CODE, fields: ['account'], within: 'log-in', offered: hasCodes },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true },
       provider: AT_PROVIDER,
     },
   },
   /** Leads on to a provider or an app, with and without a script. */
-  provider: { path: '/auth/provider', for: 'anybody', forms: {} },
-  /** Leads on to an app, with a code for a session of its own. A click asks for it: any website, and any app, can lead here. */
+  provider: { path: '/auth/provider', for: 'anybody', leadsOn: 'to-url', forms: {} },
+  /** With a code for a session of the app's own. A click asks for it: any website, and any app, can lead here. */
   app: {
     path: '/auth/app',
     for: 'visitor',
     stepUp: true,
+    leadsOn: 'to-app',
     shows: ['current-user'],
     // Where the page cannot have the key of the session, the visitor logs in again.
     forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', on: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
@@ -121,24 +179,14 @@ export const PAGES = {
     path: '/auth/code',
     for: 'anybody',
     forms: {
-      code: {
-        submits: 'confirm-login-code',
-        fields: ['code'],
-        leadsTo: 'target',
-        on: { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' },
-      },
-      again: {
-        submits: 'request-login-code',
-        fields: ['account'],
-        leadsTo: 'code',
-        notice: 'code',
-        keeps: ['account'],
-      },
+      code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
+      again: { ...BY_CODE, fields: ['account'], begins: typedAccount },
     },
   },
   register: {
     path: '/auth/register',
-    for: 'anybody',
+    for: 'stranger',
+    registers: 'anybody',
     forms: {
       register: {
         submits: 'register',
@@ -147,49 +195,53 @@ export const PAGES = {
         accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
         notice: 'mailed',
         keeps: ['username', 'email'],
+        eases: NEW_ACCOUNT,
+        offered: ({ mayRegister }) => mayRegister,
       },
-      provider: AT_PROVIDER,
+      provider: { ...AT_PROVIDER, offered: ({ mayRegister }) => mayRegister },
     },
   },
   forgot: {
     path: '/auth/forgot',
     for: 'anybody',
     ofMail: true,
-    forms: {
-      forgot: { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS },
-    },
+    forms: { forgot: { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } },
   },
   verify: {
     path: '/auth/verify',
     for: 'anybody',
     ofMail: true,
     forms: {
-      verify: { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS },
+      verify: {
+        submits: 'request-email-verification',
+        notice: 'verify',
+        ...TO_ADDRESS,
+        // The name with which somebody has logged in whose address is not verified.
+        begins: ({ state }) => (state?.typed?.account?.includes('@') ? { email: state.typed.account } : {}),
+      },
     },
   },
-  'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, forms: {} },
-  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['newPassword'], {
+  'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, corrects: 'register', forms: {} },
+  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
     preview: '/auth/password-reset/preview',
   }),
   /** Its form has the address of the invitation, too, which the script finds beside the token. */
   invitation: {
-    path: '/auth/link/invitation',
-    for: 'anybody',
-    ofMail: true,
-    forms: {
-      invitation: {
-        submits: 'register',
-        fields: ['username', 'email', 'password', 'invitation'],
-        needs: 'invitation',
-        leadsTo: 'done',
-        notice: 'invitation',
-      },
-    },
+    ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], INVITED),
+    registers: 'invited',
   },
   'email-verification': linkPage('email-verification', 'confirm-email'),
   'not-me': linkPage('not-me', 'remove-unverified-account'),
-  'email-change': linkPage('email-change', 'confirm-email-change', ['password'], {
+  'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
     preview: '/auth/email-change/preview',
+    eases: {
+      // Unless the link is of another account.
+      password: ({ isVisitor, state }) => {
+        const { code, fields = [] } = state?.error ?? {};
+        const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');
+        return isVisitor && !isMissed ? 'left-out' : 'required';
+      },
+    },
   }),
   'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
   'factors-undo': linkPage('factors-undo', 'undo-factors'),
@@ -200,14 +252,15 @@ export const PAGES = {
     for: 'anybody',
     shows: ['pending-login'],
     forms: {
-      'second-factor': { submits: 'second-factor', fields: ['code', 'remember'], leadsTo: 'target', shows: CODES },
-      recovery: { submits: 'second-factor', fields: ['recoveryCode', 'remember'], leadsTo: 'target' },
-      passkey: { submits: 'second-factor', fields: ['credential'], leadsTo: 'target' },
+      'second-factor': { ...SECOND, fields: ['code', 'remember'], shows: CODES, ...ADDING, offered: mayTypeCode },
+      recovery: { ...SECOND, fields: ['recoveryCode', 'remember'], offered: mayRecover },
+      passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {
         submits: 'start-pending-totp',
         fields: [],
         leadsTo: 'second-factor',
         shows: { member: 'secret', on: 'second-factor' },
+        offered: (facts) => facts.payloads['pending-login']?.enrol === true && !isStarted(facts),
       },
     },
   },
@@ -217,18 +270,19 @@ export const PAGES = {
     for: 'visitor',
     shows: ['current-user', 'identities'],
     forms: {
-      'step-up': { submits: 'step-up', fields: ['password'], leadsTo: 'target' },
-      code: { submits: 'step-up', fields: ['code'], leadsTo: 'target' },
-      passkey: { submits: 'step-up', fields: ['credential'], leadsTo: 'target' },
+      'step-up': { ...STEP_UP, fields: ['password'] },
+      code: { ...STEP_UP, fields: ['code'], offered: hasSecondFactor },
+      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
       /** Users without a password log in again. */
-      provider: AT_PROVIDER,
-      'mail-code': { submits: 'request-login-code', fields: [], leadsTo: 'code', notice: 'code', keeps: ['account'] },
+      provider: { ...AT_PROVIDER, linkedOnly: true },
+      'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, begins: ownText('username', 'account') },
     },
   },
   /** For sessions whose device has a key: only a script can prove it. */
   prove: {
     path: '/auth/prove',
     for: 'anybody',
+    leadsOn: 'when-proven',
     forms: {
       prove: {
         submits: 'refresh',
@@ -243,18 +297,25 @@ export const PAGES = {
     for: 'visitor',
     shows: ['current-user', 'sessions'],
     forms: {
-      username: { submits: 'change-username', fields: ['username'], leadsTo: 'account', notice: 'saved' },
-      email: { submits: 'change-email', fields: ['email', 'password', 'code'], leadsTo: 'account', notice: 'email' },
-      'confirmation-code': confirmationCode('account'),
+      username: { submits: 'change-username', fields: ['username'], ...SAVED, begins: ownText('username') },
+      email: {
+        submits: 'change-email',
+        fields: ['email', 'password', 'code'],
+        eases: CONFIRMED,
+        leadsTo: 'account',
+        notice: 'email',
+        begins: ownText('email'),
+      },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', offered: mayLackPassword },
       password: {
         submits: 'change-password',
         fields: ['currentPassword', 'newPassword'],
-        leadsTo: 'account',
+        ...SAVED,
         notice: 'password',
       },
-      language: { submits: 'change-current-user', fields: ['locale'], leadsTo: 'account', notice: 'saved' },
-      session: { submits: 'end-session', fields: [], leadsTo: 'account', notice: 'ended' },
-      sessions: { submits: 'end-sessions', fields: [], leadsTo: 'account', notice: 'ended' },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, begins: ownText('locale') },
+      session: { submits: 'end-session', fields: [], ...ENDED },
+      sessions: { submits: 'end-sessions', fields: [], ...ENDED, begins: () => ({ except: 'current' }) },
     },
   },
   factors: {
@@ -263,13 +324,13 @@ export const PAGES = {
     stepUp: true,
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], leadsTo: 'factors', notice: 'saved' },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], leadsTo: 'factors', notice: 'saved' },
+      /** The name is the device's, unless given. */
+      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], ...SAVED_FACTOR, eases: UNNAMED },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], ...SAVED_FACTOR },
       'remove-passkey': {
         submits: 'remove-passkey',
         fields: [],
-        leadsTo: 'factors',
-        notice: 'removed',
+        ...REMOVED_FACTOR,
         shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
       },
       'start-app': {
@@ -277,12 +338,19 @@ export const PAGES = {
         fields: [],
         leadsTo: 'factors',
         shows: { member: 'secret', on: 'factors' },
+        offered: (facts) => !isStarted(facts) && !hasApps(facts),
       },
-      app: { submits: 'confirm-totp', fields: ['code'], leadsTo: 'factors', notice: 'saved', shows: CODES },
-      'remove-app': { submits: 'remove-factor', fields: [], leadsTo: 'factors', notice: 'removed' },
-      'recovery-codes': { submits: 'make-recovery-codes', fields: [], leadsTo: 'factors', shows: CODES },
-      link: { ...AT_PROVIDER, submits: 'start-link-at-provider' },
-      unlink: { submits: 'unlink-identity', fields: [], leadsTo: 'factors', notice: 'removed' },
+      app: { submits: 'confirm-totp', fields: ['code'], ...SAVED_FACTOR, shows: CODES, ...ADDING },
+      'remove-app': { submits: 'remove-factor', fields: [], ...REMOVED_FACTOR },
+      'recovery-codes': {
+        submits: 'make-recovery-codes',
+        fields: [],
+        leadsTo: 'factors',
+        shows: CODES,
+        offered: hasApps,
+      },
+      link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
+      unlink: { submits: 'unlink-identity', fields: [], ...REMOVED_FACTOR },
     },
   },
   history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },
@@ -291,26 +359,28 @@ export const PAGES = {
     for: 'visitor',
     shows: ['current-user'],
     forms: {
-      delete: { submits: 'delete-account', fields: ['password', 'code'], leadsTo: 'log-in', notice: 'deleted' },
-      'confirmation-code': confirmationCode('delete'),
+      delete: {
+        submits: 'delete-account',
+        fields: ['password', 'code'],
+        eases: CONFIRMED,
+        leadsTo: 'log-in',
+        notice: 'deleted',
+      },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', offered: mayLackPassword },
     },
   },
   'log-out': {
     path: '/auth/log-out',
     for: 'anybody',
     forms: {
-      'log-out': {
-        submits: 'clear-cookie',
-        fields: [],
-        leadsTo: 'target',
-        otherwise: 'log-in',
-        notice: 'logged-out',
-      },
+      'log-out': { submits: 'clear-cookie', fields: [], leadsTo: 'target', otherwise: 'log-in', ...LOGGED_OUT },
     },
   },
 } as const satisfies Readonly<Record<string, Page<string>>>;
 
 export type PageName = keyof typeof PAGES;
+
+export const pageOf = (name: PageName): Page => PAGES[name];
 
 /** Routes of the API whose user presents something. They verify a proof of the device's key, too. */
 const AUTHENTICATING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];

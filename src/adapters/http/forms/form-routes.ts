@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
-import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
+import { authenticates, type Form, PAGES, type PageName, pageOf, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
@@ -54,7 +54,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
 const whenDone =
   ({ states, rememberProof, sessionOf, bindingCodeOf }: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
-    const { page, formName, form } = submitted;
+    const { formName, form } = submitted;
     const payload = membersOf(ctx.state.payload);
     const { accessToken } = payload;
     const isLoggedIn = typeof accessToken === 'string';
@@ -78,9 +78,8 @@ const whenDone =
         ...(notice !== undefined && { notice }),
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
-    const mark = isLoggedIn ? MARKS.loggedIn : undefined;
     const code = isLoggedIn && authenticates(form) ? await bindingCodeOf(accessToken) : undefined;
-    return at.locationOf(step, to, page === 'log-out' ? MARKS.loggedOut : mark, code);
+    return at.locationOf(step, to, form.tells ?? (isLoggedIn ? MARKS.loggedIn : undefined), code);
   };
 
 const whenFailed =
@@ -95,13 +94,14 @@ const whenFailed =
     const to = targetOf(at, ctx);
     const elsewhere = form.on?.[error.code];
     // A step of the log-in, which has not failed.
-    if (elsewhere === 'second-factor') return at.hrefOf(elsewhere, to);
+    if (elsewhere !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf(elsewhere, to);
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
     // What the route itself refuses may lead to another page; without a visitor, it was not reached.
     const isTold = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);
     const lacking = PAGES[page].for === 'visitor' && !isTold ? pageLacking(error.code) : null;
     if (lacking !== null) {
-      states.set(ctx, { page: lacking === 'prove' ? page : lacking, form: '', notice: 'not-sent' });
+      // A page that leads back by itself does not say it.
+      states.set(ctx, { page: pageOf(lacking).leadsOn ? page : lacking, form: '', notice: 'not-sent' });
       return at.lackingAt(lacking, page, to);
     }
     states.set(ctx, {

@@ -4,36 +4,20 @@ import { FACTOR_CHANGE } from '../../../domain/assurance.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { RegistrationPolicy } from '../../../domain/registration.ts';
-import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.ts';
-import type { CreationOptionsJson, FactorsJson, PendingLoginJson } from '../../json/factors.ts';
-import type { CurrentUserJson } from '../../json/public-user.ts';
-import { HTML_TYPE, textLike } from '../documents.ts';
+import { Id } from '../../json/fields.ts';
+import { pageResponse } from '../documents.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
-import { Id } from '../routing/fields.ts';
 import { readQuery } from '../stages/input-validation.ts';
-import { type Form, PAGES, type Page, type PageName } from './flow.ts';
+import { type Form, PAGES, type Page, type PageName, pageOf } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
 import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS, withParameter } from './locations.ts';
+import type { PageFacts } from './page-facts.ts';
 import type { PageState } from './page-state.ts';
 import type { TargetSettings } from './targets.ts';
 
-/** The payloads of the routes that pages show, by their names. */
-export type Payloads = {
-  readonly 'current-user': v.InferInput<typeof CurrentUserJson>;
-  readonly sessions: readonly v.InferInput<typeof SessionJson>[];
-  readonly factors: v.InferInput<typeof FactorsJson>;
-  readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;
-  readonly 'pending-login': v.InferInput<typeof PendingLoginJson>;
-  readonly events: v.InferInput<typeof EventsPage>;
-  readonly identities: readonly v.InferInput<typeof IdentityJson>[];
-};
-
-export type PageContent = {
+export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly name: PageName;
   readonly state: PageState | null;
-  readonly payloads: Partial<Payloads>;
-  /** Whether somebody is logged in. */
-  readonly isVisitor: boolean;
   /** What the visitor came for, as it is in the address of the page. */
   readonly to: string | undefined;
   /** Where those go on who are to prove a key, in a browser whose pages have none: to the application that may have it; to log in. */
@@ -62,7 +46,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   const at = locations(deps);
   const byName = new Map(deps.api.map((each) => [each.name, each]));
   const pages = (Object.keys(PAGES) as PageName[]).flatMap((name) => {
-    const page: Page = PAGES[name];
+    const page = pageOf(name);
     const forms = Object.entries<Form>(page.forms).flatMap(([formName, form]) => {
       const submits = byName.get(form.submits);
       return submits === undefined ? [] : [formRoute(deps, at, { page: name, formName, form, submits })];
@@ -77,20 +61,22 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
-const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]): Route => {
-  const page: Page = PAGES[name];
-  // Some mail programs add parameters to links, which say nothing.
-  const isOfLink = page.path.startsWith('/auth/link/');
-  const Query = v.looseObject({
+/** `next` is where a page leads on to, or the application that may have the key that is to be proven. */
+const queryOf = (at: Locations, { leadsOn }: Page) =>
+  v.looseObject({
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
-    /**
-     * Where the page leads on that browsers see between a provider and another page. The application that the visitor comes from, which may have the
-     * key that is to be proven.
-     */
-    next: v.optional(name === 'provider' ? at.ownLocation : name === 'prove' ? at.target : v.never()),
+    next: v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
   });
+
+type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
+
+const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]): Route => {
+  const page = pageOf(name);
+  // Some mail programs add parameters to links, which say nothing.
+  const isOfLink = page.path.startsWith('/auth/link/');
+  const show = showPage(deps, at, name, shown);
   return route(
     {
       name: `${name}-page`,
@@ -101,60 +87,60 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
       auth: page.for === 'visitor' ? 'required' : 'optional',
       visitor: true,
       stepUp: page.stepUp ? FACTOR_CHANGE : null,
-      request: { query: isOfLink ? v.unknown() : Query },
-      response: {
-        data: textLike('<!doctype html>…'),
-        unwrapped: {
-          type: HTML_TYPE,
-          cacheControl: NO_STORE,
-          contentSecurityPolicy: deps.contentSecurityPolicy,
-          referrerPolicy: 'same-origin',
-        },
-        redirects: true,
-      },
+      request: { query: isOfLink ? v.unknown() : queryOf(at, page) },
+      response: { ...pageResponse(deps.contentSecurityPolicy), redirects: true },
       errorPages: true,
       errors: [...new Set([...VISITOR_ERRORS, ...shown.flatMap(({ errors }) => [...errors])])],
       failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
     },
-    async (input, ctx) => {
-      const query = isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query;
-      const { to, next, [MARK]: mark } = query as v.InferOutput<typeof Query>;
-      const isVisitor = input.claims !== undefined;
-      // Somebody who is logged in need not do so again, unless a form that has just failed leads here. Back leads here later, too.
-      const isThere = isVisitor && (name === 'log-in' || name === 'register') && mark !== MARKS.noCookie;
-      const left = isThere && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
-      if (isThere && left === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
-      if (name === 'app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
-      const closed = name === 'register' && deps.registration !== 'open' ? deps.registration : null;
-      const notice = mark === MARKS.noCookie ? MARKS.noCookie : closed;
-      const otherwise = mark === MARKS.failed ? { error: REASON_UNSEEN } : notice === null ? null : { notice };
-      const state =
-        next !== undefined && name === 'provider'
-          ? { page: name, form: '', payload: { url: next } }
-          : (left ?? (otherwise && { page: name, form: '', ...otherwise }));
-      // Without its state, which is in a cookie, it would lead nowhere.
-      if (name === 'provider' && state?.payload === undefined)
-        return redirected(ctx, at.hrefOf('log-in', undefined, MARKS.failed));
-      // Who sees there that the address is mistyped registers again.
-      if (name === 'check-mail' && state?.typed?.username !== undefined)
-        deps.states.set(ctx, { page: 'register', form: 'register', typed: state.typed });
-      const payloads: Record<string, unknown> = {};
-      for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
-      if (state?.error !== undefined) {
-        ctx.state.status = state.error.status;
-        if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
-      }
-      return deps.render(ctx, {
-        name,
-        state,
-        payloads,
-        isVisitor,
-        to,
-        ...(name === 'prove' && { elsewhere: elsewhereFor(at, to, next) }),
-        target: at.locationOf('target', to, MARKS.loggedIn),
-      });
-    },
+    (input, ctx) => show(input, ctx, (isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query) as PageQuery),
   );
+};
+
+const showPage =
+  (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]) =>
+  async (input: HandlerInput, ctx: Context, { to, next, [MARK]: mark }: PageQuery): Promise<string> => {
+    const page = pageOf(name);
+    const isVisitor = input.claims !== undefined;
+    // Somebody who is logged in need not do so again, unless a form that has just failed leads here. Back leads here later, too.
+    const isThere = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
+    const left = isThere && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
+    if (isThere && left === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+    if (page.leadsOn === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
+    const state = stateOf(deps, name, left, { next, mark });
+    // Without its state, which is in a cookie, it would lead nowhere.
+    if (page.leadsOn === 'to-url' && state?.payload === undefined)
+      return redirected(ctx, at.hrefOf('log-in', undefined, MARKS.failed));
+    // Who sees there that the address is mistyped registers again.
+    if (page.corrects !== undefined && state?.typed?.username !== undefined)
+      deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
+    const payloads: Record<string, unknown> = {};
+    for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
+    if (state?.error !== undefined) {
+      ctx.state.status = state.error.status;
+      if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
+    }
+    return deps.render(ctx, {
+      ...{ name, state, payloads, isVisitor, to },
+      ...(page.leadsOn === 'when-proven' && { elsewhere: elsewhereFor(at, to, next) }),
+      target: at.locationOf('target', to, MARKS.loggedIn),
+    });
+  };
+
+/** What a page has to say: its address, a form, or the settings of the service. */
+const stateOf = (
+  { registration }: PagesDeps,
+  name: PageName,
+  left: PageState | null,
+  { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
+): PageState | null => {
+  const { leadsOn, registers } = pageOf(name);
+  const state = { page: name, form: '' };
+  if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
+  if (left !== null) return left;
+  if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
+  if (mark === MARKS.noCookie) return { ...state, notice: mark };
+  return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 
 const redirected = (ctx: Context, location: string): string => {
@@ -187,8 +173,8 @@ const withoutPage =
     const lacking = pageLacking(error.code);
     if (lacking === null) return null;
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
-    const isBack = lacking !== 'step-up' && mark === MARKS.loggedIn;
-    if (lacking === 'log-in' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
+    const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
+    if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
     return isBack ? at.hrefOf('log-in', at.wayTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
   };
 
@@ -207,8 +193,9 @@ const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => (
   response: { ...submits.response, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
   failed: async (ctx, error) => {
     const lacking = pageLacking(error.code);
-    if (lacking === 'log-in') sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return lacking === null ? null : at.hrefOf(lacking, at.pathOf('account'));
+    if (lacking === null) return null;
+    if (PAGES[lacking].for === 'stranger') sayAtLogIn(deps, ctx, 'AUTH_FAILED');
+    return at.hrefOf(lacking, at.pathOf('account'));
   },
   handler: async (input, ctx) => {
     const data = await submits.handler(input, ctx);

@@ -3,32 +3,13 @@ import type { Secrets } from '../../../application/ports/secrets.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts';
 import type { PageName } from './flow.ts';
+import type { FormResult } from './page-facts.ts';
 
 /**
- * What a form hands to the page that the browser is sent to: what was wrong, or what is shown once. It is in a cookie, encrypted: another host
- * of the domain cannot write one, and secrets of another visitor that it may set are not shown.
+ * What a form hands to a page is in a cookie, encrypted: another host of the domain cannot write one, and secrets of another visitor that it may
+ * set are not shown.
  */
-export type PageState = {
-  readonly page: PageName;
-  readonly form: string;
-  /** The error of the form, and its status. */
-  readonly error?: {
-    readonly code: string;
-    readonly status: number;
-    /** Seconds. */
-    readonly retryAfter?: number;
-    /** What the operator says about it. */
-    readonly message?: string;
-    readonly fields: readonly { readonly field: string; readonly code: string }[];
-  };
-  /** What was typed, without passwords and codes. */
-  readonly typed?: Readonly<Record<string, string>>;
-  readonly notice?: string;
-  /** The payload that the page shows once. */
-  readonly payload?: unknown;
-  /** The session that alone is shown it, as it may be a secret; without it, nobody was logged in. */
-  readonly session?: string | undefined;
-};
+export type PageState = FormResult & { readonly page: PageName };
 
 /** What a page says about an error, without its fields. */
 export const shownError = ({ code, status, retryAfter, hookMessage: message }: AppError) => ({

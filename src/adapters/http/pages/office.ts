@@ -26,6 +26,8 @@ export type ActForm = {
   readonly done?: string;
   /** What it says of a link that is shown. */
   readonly handsOver?: string;
+  /** To the user who was created, or from one who is gone. Default: to the page of the form. */
+  readonly leadsTo?: 'user' | 'list';
 };
 
 export type ShownForm = ActForm & {

@@ -1,6 +1,7 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { type Form, PAGES, type Page, pathOf, takesProof } from '../forms/flow.ts';
+import { type Form, PAGES, pageOf, pathOf, takesProof } from '../forms/flow.ts';
+import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
 
@@ -19,29 +20,24 @@ export type UserTexts = {
 type Texts = Readonly<Record<string, string>>;
 
 /** A page with all that its variables need. */
-export type Shown = PageContent & {
-  /** Tells a second click on a form from a second attempt. */
-  readonly once: string;
-  /** The time of the service, in epoch milliseconds. */
-  readonly now: number;
-  /** The picture of the secret that an app is to read; `null`: there is none. */
-  readonly qr: string | null;
-  /** Whether the service lets visitors register. */
-  readonly mayRegister: boolean;
-  /** Whether users need a password. */
-  readonly passwords: 'required' | 'optional';
-  /** With which users can log in, besides. */
-  readonly providers: readonly { readonly name: string; readonly title: string }[];
-  /** The languages of mails. */
-  readonly locales: readonly string[];
-  /** The names of the pages that there are. */
-  readonly pages: ReadonlySet<string>;
-  /** The origin of the application to which the pages lead back; `null`: not known. */
-  readonly application: string | null;
-  readonly texts: UserTexts;
-  readonly site: UserSite;
-  readonly locale: string;
-};
+export type Shown = PageContent &
+  PageFacts & {
+    /** Tells a second click on a form from a second attempt. */
+    readonly once: string;
+    /** The time of the service, in epoch milliseconds. */
+    readonly now: number;
+    /** The picture of the secret that an app is to read; `null`: there is none. */
+    readonly qr: string | null;
+    /** With which users can log in, besides. */
+    readonly providers: readonly { readonly name: string; readonly title: string }[];
+    /** The languages of mails. */
+    readonly locales: readonly string[];
+    /** The origin of the application to which the pages lead back; `null`: not known. */
+    readonly application: string | null;
+    readonly texts: UserTexts;
+    readonly site: UserSite;
+    readonly locale: string;
+  };
 
 /** What people type into the fields of the pages, by the member of the request that it becomes. The values of `autocomplete`: HTML standard. */
 const FIELDS: Readonly<Record<string, { readonly type: string; readonly attributes?: string }>> = {
@@ -69,15 +65,9 @@ const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
 const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** The pages whose forms make an account. */
-const REGISTERING = ['register', 'invitation'];
-
-/** A passkey gets a name by itself, and users may have no password. */
-const isOptional = ({ name, passwords }: Shown, form: string, field: string): boolean =>
-  (name === 'factors' && form === 'passkey' && field === 'name') ||
-  (passwords === 'optional' &&
-    ['password', 'code'].includes(field) &&
-    [...REGISTERING, 'account', 'delete'].includes(name));
+/** Whether a field has to be filled in, can be, or is not there. */
+const needOf = (shown: Shown, form: string, field: string): 'required' | 'optional' | 'left-out' =>
+  pageOf(shown.name).forms[form]?.eases?.[field]?.(shown) ?? 'required';
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -103,11 +93,11 @@ const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
  */
 const nextField = (shown: Shown, form: string, sent: Shown['state']): string | undefined => {
   const { name, state } = shown;
-  const { forms, path } = PAGES[name] as Page;
+  const { forms, path } = pageOf(name);
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
   if (state?.error === undefined ? !isFirst : sent === null) return undefined;
   const fields = (forms[form] as Form).fields.filter(
-    (field) => !NOT_TYPED.includes(field) && !isNeedless(shown, field),
+    (field) => !NOT_TYPED.includes(field) && needOf(shown, form, field) !== 'left-out',
   );
   return (
     fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
@@ -142,14 +132,14 @@ const placeOf = (part: string): Html => {
 const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
   const sent = sentBefore(shown, form, values);
-  const isNew = REGISTERING.includes(page);
+  const isNew = pageOf(page).registers !== undefined;
   const { type, attributes } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   // The rules of a password that is chosen.
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
-  const isLeftOut = isOptional(shown, form, name);
-  const without = isLeftOut ? texts.pages[page]?.[`no-${name}`] : undefined;
+  const isOptional = needOf(shown, form, name) === 'optional';
+  const without = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint = without === undefined ? rules : [without, rules].filter((each) => each !== undefined).join(' ');
   const id = [form, values.id ?? [], name].flat().join('-');
   if (type === 'checkbox')
@@ -167,7 +157,7 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
   const text = sent?.typed?.[name] ?? values[name] ?? '';
   const filled = type === 'password' ? NOTHING : html` value="${text}"`;
-  const required = isLeftOut ? NOTHING : html` required`;
+  const required = isOptional ? NOTHING : html` required`;
   const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${isNext ? html` autofocus` : NOTHING}${described}${invalid}`;
   const control =
     type === 'select'
@@ -180,38 +170,21 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = (
-  { name: page, payloads, state, now, site, texts, elsewhere }: Shown,
-  name: string,
-  form: Form,
-): Html => {
+const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: Shown, form: Form): Html => {
   const { fields, preview } = form;
-  const options =
-    page === 'factors' ? ['creates', payloads['passkey-options']] : ['options', payloads['pending-login']?.passkey];
+  const created = payloads['passkey-options'];
+  const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
+  const { allAcceptedCredentialIds: accepted } = (state?.payload ?? {}) as Partial<Readonly<Record<string, unknown>>>;
   return html`${takesProof(form) ? html` data-proves="${`${now}`}"` : NOTHING}${
     fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
-    kind === 'creates' && state?.form === 'remove-passkey' && state.payload
-      ? html` data-accepted="${JSON.stringify(state.payload)}"`
+    kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
+  }${form.autofill ? html` data-autofill` : NOTHING}${
+    pageOf(page).leadsOn === 'when-proven' && state?.error === undefined
+      ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"`
       : NOTHING
-  }${
-    page === 'log-in' && name === 'passkey' ? html` data-autofill` : NOTHING
-  }${page === 'prove' && state?.error === undefined ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"` : NOTHING}${
-    preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`
-  }`;
-};
-
-/**
- * A visitor who is logged in need not type the password, unless it is to another account. Where users need no password, the username is derived,
- * too.
- */
-const isNeedless = ({ name, isVisitor, passwords, state }: Shown, field: string): boolean => {
-  if (REGISTERING.includes(name)) return passwords === 'optional' && field === 'username';
-  if (['account', 'delete'].includes(name) && field === 'code') return passwords !== 'optional';
-  const { code, fields = [] } = state?.error ?? {};
-  const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some((each) => each.field === field);
-  return name === 'email-change' && field === 'password' && isVisitor && !isMissed;
+  }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
 };
 
 /** The ids of forms that fields and buttons outside of them belong to, by the routes that they submit to. */
@@ -219,7 +192,7 @@ const IDS: Readonly<Record<string, string>> = { register: 'register', login: 'lo
 
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
-  const form = (PAGES[shown.name] as Page).forms[name] as Form;
+  const form = pageOf(shown.name).forms[name] as Form;
   const { to, site, texts } = shown;
   const text = texts.buttons[`${shown.name}.${name}`] ?? '';
   const button = filledText(text, () => item ?? '');
@@ -229,7 +202,7 @@ export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: st
     return html`<button form="${form.within}" formaction="${action}" formnovalidate data-form="${key}">${button}</button>`;
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  return html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, name, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => !isNeedless(shown, field)).map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
+  return html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => needOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
 </form>`;
 };

@@ -1,66 +1,19 @@
-import type * as v from 'valibot';
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import type { StartedAppJson } from '../../json/factors.ts';
-import { PAGES } from '../forms/flow.ts';
+import { PAGES, pageOf } from '../forms/flow.ts';
+import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 
-type StartedApp = v.InferOutput<typeof StartedAppJson>;
-
-/** An app that is being added. Its form has it, so that it is still there after a wrong code. */
-const started = ({ state }: Shown): Partial<StartedApp> =>
-  (state?.payload ?? (state?.typed?.secret === undefined ? {} : state.typed)) as Partial<StartedApp>;
-const startedIn = (shown: Shown): Readonly<Record<string, string>> => {
-  const { id, secret, uri } = started(shown);
-  return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };
-};
-
 /** The address of a sign-in that was begun; `null` when the page is loaded again. */
 export const providerUrl = ({ name, state }: Shown): string | null =>
-  name === 'provider' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
-
-/** Which forms of a page are there, of those that are not always. */
-const OFFERED: Readonly<Record<string, (shown: Shown) => boolean>> = {
-  'log-in.code': ({ pages }) => pages.has('code'),
-  'step-up.mail-code': ({ pages }) => pages.has('code'),
-  'register.register': ({ mayRegister }) => mayRegister,
-  'second-factor.second-factor': (shown) => method(shown, 'totp') || started(shown).id !== undefined,
-  'second-factor.recovery': (shown) => method(shown, 'recovery-code'),
-  'second-factor.passkey': (shown) => method(shown, 'passkey'),
-  'second-factor.start-app': (shown) =>
-    shown.payloads['pending-login']?.enrol === true && started(shown).id === undefined,
-  'step-up.code': (shown) => shown.payloads['current-user']?.secondFactor === true,
-  'step-up.passkey': (shown) => (shown.payloads['current-user']?.passkeys ?? 0) > 0,
-  'factors.app': (shown) => started(shown).id !== undefined,
-  'factors.start-app': (shown) => started(shown).id === undefined && shown.payloads.factors?.totp.length === 0,
-  'factors.recovery-codes': (shown) => (shown.payloads.factors?.totp.length ?? 0) > 0,
-  'account.confirmation-code': ({ passwords }) => passwords === 'optional',
-  'delete.confirmation-code': ({ passwords }) => passwords === 'optional',
-};
-const method = ({ payloads }: Shown, name: string): boolean =>
-  payloads['pending-login']?.methods.some((each) => each === name) === true;
+  pageOf(name).leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 export const isOffered = (shown: Shown, form: string): boolean =>
   // A link that is not valid does not become so.
-  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (OFFERED[`${shown.name}.${form}`]?.(shown) ?? true);
-
-/** What a form begins with. */
-export const withIds = (shown: Shown, form: string): Readonly<Record<string, string>> => {
-  const { username = '', email = '', locale } = shown.payloads['current-user'] ?? {};
-  if (form === 'username') return { username };
-  if (form === 'email') return { email };
-  // The name with which somebody has logged in whose address is not verified.
-  if (form === 'verify' && shown.state?.typed?.account?.includes('@')) return { email: shown.state.typed.account };
-  if (form === 'language') return { locale: locale ?? '' };
-  if (form === 'sessions') return { except: 'current' };
-  // To whom a code is mailed.
-  if (form === 'mail-code') return { account: username };
-  if (form === 'code' || form === 'again') return { account: shown.state?.typed?.account ?? '' };
-  return form === 'app' || form === 'second-factor' ? startedIn(shown) : {};
-};
+  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (pageOf(shown.name).forms[form]?.offered?.(shown) ?? true);
 
 const timeOf = ({ locale }: Shown, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -80,15 +33,16 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
 const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
   items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
 
-/** A button for each provider; of a step-up, for those with which the user can log in again. An error leads back to the page. */
+/** A button for each provider. An error leads back to the page. */
 const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
-  const { name: page, providers, payloads, site } = shown;
-  const errorTo = pathIn(site, PAGES[page].path);
-  const back: Readonly<Record<string, string>> = form === 'link' ? { errorTo, to: errorTo } : { errorTo };
-  const isLinked = ({ name }: { readonly name: string }) => payloads.identities?.some((each) => each.provider === name);
-  return (page === 'step-up' ? providers.filter(isLinked) : providers).map(({ name, title }) =>
-    formOf(shown, form, { ...back, provider: name }, title),
+  const { name: page, payloads, site } = shown;
+  const { path, forms } = pageOf(page);
+  const errorTo = pathIn(site, path);
+  const back: Readonly<Record<string, string>> = forms[form]?.returns ? { errorTo, to: errorTo } : { errorTo };
+  const providers = shown.providers.filter(
+    ({ name }) => !forms[form]?.linkedOnly || payloads.identities?.some((each) => each.provider === name),
   );
+  return providers.map(({ name, title }) => formOf(shown, form, { ...back, provider: name }, title));
 };
 
 export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
@@ -131,7 +85,7 @@ export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
   },
   /** Of the pages that log in and register. */
   providers: (shown) => {
-    const forms = shown.name === 'register' && !shown.mayRegister ? [] : providersOf(shown, 'provider');
+    const forms = isOffered(shown, 'provider') ? providersOf(shown, 'provider') : [];
     const or = forms.length === 0 ? NOTHING : html`<p class="or">${shown.texts.common.or ?? ''}</p>\n`;
     return html`${or}${forms.map((form) => html`${form}\n`)}`;
   },
@@ -164,7 +118,7 @@ ${providersOf(shown, 'link')}
     html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** The secret of an app that is being added. */
   app: (shown) => {
-    const { secret } = started(shown);
+    const { secret } = startedApp(shown);
     if (secret === undefined || shown.qr === null) return NOTHING;
     const { common } = shown.texts;
     return html`<p>${common.scan ?? ''}</p>

@@ -4,8 +4,8 @@ import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
+import { fieldProblems } from '../../json/field-problems.ts';
 import { isHttpError, RequestValidationFailure } from '../errors/exceptions.ts';
-import { fieldProblems } from '../errors/field-problems.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };

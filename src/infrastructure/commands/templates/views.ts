@@ -1,5 +1,6 @@
 import { type Form, PAGES, type Page, type PageName } from '../../../adapters/http/forms/flow.ts';
-import type { PageContent, Payloads } from '../../../adapters/http/forms/page-routes.ts';
+import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
+import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 import type { Shown } from '../../../adapters/http/pages/user-forms.ts';
 import type { MailValue } from '../../../application/mail/kinds.ts';

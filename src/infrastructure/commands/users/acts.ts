@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
-import { fieldProblems } from '../../../adapters/http/errors/field-problems.ts';
 import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
 import { type Act, assertPossible, perform } from '../../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
+import { fieldProblems } from '../../../adapters/json/field-problems.ts';
 import { accountData } from '../../../application/accounts/account-data.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';

@@ -6,11 +6,11 @@ import { changeLocale, changeUsername } from '../../../../application/accounts/p
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { CurrentPassword, Locale, MailCode, NewPassword, Username } from '../../../json/fields.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { CurrentPassword, Locale, MailCode, NewPassword, Username } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
 
 export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));

@@ -5,12 +5,12 @@ import {
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
+import { CurrentPassword, Email, LinkBody, LinkToken } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { CurrentPassword, Email, LinkBody, LinkToken } from '../../routing/fields.ts';
 import { RefreshResult } from '../sessions/refresh.ts';
 import { CONFIRMATION, confirmationErrors } from './account.ts';
 import { BY_MAIL } from './links.ts';

@@ -3,8 +3,8 @@ import { listEvents } from '../../../../application/accounts/account-data.ts';
 import type { Service } from '../../../../application/service.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
+import { Id } from '../../../json/fields.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Id } from '../../routing/fields.ts';
 
 const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 50;

@@ -4,7 +4,7 @@ import type { Service } from '../../../../application/service.ts';
 import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
-import { StoredEventJson } from '../../../json/account.ts';
+import { StoredEventJson, StoredIdentityJson } from '../../../json/account.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
@@ -19,7 +19,13 @@ export const StoredUserJson = v.object({
   email: v.string(),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  passwordChangedAt: NullableTimestamp,
+  /** 0 is the time of a password that was never changed. */
+  passwordChangedAt: v.pipe(
+    v.number(),
+    v.transform((at) => at || null),
+    NullableTimestamp,
+    v.metadata({ jsonSchema: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] } }),
+  ),
   emailVerifiedAt: NullableTimestamp,
   disabledAt: NullableTimestamp,
   secondFactorAt: NullableTimestamp,
@@ -72,17 +78,7 @@ const Export = v.object({
       lastUsedAt: NullableTimestamp,
     }),
   ),
-  identities: v.array(
-    v.object({
-      id: v.string(),
-      provider: v.string(),
-      issuer: v.string(),
-      subject: v.string(),
-      email: Text,
-      createdAt: Timestamp,
-      lastUsedAt: NullableTimestamp,
-    }),
-  ),
+  identities: v.array(StoredIdentityJson),
   factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
   recoveryCodes: v.object({ left: v.number() }),
   messages: v.array(
@@ -141,12 +137,6 @@ export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input
   return (...input: Input): Promise<Output> => enqueue(() => run(...input));
 };
 
-/** 0 is the time of a password that was never changed. */
-export const shownUser = <Stored extends { readonly passwordChangedAt: number }>(user: Stored) => ({
-  ...user,
-  passwordChangedAt: user.passwordChangedAt || null,
-});
-
 export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
   return route(
@@ -161,9 +151,6 @@ export const exportRoute = (deps: Service): Route => {
       stepUp: FACTOR_CHANGE,
       response: { data: ExportJson },
     },
-    async ({ caller, signal }, ctx) => {
-      const { user, ...rest } = await run(caller, originOf(ctx), signal);
-      return { ...rest, user: shownUser(user) };
-    },
+    ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
   );
 };

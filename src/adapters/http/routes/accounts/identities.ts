@@ -3,9 +3,9 @@ import { listIdentities, unlinkIdentity } from '../../../../application/identiti
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { IdentityJson } from '../../../json/account.ts';
+import { IdParams } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { IdParams } from '../../routing/fields.ts';
 
 /** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
 export const identityRoutes = (deps: Service): Route[] => {

@@ -9,11 +9,11 @@ import {
 import type { Service } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
+import { AddressBody, LinkBody } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { AddressBody, LinkBody } from '../../routing/fields.ts';
 
 type Head = Pick<Route, 'name' | 'summary' | 'path'>;
 

@@ -5,11 +5,11 @@ import {
   resetPassword,
 } from '../../../../application/accounts/reset-password.ts';
 import type { Service } from '../../../../application/service.ts';
+import { LinkBody, LinkToken, NewPassword } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { LinkBody, LinkToken, NewPassword } from '../../routing/fields.ts';
 import { addressRoute, BY_MAIL } from './links.ts';
 
 export const ConfirmPasswordResetBody = v.pipe(

@@ -2,10 +2,10 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { registration } from '../../../../application/accounts/registration.ts';
 import type { Service } from '../../../../application/service.ts';
+import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../../json/fields.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../routing/fields.ts';
 import { handOver, LoginResult } from '../login/login.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 

@@ -5,9 +5,9 @@ import type { Core } from '../../../../application/service.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
+import { IdParams } from '../../../json/fields.ts';
 import type { ActForm } from '../../pages/office.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { IdParams } from '../../routing/fields.ts';
 import { originOfOperator } from './back-office.ts';
 import { WRITES } from './fields.ts';
 

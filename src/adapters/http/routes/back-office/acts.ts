@@ -19,9 +19,8 @@ import { endAllSessions } from '../../../../application/sessions/end-all.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { assertMayRegister } from '../../../../domain/registration.ts';
+import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import { AddressBody, Email, Id, Locale, Username } from '../../routing/fields.ts';
-import { shownUser } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
 import {
   Attributes,
@@ -85,9 +84,9 @@ export const ACTS = {
     async run(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
-      return shownUser(userData(await createAccount(deps)(created, origin)));
+      return userData(await createAccount(deps)(created, origin));
     },
-    form: { button: 'Create a user', text: 'Without a password: the link sets one.' },
+    form: { button: 'Create a user', text: 'Without a password: the link sets one.', leadsTo: 'user' },
     command: { name: 'create', as: 'user' },
   }),
   'end-all-sessions': act({
@@ -160,7 +159,7 @@ export const ACTS = {
     mails: { if: ({ emailVerified, final }) => !emailVerified && !final, unless: ['emailVerified', true] },
     async run(deps, { id, body: { email, emailVerified, final } }, origin) {
       await setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
-      return shownUser(userData(await existingUser(deps, id)));
+      return userData(await existingUser(deps, id));
     },
     form: {
       button: 'Change the address',
@@ -270,6 +269,7 @@ export const ACTS = {
       button: 'Delete the account',
       text: 'With everything that is stored about the user. Nothing brings it back.',
       confirm: 'delete',
+      leadsTo: 'list',
     },
     command: { name: 'delete', isFinal: true },
   }),

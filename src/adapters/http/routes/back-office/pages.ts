@@ -7,12 +7,12 @@ import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Stores } from '../../../../application/ports/transactions.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
-import { HTML_TYPE, PAGE_POLICY, textLike } from '../../documents.ts';
+import { Id, IdParams } from '../../../json/fields.ts';
+import { PAGE_POLICY, pageResponse } from '../../documents.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import type { ActForm, Said, ShownForm } from '../../pages/office.ts';
-import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
-import { Id, IdParams } from '../../routing/fields.ts';
+import { type Route, route } from '../../routing/define-route.ts';
 import type { Act } from './act.ts';
 import { ACTS } from './acts.ts';
 import { READS } from './fields.ts';
@@ -99,21 +99,13 @@ const PAGE = {
   method: 'GET',
   visitor: true,
   errorPages: true,
-  response: {
-    data: textLike('<!doctype html>…'),
-    unwrapped: {
-      type: HTML_TYPE,
-      cacheControl: NO_STORE,
-      contentSecurityPolicy: PAGE_POLICY.replace("form-action 'none'", "form-action 'self'"),
-      referrerPolicy: 'same-origin',
-    },
-  },
+  response: pageResponse(PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")),
 } as const;
 
 const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
 
 /** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
-const formRoute = (deps: PagesDeps, name: string, { confirm }: ActForm, submits: Route): Route => {
+const formRoute = (deps: PagesDeps, name: string, { confirm, leadsTo }: ActForm, submits: Route): Route => {
   const isOfUser = submits.path.startsWith('/users/:id');
   const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
   const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
@@ -137,8 +129,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm }: ActForm, submits:
       page: isOfUser ? USER : LIST,
       succeeded: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
-        // To a user who was created, and from one who is gone.
-        const page = name === 'create-user' ? `${USER}/${id}` : name === 'delete-user' ? LIST : pageOf(ctx);
+        const page = leadsTo === 'user' ? `${USER}/${id}` : leadsTo === 'list' ? LIST : pageOf(ctx);
         return saying(ctx, page, { problems: null, typed: {}, url: url ?? undefined });
       },
     },

@@ -11,10 +11,10 @@ import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
 import type { Stores } from '../../../../application/ports/transactions.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
+import { Id, IdParams } from '../../../json/fields.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Id, IdParams } from '../../routing/fields.ts';
 import { DEFAULT_LIMIT, EventsQuery, Limit } from '../accounts/events.ts';
-import { ExportJson, exportOneAtATime, SessionsJson, shownUser } from '../accounts/export.ts';
+import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { EventOfOperatorsJson, InvitationJson, READS, UserOfOperatorsJson } from './fields.ts';
 
 const UsersQuery = v.strictObject({
@@ -49,7 +49,7 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
         request: { params: IdParams },
         response: { data: UserOfOperatorsJson },
       },
-      async ({ params }) => shownUser(userData(await existingUser(deps, params.id))),
+      async ({ params }) => userData(await existingUser(deps, params.id)),
     ),
     route(
       {
@@ -67,10 +67,7 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
         request: { params: IdParams },
         response: { data: ExportJson },
       },
-      async ({ params }) => {
-        const { user, ...rest } = await exported(params.id);
-        return { ...rest, user: shownUser(user) };
-      },
+      ({ params }) => exported(params.id),
     ),
     route(
       {
@@ -97,7 +94,7 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
       async ({ query: { contains = null, newest, cursor = null, limit = DEFAULT_LIMIT } }) => {
         const page = { contains, after: cursor, newestFirst: newest !== 'false', limit };
         const { users, next } = await listUsers(deps)(page);
-        return { users: users.map((user) => shownUser(userData(user))), next };
+        return { users: users.map(userData), next };
       },
     ),
     route(

@@ -12,10 +12,10 @@ import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
+import { Code, Id, IdParams } from '../../../json/fields.ts';
 import type { Brand } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Code, Id, IdParams } from '../../routing/fields.ts';
 import { shownPasskey } from './passkeys.ts';
 
 export const ConfirmAppBody = v.pipe(

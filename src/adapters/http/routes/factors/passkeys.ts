@@ -10,10 +10,10 @@ import { logInWithPasskey, passkeyChallenge } from '../../../../application/fact
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';
+import { IdParams, Proof } from '../../../json/fields.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
-import { IdParams, Proof } from '../../routing/fields.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from '../login/login.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
 import { NewPasskeyBody, PasskeyNameBody, USED_CREDENTIAL_EXAMPLE, UsedCredential } from './passkey-credentials.ts';

@@ -3,11 +3,11 @@ import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { PresentedFactor } from '../../../../application/factors/verify-factor.ts';
 import type { UsedCredential as Credential } from '../../../../application/ports/webauthn.ts';
 import type { Service } from '../../../../application/service.ts';
+import { Code, CurrentPassword, Proof } from '../../../json/fields.ts';
 import { RequestValidationFailure } from '../../errors/exceptions.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Code, CurrentPassword, Proof } from '../../routing/fields.ts';
 import { PROOF_ERRORS, RefreshResult } from '../sessions/refresh.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type AdoptDeps, adopt } from '../../../../application/login/adopt.ts';
+import { Proof } from '../../../json/fields.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Proof } from '../../routing/fields.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from './login.ts';
 

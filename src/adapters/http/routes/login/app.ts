@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { logInWithAppCode, makeAppCode } from '../../../../application/login/app-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { Proof } from '../../../json/fields.ts';
 import { locations, withParameter } from '../../forms/locations.ts';
 import { challengeIn, type TargetSettings } from '../../forms/targets.ts';
 import { originOf, type PresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Proof } from '../../routing/fields.ts';
 import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION } from './login.ts';
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
 import type { Service } from '../../../../application/service.ts';
+import { MailCode, Proof } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { MailCode, Proof } from '../../routing/fields.ts';
 import type { DeviceAccess } from '../sessions/refresh.ts';
 import { handOver, LoginBody, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from './login.ts';
 

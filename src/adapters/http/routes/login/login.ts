@@ -6,12 +6,12 @@ import type { OpenedSession } from '../../../../application/sessions/open-sessio
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
+import { CurrentPassword, Proof } from '../../../json/fields.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
 import { typedAccount } from '../../../json/typed-account.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { CurrentPassword, Proof } from '../../routing/fields.ts';
 import { AccessToken, type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 
 export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });

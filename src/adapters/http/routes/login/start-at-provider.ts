@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { startAtProvider } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { Extra, LinkToken, Locale } from '../../../json/fields.ts';
 import { PAGES } from '../../forms/flow.ts';
 import { type Locations, locations } from '../../forms/locations.ts';
 import type { PageStates } from '../../forms/page-state.ts';
 import type { TargetSettings } from '../../forms/targets.ts';
 import type { StartCookies } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { Extra, LinkToken, Locale } from '../../routing/fields.ts';
 
 export type AtProviderSettings = TargetSettings & {
   readonly starts: StartCookies;

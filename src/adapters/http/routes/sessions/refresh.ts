@@ -4,11 +4,11 @@ import type { Service } from '../../../../application/service.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
 import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
+import { BindingCode, Proof } from '../../../json/fields.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
 import { clientCancellation, originOf, type PresentedDevice } from '../../request/client.ts';
 import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { BindingCode, Proof } from '../../routing/fields.ts';
 import type { BrowserSession } from './browser.ts';
 
 /** How the routes see the device of a request, and what they send it. */

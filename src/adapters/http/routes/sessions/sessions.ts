@@ -9,10 +9,10 @@ import {
 import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
+import { IdParams } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { IdParams } from '../../routing/fields.ts';
 import { RefreshResult } from './refresh.ts';
 
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });

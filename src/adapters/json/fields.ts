@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
-import { LOGIN_CODE_PATTERN } from '../../../domain/login-code.ts';
+import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../domain/locale.ts';
+import { LOGIN_CODE_PATTERN } from '../../domain/login-code.ts';
 import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_CODE_POINTS,
   type PasswordProblem,
   passwordProblem,
-} from '../../../domain/password.ts';
-import { CODE_PATTERN } from '../../../domain/second-factor.ts';
-import { typedCode, typedName } from '../../../domain/text.ts';
+} from '../../domain/password.ts';
+import { CODE_PATTERN } from '../../domain/second-factor.ts';
+import { typedCode, typedName } from '../../domain/text.ts';
 import {
   EMAIL_MAX_LENGTH,
   EMAIL_PATTERN,
@@ -16,11 +16,11 @@ import {
   USERNAME_MAX_LENGTH,
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
-} from '../../../domain/user.ts';
-import { textRule } from '../../json/text-rule.ts';
-import { typedAccount } from '../../json/typed-account.ts';
+} from '../../domain/user.ts';
+import { textRule } from './text-rule.ts';
+import { typedAccount } from './typed-account.ts';
 
-/** The fields of requests that several routes share, with the limits of the domain. */
+/** The fields that several routes and the import of users share, with the limits of the domain. */
 
 export const Username = v.pipe(
   v.string(),

@@ -1,5 +1,5 @@
 import { type BaseIssue, getDotPath } from 'valibot';
-import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
+import type { FieldCode, FieldProblem } from '../../domain/errors/app-error.ts';
 
 /** What valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. */
 

@@ -1,3 +1,4 @@
+// Proves ASVS 3.2.2
 import { describe, expect, it } from 'vitest';
 import { html } from '../../src/application/html.ts';
 

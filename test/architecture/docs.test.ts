@@ -1,3 +1,4 @@
+// Proves SPEC 11.10, 17.1, 24.9; ASVS 6.3.4, 8.1.1
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves mail-8
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, sentLink, useLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 7.2.4; theft-1, theft-2
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

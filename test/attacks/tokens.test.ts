@@ -1,3 +1,4 @@
+// Proves ASVS 7.2.1, 9.1.1, 9.1.3, 9.2.2; network-2, network-3, network-5, website-4
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,4 @@
+// Proves ASVS 3.3.2, 3.3.4; script-1
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { openWorld, SITUATIONS, type Visitor } from '../support/browser/world.ts';

@@ -1,3 +1,4 @@
+// Proves website-7
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { logInAtService, registerAtService } from '../support/browser/at-service.ts';

@@ -1,3 +1,4 @@
+// Proves website-6, bcp-11
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Form, PAGES, type PageName, pathOf, takesProof } from '../../src/adapters/http/forms/flow.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 3.3.2, 3.5.1, 3.5.2; website-1, website-2, website-3, website-5
 import { describe, expect, it } from 'vitest';
 import { type Attack, JSON_LIKE_FORM, LOADING, NAVIGATING, POSTING, READING } from '../support/browser/attacks.ts';
 import { canBrowse } from '../support/browser/chromium.ts';

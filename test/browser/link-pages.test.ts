@@ -1,3 +1,4 @@
+// Proves ASVS 14.2.1; mail-5, mail-8
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { CHROMIUM, openUserPages, TEXTS, type Visitor } from '../support/browser/user-pages.ts';

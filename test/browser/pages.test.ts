@@ -1,3 +1,4 @@
+// Proves ASVS 3.4.3, 14.2.3
 import type { BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';

@@ -1,3 +1,4 @@
+// Proves app-3
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';

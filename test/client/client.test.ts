@@ -1,3 +1,4 @@
+// Proves ASVS 14.3.3; bcp-12
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { type AuthClient, AuthError, createAuthClient } from '../../client/src/index.ts';

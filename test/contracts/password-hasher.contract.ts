@@ -1,3 +1,4 @@
+// Proves ASVS 6.2.8
 import { expect } from 'vitest';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
 import { vitestSuite } from './suite.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 9.9, 11.1, 11.2; member-3
 import { describe, expect, it } from 'vitest';
 import {
   accountKind,

@@ -1,3 +1,4 @@
+// Proves ASVS 6.8.4; nist-1, nist-10
 import { describe, expect, it } from 'vitest';
 import {
   type Amr,

@@ -1,3 +1,4 @@
+// Proves SPEC 22.13; guess-1, guess-2
 import { describe, expect, it } from 'vitest';
 import {
   counted,

@@ -1,3 +1,4 @@
+// Proves mail-6
 import { describe, expect, it } from 'vitest';
 import { mailboxOf } from '../../src/domain/mail-limits.ts';
 

@@ -1,3 +1,4 @@
+// Proves SPEC 2.11, 11.3; ASVS 6.2.5
 import { describe, expect, it } from 'vitest';
 import { isHashable, isOwnName, passwordProblem } from '../../src/domain/password.ts';
 

@@ -1,3 +1,4 @@
+// Proves ASVS 6.5.3, 6.5.4
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/second-factor.ts';

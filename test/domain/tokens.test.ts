@@ -1,3 +1,4 @@
+// Proves SPEC 4.7
 import { describe, expect, it } from 'vitest';
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';

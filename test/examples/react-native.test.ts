@@ -1,3 +1,4 @@
+// Proves app-2
 import { hash, randomBytes } from 'node:crypto';
 import { afterAll, expect, it } from 'vitest';
 import { openAuth, type Platform } from '../../examples/react-native/auth.ts';

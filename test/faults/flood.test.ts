@@ -1,3 +1,4 @@
+// Proves flood-2
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { type Answer, ask, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';

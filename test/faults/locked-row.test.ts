@@ -1,3 +1,4 @@
+// Proves flood-10, flood-11
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';

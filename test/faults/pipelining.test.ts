@@ -1,3 +1,4 @@
+// Proves flood-5
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';

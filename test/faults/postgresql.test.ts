@@ -1,3 +1,4 @@
+// Proves ASVS 16.5.2; flood-10
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';

@@ -1,3 +1,4 @@
+// Proves flood-1
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';

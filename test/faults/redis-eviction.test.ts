@@ -1,3 +1,4 @@
+// Proves flood-1
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';

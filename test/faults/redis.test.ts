@@ -1,3 +1,4 @@
+// Proves ASVS 16.5.2; flood-10
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';

@@ -1,3 +1,4 @@
+// Proves flood-6
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head } from '../support/http/raw-http.ts';

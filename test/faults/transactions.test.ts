@@ -1,3 +1,4 @@
+// Proves flood-11
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/adapters/mikro-orm/options.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';

@@ -1,3 +1,4 @@
+// Proves app-1, app-2, app-3
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

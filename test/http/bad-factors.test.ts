@@ -1,3 +1,4 @@
+// Proves nist-3
 import { beforeAll, describe, expect, it } from 'vitest';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';

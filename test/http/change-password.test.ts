@@ -1,3 +1,4 @@
+// Proves ASVS 6.2.2, 6.2.3, 6.2.4, 7.4.3, 7.5.1; script-2, theft-1
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isCommonPassword } from '../../src/adapters/crypto/common-passwords.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';

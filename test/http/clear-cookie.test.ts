@@ -1,3 +1,4 @@
+// Proves SPEC 9.2, 9.16, 9.17, 9.18, 11.7, 11.11, 14.1; ASVS 16.5.3; bcp-9
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';

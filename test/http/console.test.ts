@@ -1,3 +1,4 @@
+// Proves website-7
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { readText } from '../support/checkout/repository.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 8.3, 8.5, 13.6, 17.9, 17.12, 20.11
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY } from '../support/application.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 6.3.1, 7.4.2, 7.5.1; script-2
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 7.5.1; theft-8
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, eventsOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';

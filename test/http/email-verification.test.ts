@@ -1,3 +1,4 @@
+// Proves ASVS 6.4.1; network-8, member-4
 import { beforeAll, describe, expect, it } from 'vitest';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, eventsOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';

@@ -1,3 +1,5 @@
+// Proves SPEC 1.10, 1.13, 6.2, 6.4, 6.5, 6.6, 6.8, 6.9, 6.10, 7.1, 9.2, 9.19, 9.20, 9.21, 11.8, 11.9, 11.10, 19.1, 19.3, 20.1, 20.2, 20.12, 20.14
+// Proves SPEC 20.22, 25.4
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Hooks } from '../../src/application/ports/hooks.ts';

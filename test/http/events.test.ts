@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.2, 16.2.5, 16.3.1; theft-5
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   deleteAccountAsOperator,

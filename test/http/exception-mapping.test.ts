@@ -1,3 +1,4 @@
+// Proves SPEC 12.30, 19.1, 20.19, 20.21, 21.1, 21.2, 21.3, 21.4, 21.5, 21.6, 21.7, 21.8, 21.9, 21.11; ASVS 16.3.4
 import { gzipSync } from 'node:zlib';
 import createHttpError from 'http-errors';
 import * as v from 'valibot';

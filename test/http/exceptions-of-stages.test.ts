@@ -1,3 +1,4 @@
+// Proves SPEC 12.30
 import Koa, { type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves flood-12
 import { beforeAll, describe, expect, it } from 'vitest';
 import { closedServices, sentLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';

@@ -1,3 +1,4 @@
+// Proves flood-12
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves ASVS 16.3.3; network-8
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';

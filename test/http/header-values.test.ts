@@ -1,3 +1,4 @@
+// Proves flood-6
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { IncomingMessage } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves ASVS 9.2.3
 import { beforeAll, describe, expect, it } from 'vitest';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';

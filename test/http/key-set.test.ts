@@ -1,3 +1,4 @@
+// Proves SPEC 13.9; ASVS 4.1.1, 11.2.1
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';

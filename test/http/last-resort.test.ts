@@ -1,3 +1,4 @@
+// Proves SPEC 12.27, 12.30; ASVS 16.3.4
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import createHttpError from 'http-errors';

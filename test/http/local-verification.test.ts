@@ -1,3 +1,4 @@
+// Proves SPEC 1.4, 3.1, 4.1, 13.5, 13.9, 15.3, 15.4, 15.5, 15.6
 import { verify } from 'node:crypto';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves SPEC 21.10; flood-7
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 1.2, 1.5, 1.6, 2.2, 2.3, 8.2, 9.2, 9.8, 9.9, 9.10, 9.11, 11.4, 11.6, 20.4; ASVS 6.2.8; network-8
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

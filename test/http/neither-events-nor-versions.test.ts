@@ -1,3 +1,4 @@
+// Proves SPEC 18.1, 25.5, 25.6
 import { request as send } from 'node:http';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

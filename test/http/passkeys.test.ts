@@ -1,3 +1,4 @@
+// Proves nist-2, nist-3, nist-4, nist-10, nist-12
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
 import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';

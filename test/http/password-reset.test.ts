@@ -1,3 +1,4 @@
+// Proves ASVS 6.2.2, 6.4.3, 7.4.3, 16.2.5; network-8, theft-5, theft-7, theft-8, mail-3, mail-6, mail-7
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
 import { deliver } from '../support/http/account.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 1.7, 1.12, 6.7, 12.1, 12.2, 12.15, 12.23; flood-4
 import Koa, { type Context, type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import * as v from 'valibot';

@@ -1,3 +1,4 @@
+// Proves SPEC 9.1
 import { beforeAll, describe, expect, it } from 'vitest';
 import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 2.8, 2.9, 8.9, 10.5; member-2
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';

@@ -1,3 +1,5 @@
+// Proves SPEC 1.3, 1.5, 1.6, 3.5, 4.5, 8.2, 8.3, 8.8, 8.9, 8.10, 8.11, 9.2, 9.12, 9.13, 9.14, 9.15, 10.1, 10.2, 10.3, 10.4, 10.6, 10.7, 10.8, 10.9
+// Proves SPEC 13.7, 14.1, 20.7, 20.8, 20.9, 20.10; ASVS 7.1.1, 7.4.2, 16.3.3; theft-1, bcp-6
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';

@@ -1,3 +1,4 @@
+// Proves nist-1
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 12.29, 24.1, 24.2, 24.3, 24.4, 24.5
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { monotonicTime } from '../../src/adapters/clock/system.ts';

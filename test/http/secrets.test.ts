@@ -1,3 +1,4 @@
+// Proves SPEC 2.6, 16.4, 20.21, 21.11; ASVS 16.2.5, 16.3.2, 16.5.1; network-7, theft-5
 import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';

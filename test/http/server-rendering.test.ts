@@ -1,3 +1,4 @@
+// Proves website-8, theft-9
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../support/application.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 17.3, 17.4, 17.12
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

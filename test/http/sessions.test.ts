@@ -1,3 +1,4 @@
+// Proves ASVS 7.5.2, 8.2.2; theft-1, theft-5, member-1
 import { beforeAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

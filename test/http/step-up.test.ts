@@ -1,3 +1,4 @@
+// Proves ASVS 7.3.2; nist-6, bcp-7
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

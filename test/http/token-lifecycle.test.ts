@@ -1,3 +1,4 @@
+// Proves SPEC 8.1, 8.4, 8.6, 8.7, 8.12, 8.13, 8.14; ASVS 7.3.1
 import type { Response } from 'supertest';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '../support/application.ts';

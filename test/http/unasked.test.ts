@@ -1,3 +1,4 @@
+// Proves website-2
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';

@@ -1,3 +1,4 @@
+// Proves theft-8
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

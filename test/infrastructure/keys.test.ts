@@ -1,3 +1,4 @@
+// Proves SPEC 13.10, 15.2; ASVS 11.5.1
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Proves operator-3
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,3 +1,4 @@
+// Proves flood-9, flood-10
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as ioredis from 'ioredis';

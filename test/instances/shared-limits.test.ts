@@ -1,3 +1,4 @@
+// Proves theft-4, flood-1
 import { hash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.5
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';

@@ -1,3 +1,4 @@
+// Proves operator-3, operator-4
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

@@ -1,3 +1,4 @@
+// Proves operator-6
 import { createServer } from 'node:http';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

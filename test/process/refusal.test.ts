@@ -1,3 +1,4 @@
+// Proves SPEC 14.11, 15.1; operator-4
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

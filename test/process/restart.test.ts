@@ -1,3 +1,4 @@
+// Proves SPEC 2.10; ASVS 16.2.3; operator-3
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves operator-4
 import { type KeyObject, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

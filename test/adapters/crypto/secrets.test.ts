@@ -1,3 +1,4 @@
+// Proves theft-3
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';

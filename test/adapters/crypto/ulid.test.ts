@@ -1,3 +1,4 @@
+// Proves SPEC 2.1
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';

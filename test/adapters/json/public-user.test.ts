@@ -1,3 +1,4 @@
+// Proves SPEC 2.4
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { PublicUserFromJson, PublicUserJson, Timestamp } from '../../../src/adapters/json/public-user.ts';

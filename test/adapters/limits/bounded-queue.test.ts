@@ -1,3 +1,4 @@
+// Proves SPEC 16.6
 import { describe, expect, it } from 'vitest';
 import { boundedQueue } from '../../../src/adapters/limits/bounded-queue.ts';
 

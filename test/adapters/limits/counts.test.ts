@@ -1,3 +1,4 @@
+// Proves ASVS 16.3.4; flood-1
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ANSWERS, type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
 import { awaitRedis, connectRedis } from '../../../src/adapters/redis/connect.ts';

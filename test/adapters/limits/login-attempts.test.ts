@@ -1,3 +1,4 @@
+// Proves theft-4
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves theft-5
 import { describe, expect, it } from 'vitest';
 import { reasonOf, redactError } from '../../../src/adapters/log/redact-error.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

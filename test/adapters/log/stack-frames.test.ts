@@ -1,3 +1,4 @@
+// Proves theft-5
 import { describe, expect, it } from 'vitest';
 import { framesOf, withFramesOf } from '../../../src/adapters/log/redact-error.ts';
 

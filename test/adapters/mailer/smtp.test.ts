@@ -1,3 +1,4 @@
+// Proves mail-1, mail-3, mail-4
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';

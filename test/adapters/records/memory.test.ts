@@ -1,3 +1,4 @@
+// Proves ASVS 7.1.2; flood-8
 import { setImmediate } from 'node:timers/promises';
 import { memoryRecords, memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Storage } from '../../../src/application/ports/transactions.ts';

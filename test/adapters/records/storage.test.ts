@@ -1,3 +1,4 @@
+// Proves network-8, mail-9
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/audit-log.ts';

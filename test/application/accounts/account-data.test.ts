@@ -1,3 +1,4 @@
+// Proves ASVS 8.2.2; member-1
 import { describe, expect, it } from 'vitest';
 import { exportAccount, listEvents } from '../../../src/application/accounts/account-data.ts';
 import { COUNTING_PERIOD, EVENTS_KEPT, NO_ORIGIN } from '../../../src/domain/event.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 6.2.4, 6.2.5, 6.2.10; guess-3
 import { describe, expect, it } from 'vitest';
 import { ADA, application } from '../../support/application.ts';
 

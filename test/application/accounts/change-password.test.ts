@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.3
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../src/domain/event.ts';
 import { inShort, ORIGIN } from '../../support/account.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.3; mail-8
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import type { Notice } from '../../../src/domain/happenings.ts';

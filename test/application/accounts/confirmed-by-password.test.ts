@@ -1,3 +1,4 @@
+// Proves script-2
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { changePassword } from '../../../src/application/accounts/change-password.ts';

@@ -1,3 +1,4 @@
+// Proves network-8, guess-1
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';

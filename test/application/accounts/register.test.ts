@@ -1,3 +1,4 @@
+// Proves ASVS 7.2.2
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 6.3.1; network-8, script-2, mail-6
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { BOB, EMAIL, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';

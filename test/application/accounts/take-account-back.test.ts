@@ -1,3 +1,4 @@
+// Proves theft-8
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';

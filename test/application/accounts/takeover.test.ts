@@ -1,3 +1,4 @@
+// Proves theft-8, mail-10, mail-11
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';

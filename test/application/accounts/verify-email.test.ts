@@ -1,3 +1,4 @@
+// Proves member-4
 import { describe, expect, it } from 'vitest';
 import {
   confirmEmail,

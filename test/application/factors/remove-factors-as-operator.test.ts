@@ -1,3 +1,4 @@
+// Proves ASVS 6.4.4; nist-11, nist-12
 import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';

@@ -1,3 +1,4 @@
+// Proves nist-13, bcp-8
 import { describe, expect, it } from 'vitest';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
 import { lockedFactorOwner } from '../../../src/application/sessions/current-user.ts';

@@ -1,3 +1,4 @@
+// Proves provider-1
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presenceOf, storeArrival } from '../../../src/application/accounts/import-user.ts';

@@ -1,3 +1,4 @@
+// Proves provider-1
 import { describe, expect, it } from 'vitest';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 22.13; ASVS 6.1.1, 6.3.1; guess-1, guess-2
 import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';

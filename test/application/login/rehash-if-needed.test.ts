@@ -1,3 +1,4 @@
+// Proves SPEC 16.5
 import { describe, expect, it, vi } from 'vitest';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { plainPasswordHasher } from '../../support/fakes.ts';

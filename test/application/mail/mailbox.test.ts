@@ -1,3 +1,4 @@
+// Proves mail-6
 import { describe, expect, it } from 'vitest';
 import { purges } from '../../../src/application/sessions/purge.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';

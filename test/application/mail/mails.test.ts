@@ -1,3 +1,4 @@
+// Proves mail-2
 import { describe, expect, it } from 'vitest';
 import { placeholdersIn } from '../../../src/application/check-texts.ts';
 import {

@@ -1,3 +1,4 @@
+// Proves theft-8
 import { describe, expect, it } from 'vitest';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { Origin } from '../../../src/domain/event.ts';

@@ -1,3 +1,4 @@
+// Proves mail-2
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sanitize } from '../../../src/application/mail/write-mail.ts';

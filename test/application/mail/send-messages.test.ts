@@ -1,3 +1,4 @@
+// Proves network-8, mail-6
 import { describe, expect, it } from 'vitest';
 import { reserveAddress, reserveUndo } from '../../../src/application/links.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';

@@ -1,3 +1,4 @@
+// Proves theft-7
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records } from '../../../src/adapters/records/records.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 6.1.3
 import { describe, expect, it, vi } from 'vitest';
 import { boundedClaims } from '../../../src/adapters/hooks/claims.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 10.5
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';

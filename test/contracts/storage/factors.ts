@@ -1,3 +1,4 @@
+// Proves ASVS 6.5.1, 6.8.1; nist-2
 import { expect } from 'vitest';
 import type { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { RememberedDevice } from '../../../src/domain/remembered-device.ts';

@@ -1,3 +1,4 @@
+// Proves member-2
 import { expect } from 'vitest';
 import { authenticatedBy } from '../../../src/domain/assurance.ts';
 import { rotated } from '../../../src/domain/session.ts';

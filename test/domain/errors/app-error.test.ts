@@ -1,3 +1,4 @@
+// Proves SPEC 21.4
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 6.4, 20.1, 20.2, 20.22
 import { describe, expect, it } from 'vitest';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 

@@ -1,3 +1,4 @@
+// Proves SPEC 6.3, 19.2
 import { expect, it } from 'vitest';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 

@@ -1,3 +1,4 @@
+// Proves website-12, theft-10
 import { createHmac, createPublicKey } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isScope } from '../../../src/domain/operator.ts';

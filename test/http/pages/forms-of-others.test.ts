@@ -1,3 +1,4 @@
+// Proves ASVS 7.6.2; website-3, website-9
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { APP_LINK } from '../../support/http/app-login.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 3.4.3, 6.2.6, 6.2.7; mail-5
 import { afterAll, describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { PAGE_PURPOSES } from '../../../src/domain/link.ts';

@@ -1,3 +1,4 @@
+// Proves website-9
 import { beforeAll, describe, expect, it } from 'vitest';
 import TEXTS from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { MINUTE, SECOND } from '../../support/application.ts';

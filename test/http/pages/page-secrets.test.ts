@@ -1,3 +1,4 @@
+// Proves website-10
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 3.2.2
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../../client/src/account.ts';
 import { createAuthClient } from '../../../client/src/index.ts';

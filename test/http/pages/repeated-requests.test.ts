@@ -1,3 +1,4 @@
+// Proves theft-4
 import { describe, expect, it, vi } from 'vitest';
 import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 12.5, 12.6; flood-3
 import { describe, expect, it } from 'vitest';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 12.16, 12.31, 12.32, 12.33, 12.34, 12.35, 12.36, 12.37, 12.38, 12.39, 12.40, 12.41, 21.12, 23.6; ASVS 3.4.2; website-5, bcp-5, bcp-10
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { startService } from '../../support/http/service.ts';

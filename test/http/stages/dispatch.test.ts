@@ -1,3 +1,4 @@
+// Proves SPEC 1.9, 20.18, 21.8
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { route } from '../../../src/adapters/http/routing/define-route.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 1.9, 6.1, 12.4; ASVS 4.1.1, 16.2.4, 16.3.2, 16.3.4
 import createHttpError from 'http-errors';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 12.24, 12.25, 23.1, 23.2
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 6.11, 12.19, 12.20, 12.21, 12.22, 20.3, 20.18, 21.5, 24.6; ASVS 3.5.2, 8.2.3, 16.3.3; flood-3, flood-4
 import { Agent, request as send } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';

@@ -1,3 +1,5 @@
+// Proves SPEC 12.17, 19.3, 20.15, 20.16, 22.1, 22.3, 22.4, 22.5, 22.6, 22.7, 22.8, 22.9, 22.10, 22.11, 22.12, 24.9; ASVS 4.1.3, 6.3.1; network-5
+// Proves flood-1
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Tier } from '../../../src/adapters/http/routing/define-route.ts';

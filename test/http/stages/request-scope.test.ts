@@ -1,3 +1,4 @@
+// Proves SPEC 12.13, 12.14, 12.15, 25.3; ASVS 16.2.4
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { currentRequest } from '../../../src/adapters/http/stages/arrival.ts';

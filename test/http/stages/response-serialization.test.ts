@@ -1,3 +1,4 @@
+// Proves SPEC 2.6, 12.26, 12.27, 20.20, 21.6; ASVS 8.2.3
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { route } from '../../../src/adapters/http/routing/define-route.ts';

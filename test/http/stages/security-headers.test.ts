@@ -1,3 +1,4 @@
+// Proves SPEC 12.3; ASVS 3.2.1, 3.4.1, 3.4.3, 3.4.4, 3.4.5, 3.4.6; network-1, website-6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { route } from '../../../src/adapters/http/routing/define-route.ts';

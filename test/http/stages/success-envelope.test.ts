@@ -1,3 +1,4 @@
+// Proves SPEC 1.9, 5.1, 5.2, 5.3, 5.4, 5.5, 12.4, 12.12, 12.28; ASVS 14.2.2, 14.3.2; website-6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { route } from '../../../src/adapters/http/routing/define-route.ts';

@@ -1,3 +1,4 @@
+// Proves SPEC 12.23
 import { describe, expect, it } from 'vitest';
 import { monotonicTime } from '../../../src/adapters/clock/system.ts';
 import { head, openSocket, parseAnswer, readToEnd } from '../../support/http/raw-http.ts';

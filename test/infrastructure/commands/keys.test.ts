@@ -1,3 +1,4 @@
+// Proves ASVS 11.1.1, 11.5.1, 11.6.1; theft-6, operator-5
 import { execFileSync } from 'node:child_process';
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

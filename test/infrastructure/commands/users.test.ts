@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.5; theft-3, operator-9
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Proves network-8
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';

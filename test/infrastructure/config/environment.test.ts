@@ -1,3 +1,4 @@
+// Proves operator-2
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves SPEC 13.5, 13.10, 15.1, 15.2, 15.3, 15.4, 15.5, 15.6; ASVS 11.2.3; operator-1
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';

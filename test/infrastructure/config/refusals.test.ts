@@ -1,3 +1,4 @@
+// Proves SPEC 14.11; ASVS 11.4.2; network-1, operator-1
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { blamed, type Env } from '../../support/config-problems.ts';

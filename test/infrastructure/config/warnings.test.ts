@@ -1,3 +1,4 @@
+// Proves operator-2
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';

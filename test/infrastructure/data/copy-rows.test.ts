@@ -1,3 +1,4 @@
+// Proves operator-8
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';

@@ -1,3 +1,4 @@
+// Proves flood-8
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';

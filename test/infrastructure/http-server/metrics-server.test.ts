@@ -1,3 +1,4 @@
+// Proves flood-4
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,4 @@
+// Proves ASVS 16.2.2, 16.2.5
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { createLogger, type LoggerOptions, SECRET_NAMES } from '../../../src/infrastructure/logging/logger.ts';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { asText, currentDocument, DOCUMENT } from '../openapi/current-document.ts';
 import { withFlow } from './page-flow.ts';
+import { withTests } from './proving-tests.ts';
 import { ROOT, readText } from './repository.ts';
 import { withRoutes } from './routes.ts';
 import { envExample, withVariables } from './variables.ts';
@@ -9,7 +10,8 @@ import { withWays } from './ways-in.ts';
 /** `npm run docs` */
 writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
-writeFileSync(`${ROOT}docs/security.md`, withWays(readText('docs/security.md')));
+writeFileSync(`${ROOT}docs/security.md`, withTests(withWays(readText('docs/security.md'))));
+writeFileSync(`${ROOT}docs/spec-coverage.md`, withTests(readText('docs/spec-coverage.md')));
 writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
 writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

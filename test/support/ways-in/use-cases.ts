@@ -1,0 +1,313 @@
+import { expect } from 'vitest';
+import { exportAccount } from '../../../src/application/accounts/account-data.ts';
+import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
+import type { Storage } from '../../../src/application/ports/transactions.ts';
+import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { purges } from '../../../src/application/sessions/purge.ts';
+import { authenticator } from '../authenticator.ts';
+import { codeAt } from '../authenticator-app.ts';
+import { browserKey } from '../browser-key.ts';
+import { fixedClock } from '../fixed-clock.ts';
+import { ALL_ROUTES, PAGE_SERVER } from '../http/all-routes.ts';
+import { APP_LINK } from '../http/app-login.ts';
+import { WITH_OFFICE } from '../http/back-office.ts';
+import { aPerson, cookiePair, type Own, refreshCookieOf, type TestService } from '../http/service.ts';
+import { memoryMailer } from '../mail/memory-mailer.ts';
+import { CLIENT, startProvider } from '../oidc/provider.ts';
+import { WAYS } from './ways.ts';
+import type { OwnedAccount, Parts } from './world.ts';
+
+const ORIGIN = 'https://auth.example.org';
+const STEP = 30_000;
+const WEEK = 7 * 86_400_000;
+
+export type UseCaseServices = Readonly<Record<'usual' | 'addresses first' | 'factors required', Parts>>;
+type Open = (env: Readonly<Record<string, string>>, own: Own) => Promise<TestService>;
+
+/** Services over one storage that have every use case between them. */
+export const startUseCases = async (open: Open, storage: Storage): Promise<UseCaseServices> => {
+  const parts = {
+    clock: fixedClock(Date.UTC(2026, 0, 1, 12)),
+    mailer: memoryMailer(),
+    provider: await startProvider(),
+  };
+  const { LOGIN_PAGE_URL: _page, ...routes } = ALL_ROUTES;
+  const others = Object.entries(routes).filter(([name]) => !name.startsWith('OIDC_'));
+  const env = {
+    ...{ ...Object.fromEntries(others), ...WITH_OFFICE, APP_LINKS: APP_LINK },
+    ...{ REDIS_URL: '', OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: parts.provider.issuer },
+    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
+  };
+  const start = async (more: Readonly<Record<string, string>> = {}): Promise<Parts> => ({
+    ...parts,
+    service: await open({ ...env, ...more }, { storage, clock: parts.clock, mailer: parts.mailer }),
+  });
+  return {
+    usual: await start(),
+    'addresses first': await start({ EMAIL_VERIFICATION: 'required' }),
+    'factors required': await start({ SECOND_FACTOR: 'required' }),
+  };
+};
+
+/** What is done again and again: a request, the same each time, or a task of the background. */
+export type Act = () => PromiseLike<unknown>;
+type Prepare = (world: OwnedAccount) => Act | Promise<Act>;
+export type Case = {
+  readonly prepare: Prepare;
+  readonly by?: keyof UseCaseServices;
+  readonly isProven?: boolean;
+  /** What may be left when a statement fails, besides nothing and everything. */
+  readonly between?: readonly string[];
+};
+
+const office =
+  (...[method, path, body]: Parameters<OwnedAccount['office']>): Prepare =>
+  ({ office: send, account }) =>
+  () =>
+    send(method, path.replace(':id', account.id), body);
+const mine =
+  (...[method, path, body]: Parameters<OwnedAccount['me']>): Prepare =>
+  ({ me }) =>
+  () =>
+    me(method, path, body);
+const post =
+  (path: string, bodyFor: (account: OwnedAccount['account']) => object): Prepare =>
+  ({ service, account }) => {
+    const body = bodyFor(account);
+    return () => service.http.post(path).send(body);
+  };
+const use =
+  (way: keyof typeof WAYS): Prepare =>
+  async (world) =>
+    (await WAYS[way](world, false)).works;
+const remove =
+  (way: keyof typeof WAYS): Prepare =>
+  async (world) =>
+    (await WAYS[way](world, false)).remove ?? expect.unreachable(way);
+const lastOf = async ({ me }: OwnedAccount, list: string) => (await me('get', list).expect(200)).body.data.at(-1).id;
+const enterAgain = async (world: OwnedAccount) => cookiePair(refreshCookieOf(await world.logIn()));
+const startedApp = async ({ me, clock }: OwnedAccount) => {
+  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+  return { id, code: codeAt(secret, clock.now()) };
+};
+const textsIn = (header: unknown) => [...String(header).matchAll(/"([^"]*)"/g)].map(([, text = '']) => text);
+/** Somebody has begun a sign-in, and comes back as often as it is asked for. */
+const backFrom =
+  (path = '/auth/oidc/acme', isKnown = false): Prepare =>
+  async ({ begin, cameBack }) => {
+    const who = { sub: crypto.randomUUID(), email: aPerson().email, email_verified: true };
+    if (isKnown) await cameBack(await begin(who), who);
+    const begun = await begin(who, path);
+    return () => cameBack(begun, who);
+  };
+/** A sign-in that was begun ends once, whatever comes of it. */
+const ONCE = { between: ['usedValues +1', 'endedSessions +2,usedValues +1,deliveries +5'] };
+/** A rotation that is taken back has a number (ADR 0003). */
+const TAKEN_BACK = {
+  between: [
+    'sessions previousTokenId rotation',
+    'sessions previousTokenId rotation userAgent',
+    'sessions burstStartedAt expiresAt previousTokenId rotatedAt rotation userAgent',
+  ],
+};
+
+/** By the names of the application. */
+export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
+  // When nobody knows whether it was kept, it is taken back (ADR 0003).
+  register: { prepare: post('/auth/register', aPerson), between: ['endedSessions +2,deliveries +3'] },
+  'register, by an invitation': { prepare: use('invitation'), isProven: false },
+  registerUnverified: { prepare: post('/auth/register', aPerson), by: 'addresses first' },
+  'registerUnverified, with the address of an account': {
+    prepare: post('/auth/register', ({ email }) => ({ ...aPerson(), email })),
+    by: 'addresses first',
+  },
+  registerPending: {
+    prepare: post('/auth/register', aPerson),
+    ...{ by: 'factors required', between: ['endedSessions +1,deliveries +2'] },
+  },
+  login: ({ logIn }) => logIn,
+  adopt: use('adoption'),
+  requestLoginCode: post('/auth/login/code', ({ email }) => ({ account: email })),
+  logInWithCode: { prepare: use('mail-code'), between: ['usedValues +1'] },
+  logInWithPasskey: use('passkey'),
+  logInWithAppCode: use('app-code'),
+  finishLogin: async (world) => {
+    await WAYS.app(world, false);
+    const pending = world.cookiesOf(await world.logIn());
+    const code = codeAt(world.account.secrets.at(-1) ?? '', world.clock.now());
+    return () => world.showFactor(pending, { code, remember: true });
+  },
+  startPendingApp: {
+    by: 'factors required',
+    prepare: async ({ service, cookiesOf }) => {
+      const pending = cookiesOf(await service.http.post('/auth/register').send(aPerson()).expect(202));
+      return () => service.http.post('/auth/login/pending/totp').set('Cookie', pending).send({});
+    },
+  },
+  finishAtProvider: { prepare: backFrom(), ...ONCE },
+  signIn: { prepare: backFrom('/auth/oidc/acme', true), ...ONCE },
+  linkIdentity: { prepare: backFrom('/auth/oidc/acme/link'), ...ONCE },
+  linkKept: {
+    // The log-in has succeeded, whatever becomes of the identity.
+    between: ['sessions +1,events +1,links +1,outbox +1,deliveries +1,webhookSequences sequence'],
+    prepare: async ({ account: { email, password }, begin, cameBack, cookiesOf, service }) => {
+      const who = { sub: crypto.randomUUID(), email, email_verified: true };
+      const kept = cookiesOf(await cameBack(await begin(who), who));
+      return () => service.http.post('/auth/login').set('Cookie', kept).send({ account: email, password });
+    },
+  },
+  unlinkIdentity: remove('identity'),
+  refresh: {
+    ...TAKEN_BACK,
+    prepare: ({ service, account, clock }) => {
+      clock.advance(STEP);
+      return () => service.http.post('/auth/refresh-token').set('Cookie', account.cookie);
+    },
+  },
+  continueNavigation: {
+    ...TAKEN_BACK,
+    prepare: ({ service, account }) => {
+      const headers = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', Cookie: account.cookie };
+      return () =>
+        service.http
+          .get('/auth/continue')
+          .query({ to: `${ORIGIN}/x` })
+          .set(headers);
+    },
+  },
+  mintAccessToken: ({ service, account }) => {
+    const headers = { Authorization: PAGE_SERVER, Cookie: account.cookie };
+    return () => service.http.post('/auth/access-token').set(headers);
+  },
+  renewBrowser: async ({ service, account }) => {
+    const [browser, body] = [browserKey(), { account: account.email, password: account.password }];
+    const opened = await service.http.post('/auth/login').send(body).expect(200);
+    const [, challenge = '', authorization = ''] = textsIn(opened.get('Secure-Session-Registration'));
+    const send = (headers: Record<string, string>) => service.http.post('/auth/device').set(headers);
+    const proof = { 'Secure-Session-Response': browser.registration(challenge, authorization) };
+    const id = String((await send(proof).expect(200)).body.session_identifier);
+    const of = { Cookie: cookiePair(refreshCookieOf(opened)), 'Sec-Secure-Session-Id': id };
+    const [asked = ''] = textsIn((await send(of).expect(403)).get('Secure-Session-Challenge'));
+    return () => send({ ...of, 'Secure-Session-Response': browser.renewal(asked) });
+  },
+  logout:
+    ({ service, account }) =>
+    () =>
+      service.http.get('/auth/clear-cookie').set('Cookie', account.cookie),
+  endOwnSession: remove('session'),
+  endAllSessions: async (world) => {
+    await enterAgain(world);
+    return () => world.me('delete', '/auth/sessions');
+  },
+  endOtherSessions: async (world) => {
+    await enterAgain(world);
+    return () => world.me('delete', '/auth/sessions?except=current');
+  },
+  stepUp:
+    ({ me, account }) =>
+    () =>
+      me('post', '/auth/step-up', { password: account.password }),
+  startApp: mine('post', '/users/me/factors/totp'),
+  confirmApp: async (world) => {
+    const app = await startedApp(world);
+    return () => world.me('post', '/users/me/factors/totp/confirm', app);
+  },
+  makeRecoveryCodes: async (world) => {
+    await WAYS.app(world, false);
+    return () => world.me('post', '/users/me/factors/recovery-codes');
+  },
+  removeApp: remove('app'),
+  addPasskey: async ({ me }) => {
+    const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
+    const credential = key.create((await me('post', '/users/me/passkeys/options').expect(200)).body.data);
+    return () => me('post', '/users/me/passkeys', { credential });
+  },
+  renamePasskey: async (world) => {
+    await WAYS.passkey(world, false);
+    const { passkeys } = (await world.me('get', '/users/me/factors').expect(200)).body.data;
+    return () => world.me('patch', `/users/me/passkeys/${passkeys[0].id}`, { name: 'Another' });
+  },
+  removePasskey: remove('passkey'),
+  changePassword:
+    ({ me, account }) =>
+    () =>
+      me('put', '/users/me/password', { currentPassword: account.password, newPassword: 'the next battery' }),
+  requestPasswordReset: post('/auth/password-reset', ({ email }) => ({ email })),
+  resetPassword: use('password-reset'),
+  requestEmailVerification: { prepare: post('/auth/email-verification', ({ email }) => ({ email })), isProven: false },
+  confirmEmail: { prepare: use('email-verification'), isProven: false },
+  removeUnverifiedAccount: { prepare: use('not-me'), isProven: false },
+  requestConfirmationCode: mine('post', '/users/me/code'),
+  requestEmailChange:
+    ({ me, account }) =>
+    () =>
+      me('put', '/users/me/email', { email: account.other, password: account.password }),
+  confirmEmailChange: async ({ askForAddress, account, confirmLink }) => {
+    const token = await askForAddress(account.other);
+    const headers = { Authorization: `Bearer ${account.accessToken}`, Cookie: account.cookie };
+    return () => confirmLink('/auth/email-change/confirm', token).set(headers);
+  },
+  takeAccountBack: use('email-change-undo'),
+  'takeAccountBack, of factors': use('factors-undo'),
+  changeUsername: mine('put', '/users/me/username', { username: 'Another.name' }),
+  changeLocale: mine('patch', '/users/me', { locale: 'de' }),
+  // Not over HTTP, where a user has few of them.
+  exportAccount: async (world) => {
+    const caller = { userId: world.account.id, sessionId: await lastOf(world, '/auth/sessions') };
+    return () => exportAccount(world.service.deps)(caller);
+  },
+  deleteAccount:
+    ({ me, account }) =>
+    () =>
+      me('delete', '/users/me', { password: account.password }),
+  invite: office('post', '/invitations', { email: 'invited@example.org' }),
+  revokeInvitation: async (world) => {
+    await world.office('post', '/invitations', { email: 'not.invited@example.org' });
+    return () => world.office('delete', '/invitations', { email: 'not.invited@example.org' });
+  },
+  createAccount: office('post', '/users', { email: 'created@example.org', sendLink: true }),
+  setEmail: office('put', '/users/:id/email', { email: 'returned@example.org', final: true }),
+  resendVerification: { prepare: office('post', '/users/:id/email/resend'), isProven: false },
+  disableAccount: office('post', '/users/:id/disable'),
+  enableAccount: async (world) => {
+    await world.office('post', `/users/${world.account.id}/disable`);
+    return () => world.office('post', `/users/${world.account.id}/enable`);
+  },
+  setAttributes: office('put', '/users/:id/attributes', { attributes: { level: 1 } }),
+  endSessionsAsOperator: office('delete', '/users/:id/sessions'),
+  endSessionAsOperator: async (world) => {
+    const id = await lastOf(world, '/auth/sessions');
+    return () => world.office('delete', `/users/${world.account.id}/sessions/${id}`);
+  },
+  unlinkIdentityAsOperator: async (world) => {
+    await WAYS.identity(world, false);
+    const id = await lastOf(world, '/users/me/identities');
+    return () => world.office('delete', `/users/${world.account.id}/identities/${id}`);
+  },
+  unlockAccount: office('post', '/users/:id/unlock'),
+  removeFactorsAsOperator: async (world) => {
+    await WAYS.app(world, false);
+    await WAYS.passkey(world, false);
+    return () => world.office('delete', `/users/${world.account.id}/factors`);
+  },
+  makeResetLink: office('post', '/users/:id/reset-link', { handOver: true }),
+  mailResetLink: office('post', '/users/:id/reset-link'),
+  deleteAccountAsOperator: office('delete', '/users/:id'),
+  // It is stated twice.
+  'end-all endAllSessions': {
+    prepare: office('delete', '/sessions', { reason: 'an incident' }),
+    between: ['endedSessions +1,massEndings +1'],
+  },
+  removeEnded: async (world) => {
+    await world.office('delete', '/sessions', { reason: 'an incident' });
+    return () => removeEnded(world.service.deps)(100);
+  },
+  logOperated: async (world) => {
+    await world.office('post', `/users/${world.account.id}/disable`);
+    return () => logOperated(world.service.deps)(100);
+  },
+  purges: ({ service, clock }) => {
+    clock.advance(60 * WEEK);
+    return () => purges({ ...service.deps, eventsRetention: WEEK, accessLifetime: 0 }).sessions(100);
+  },
+};

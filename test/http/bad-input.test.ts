@@ -1,4 +1,4 @@
-// Proves SPEC 1.10, 9.4, 9.5, 12.21, 20.3; network-6, flood-4
+// Proves SPEC 1.10, 9.4, 9.5, 9.8, 12.21, 20.3; network-6, flood-4
 import type { Response } from 'supertest';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -191,6 +191,14 @@ describe('a repeated request', () => {
     expect(errorLines(app.logs)).toEqual([expect.objectContaining({ reason })]);
   });
 
+  it('that is slow is logged at its level up to the limit, and then counted', async () => {
+    const app = await sampledApp({ slowRequest: { warn: 0, error: 600_000 } });
+    await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(200));
+    const levels = withMessage(app.logs, 'request answered').map(({ level }) => level);
+    expect(levels).toEqual(Array(LINES_PER_KIND).fill('warn'));
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toMatchObject([{ level: 'warn', suppressed: 5 }]);
+  });
+
   it('that is refused for its content is logged each time, since the rate limit bounds that', async () => {
     const app = await stageApp([probe(() => null, { auth: 'required' })]);
     await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(401));

@@ -1,4 +1,4 @@
-// Proves SPEC 20.13, 20.14, 20.17; network-6
+// Proves SPEC 20.17; network-6
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

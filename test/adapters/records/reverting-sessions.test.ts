@@ -137,6 +137,16 @@ describe('a rotation whose outcome is unknown', () => {
   });
 });
 
+it('a revert that was asked for, and failed, is tried again', async () => {
+  const { stored, reverting, session, set } = await setUp();
+  const rotation = aRotation(session);
+  await reverting.rotate(rotation);
+  set('down');
+  await expect(reverting.revert(rotation)).rejects.toMatchObject(FAILED);
+  set('up');
+  await expect.poll(() => stored.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
+});
+
 it('takes a repository that is frozen', async () => {
   const { stored, session } = await setUp();
   const reverting = revertingSessions(Object.freeze({ ...stored }));

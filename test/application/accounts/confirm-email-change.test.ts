@@ -34,7 +34,7 @@ const setUp = async (given: { readonly notices?: readonly Notice[] } = {}) => {
 };
 
 describe('confirmEmailChange', () => {
-  it('changes the address, which is verified by that, and notifies the former one', async () => {
+  it('changes the address, which is verified by that, and notifies the former one, without the whole new one', async () => {
     const { app, ofAda, happened, changeTo } = await setUp();
     app.clock.advance(MINUTE);
     await changeTo(NEW_EMAIL);
@@ -43,6 +43,7 @@ describe('confirmEmailChange', () => {
     expect(await happened()).toEqual(['session-ended: address-proven', 'email-changed', 'registered']);
     expect(events[0]).toMatchObject(ORIGIN);
     expect(messages).toMatchObject([{ kind: 'email-changed', to: EMAIL, email: NEW_EMAIL, origin: ORIGIN }]);
+    expect((await app.sendAll())[0]?.text).toContain('a***[@]new[.]example[.]org');
   });
 
   it('takes back what waits to be sent to the former address', async () => {

@@ -5,6 +5,7 @@ import { login } from '../../../src/application/login/login.ts';
 import { ADA } from '../../support/application.ts';
 import { person } from '../../support/takeover/person.ts';
 import { takeoverWorld } from '../../support/takeover/world.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 /** Ada with an authenticator app, two log-ins that wait for it, and two recovery codes. */
 const setUp = async () => {
@@ -38,4 +39,13 @@ it.each<[string, (given: Given) => readonly (readonly [string, { code: string } 
     reason: { code: 'AUTH_SECOND_FACTOR_INVALID' },
   });
   expect(await app.sessions.listByUser(userId, app.clock.now())).toHaveLength(before + 1);
+});
+
+it('a log-in is not finished when the password is changed at that moment', async () => {
+  const { world, pending, code } = await setUp();
+  const { deps, userId } = world;
+  const hash = { passwordHash: 'x', isOfNewPassword: true, now: deps.clock.now() + 1 };
+  beforeNextTransaction(deps, async () => void (await deps.users.setPasswordHash(userId, hash)));
+  const refused = { code: 'AUTH_SECOND_FACTOR_INVALID' };
+  await expect(finishLogin(deps)({ pendingLogins: [pending[0]], factor: { code } })).rejects.toMatchObject(refused);
 });

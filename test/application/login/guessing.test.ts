@@ -100,13 +100,16 @@ describe('a change of the password', () => {
       })
       .catch(({ code }: AppError) => code);
 
-  it('is counted with the log-ins of all devices', async () => {
+  it('is counted with the log-ins of all devices of its user, and of nobody else', async () => {
     const { app, ada, guess } = await setUp();
+    const bob = await app.register(BOB);
     const before = app.hasher.comparisons();
     for (let count = 0; count < 2 * FREE; count += 1) await change(app, ada.user.id, ada.sessionId, app.clock.now());
     expect(app.hasher.comparisons() - before).toBe(FREE);
     await guess(2 * FREE, { network: ATTACKER, refreshTokens: [ada.refreshToken] });
     expect(app.hasher.comparisons() - before).toBe(2 * FREE);
+    for (let count = 0; count < FREE; count += 1) await change(app, bob.user.id, bob.sessionId, app.clock.now());
+    expect(app.hasher.comparisons() - before).toBe(3 * FREE);
   });
 
   it('counts all access tokens that are older than the password as one device', async () => {

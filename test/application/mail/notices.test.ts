@@ -117,6 +117,18 @@ describe('a notice of a replayed token', () => {
     expect(await pending()).toStrictEqual(['token-replayed']);
   });
 
+  it('is sent a few times an hour at most, and once for a token that is replayed many times at once', async () => {
+    const { clock, logIn, refresh, pending } = await registered();
+    const held = await Promise.all(Array.from({ length: 2 * NOTICES_PER_HOUR }, () => logIn(LAPTOP)));
+    for (const { refreshToken } of held) await refresh([refreshToken]);
+    clock.advance(MINUTE);
+    const replayed = (token = '') => refresh([token], { origin: inNetwork(1) });
+    await Promise.allSettled(Array.from({ length: 40 }, () => replayed(held[0]?.refreshToken)));
+    expect(await pending()).toStrictEqual(['token-replayed']);
+    for (const { refreshToken } of held) await expect(replayed(refreshToken)).rejects.toThrow();
+    expect(await pending()).toHaveLength(NOTICES_PER_HOUR);
+  });
+
   it('can be switched off', async () => {
     const { pending } = await replay(['new-device', 'password', 'email']);
     expect(await pending()).toStrictEqual([]);

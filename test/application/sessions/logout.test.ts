@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BOB } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 
 const setUp = async () => {
@@ -30,12 +31,13 @@ describe('logout', () => {
     expect(event).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
   });
 
-  it('ends the sessions of all verified tokens of a request', async () => {
+  it('ends the sessions of all verified tokens of a request, whoever their users are', async () => {
     const { app, token } = await setUp();
     const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
     const third = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
-    await app.logout(['nonsense', token, other, token]);
-    for (const ended of [token, other]) {
+    const bobs = (await app.register(BOB)).refreshToken;
+    await app.logout(['nonsense', token, other, bobs, token]);
+    for (const ended of [token, other, bobs]) {
       await expect(app.refresh([ended])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
     }
     expect(await app.refresh([third])).toHaveProperty('accessToken');

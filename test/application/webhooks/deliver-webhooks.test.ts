@@ -133,6 +133,17 @@ describe('what webhooks are told', () => {
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect([outcomes, await app.webhooks.waiting()]).toEqual([['delivered', 'delivered'], { count: 0, since: null }]);
   });
+
+  it('is sent by no other instance during an attempt, and again when an instance has died', async () => {
+    const { app, begin, deliver, happen, receive } = await telling(aWebhook());
+    receive(() => new Promise(() => undefined));
+    await happen('disabled');
+    expect(await begin()).toHaveLength(1);
+    receive(answers(204));
+    expect(await deliver()).toBe(0);
+    app.clock.advance(30 * SECOND);
+    expect(await deliver()).toBe(1);
+  });
 });
 
 describe('a receiver', () => {

@@ -1,3 +1,5 @@
+// Proves SPEC 20.13, 20.14
+
 import { expect } from 'vitest';
 import { EMAIL_MAX_LENGTH, USERNAME_MAX_LENGTH } from '../../../src/domain/user.ts';
 import { aUser, NOW } from '../../support/builders.ts';

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { asText, currentDocument, DOCUMENT } from '../openapi/current-document.ts';
+import { withKinds, withTypes } from './events.ts';
 import { withFlow } from './page-flow.ts';
 import { ROOT, readText } from './repository.ts';
 import { withRoutes } from './routes.ts';
@@ -11,5 +12,7 @@ writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
 writeFileSync(`${ROOT}docs/security.md`, withWays(readText('docs/security.md')));
 writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
+writeFileSync(`${ROOT}docs/webhooks.md`, withTypes(readText('docs/webhooks.md')));
+writeFileSync(`${ROOT}client/src/types.ts`, withKinds(readText('client/src/types.ts')));
 writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

@@ -37,6 +37,7 @@ export const sameText: Check = (given, model) => {
 
 export const plainProblems = (given: string, model = ' '): string[] => [
   ...(given.trim() === '' && model !== '' ? ['the text is empty'] : []),
+  ...(/[{}]/.test(given.replaceAll(PLACEHOLDER, '')) ? ['{ or } is not part of a placeholder such as {brand}'] : []),
   ...(/<[a-z/!]|&#?\w+;/i.test(given) ? ['a text has no markup: it is shown as it is'] : []),
 ];
 

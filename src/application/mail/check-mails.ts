@@ -19,17 +19,24 @@ export const mailProblems = (own: Files, builtIn: Files): string[] =>
 
 const textsProblems = (texts: TextTree, english: TextTree, beneath: TextTree): string[] => {
   const { parts = {} } = textsOver(beneath, texts) as Partial<MailTexts>;
+  const lacking = Object.keys(english.parts ?? {}).filter((each) => !Object.hasOwn(parts, each));
   return textProblems(texts, english, (given, model, path) => {
     if (path === 'footer') return sameText(given, model, path);
     if (!Array.isArray(given) || given.length === 0 || given.some((each) => typeof each !== 'string'))
       return ['expected a list of paragraphs'];
     const problems = given.flatMap((each) => plainProblems(each));
     const [kind, name = ''] = path.split('.');
-    return kind === 'mails' ? [...problems, ...problemsOfMail(given, name as MailName, parts)] : problems;
+    return kind === 'mails' ? [...problems, ...problemsOfMail(given, name as MailName, { parts, lacking })] : problems;
   });
 };
 
-const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailTexts['parts']): string[] => {
+type Parts = {
+  readonly parts: MailTexts['parts'];
+  /** Those that the English mails have, and this language has not. */
+  readonly lacking: readonly string[];
+};
+
+const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: Parts): string[] => {
   const { subject, body } = partsOf(mail, parts);
   const known: readonly string[] = ['brand', ...namesIn(name)];
   const lines = body.flatMap((paragraph) => paragraph.split('\n'));
@@ -39,7 +46,11 @@ const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailText
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(placeholdersIn(subject).some((each) => each !== 'brand') ? ['the subject may have no other than {brand}'] : []),
-    ...unknown.map((each) => `${written(each)} is unknown here; there are ${there}`),
+    ...unknown.map((each) =>
+      lacking.includes(each)
+        ? `${written(each)} is not among the parts of this language`
+        : `${written(each)} is unknown here; there are ${there}`,
+    ),
     ...known
       .filter((each) => isLinkVariable(each) && !lines.some((line) => linkOf(line) === each))
       .map((each) => `${written(each)} is missing: the mail needs its link`),

@@ -75,7 +75,7 @@ const templatesOf = <Texts>(kind: Kind<Texts>) => {
       // Earlier versions had the texts of mails in directories.
       const languages = names
         .filter((name) => !name.includes('.'))
-        .map((name) => `${name}: expected a file ${name}.json`);
+        .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
       const problems = [...languages, ...check(theirs, ours)].map((problem) => `${variable}: ${problem}`);
       return { templates: problems.length === 0 ? merged([ours, theirs], kind) : await builtIn(), problems };
     } catch (error) {

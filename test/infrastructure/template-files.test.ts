@@ -230,7 +230,7 @@ describe('MAIL_TEMPLATES', () => {
     writeFileSync(join(inLatin1, 'de.json'), Buffer.from('{ "footer": "Grüße" }', 'latin1'));
     await expect(openedMails(inLatin1)).rejects.toThrow(/de\.json: it is neither UTF-8/);
     await expect(openedMails(directoryWith({ 'de/password-reset.txt': 'x' }))).rejects.toThrow(
-      'MAIL_TEMPLATES: de: expected a file de.json',
+      'MAIL_TEMPLATES: de: expected a file de.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md',
     );
     await expect(openedMails('/nowhere/at/all')).rejects.toThrow(
       /MAIL_TEMPLATES: the directory cannot be read: ENOENT/,
@@ -282,7 +282,9 @@ describe('npm run templates', () => {
     }
     expect(pages.filter(({ page }) => page.includes('dir="rtl"'))).toHaveLength(pages.length / 3);
     const ours = frames.find(({ title }) => title === 'de-AT · text of password-reset');
-    expect(ours?.page).toMatch(/^<pre>Hallo von Tom &#38; Jerry\n\nHier, 1 Tag lang:\nhttp:\/\/localhost:3000\//);
+    expect(ours?.page).toMatch(
+      /^<pre style="white-space: pre-wrap[^>]*>Hallo von Tom &#38; Jerry\n\nHier, 1 Tag lang:\nhttp:\/\/localhost:3000\//,
+    );
     expect((await templates(['--to', to, '--locale', 'en'], env)).stdout).toContain(' pages and mails in en.');
   });
 

@@ -25,7 +25,8 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
   const lists = (tree: unknown): Readonly<Record<string, readonly string[]>> =>
     Object.fromEntries(Object.entries(tree ?? {}).filter(([, list]) => isList(list)));
   const [parts, mails] = [lists(whole.parts), Object.entries(lists(whole.mails))];
-  const ofMail = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, parts);
+  const lacking = Object.keys(english.parts ?? {}).filter((each) => !Object.hasOwn(parts, each));
+  const ofMail = (name: string, mail: readonly string[]) => problemsOfMail(mail, name as MailName, { parts, lacking });
   return textProblems(texts, english, (given, model, path) => {
     if (path === 'footer') return sameText(given, model, path);
     if (!isList(given)) return ['expected a list of paragraphs'];
@@ -40,7 +41,13 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
   });
 };
 
-const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailTexts['parts']): string[] => {
+type Parts = {
+  readonly parts: MailTexts['parts'];
+  /** Those that the English mails have, and this language has not. */
+  readonly lacking: readonly string[];
+};
+
+const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: Parts): string[] => {
   const { subject, body } = partsOf(mail, parts);
   const known: readonly string[] = ['brand', ...namesIn(name)];
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
@@ -51,7 +58,11 @@ const problemsOfMail = (mail: readonly string[], name: MailName, parts: MailText
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
     ...(placeholdersIn(subject).some((each) => each !== 'brand') ? ['the subject may have no other than {brand}'] : []),
-    ...unknown.map((each) => `${written(each)} is unknown here; there are ${there}`),
+    ...unknown.map((each) =>
+      lacking.includes(each)
+        ? `${written(each)} is not among the parts of this language`
+        : `${written(each)} is unknown here; there are ${there}`,
+    ),
     ...known
       .filter((each) => isLinkVariable(each) && !lasts.includes(each))
       .map((each) => `${written(each)} is missing: the mail needs its link`),

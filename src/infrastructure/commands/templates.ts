@@ -113,7 +113,11 @@ const framesOfMails = (config: Config, mails: MailTemplates, locale: string): re
     const names = ['brand', ...namesIn(template)].map((name) => `{${name}}`).join(' ');
     return [
       { title: `${locale} · mail ${template}: ${names}`, page: mail.html },
-      { title: `${locale} · text of ${template}`, page: html`<pre>${mail.subject}\n\n${mail.text}</pre>`.text },
+      {
+        title: `${locale} · text of ${template}`,
+        page: html`<pre style="white-space: pre-wrap; overflow-wrap: anywhere">${mail.subject}\n\n${mail.text}</pre>`
+          .text,
+      },
     ];
   });
 

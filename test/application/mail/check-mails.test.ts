@@ -38,6 +38,11 @@ describe('templates of mails', () => {
   it.each([
     ['an unknown placeholder', reset([...RESET, '{usernam}']), '{usernam} is unknown here; there are {brand}, {link}'],
     ['a placeholder of another mail', reset([...RESET, '{username}']), '{username} is unknown'],
+    [
+      'a part that a new language lacks',
+      reset([...RESET, '{happened}'], 'fr'),
+      '{happened} is not among the parts of this',
+    ],
     ['no link', reset(['Subject', 'Hello.']), '{link} is missing: the mail needs its link'],
     ['a link beside text', reset([...RESET, 'Or {link}']), 'needs a line of its own'],
     ['a link in another address', reset([...RESET, 'https://t.example/?to={link}']), 'needs a line of its own'],

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { asText, currentDocument, DOCUMENT } from '../openapi/current-document.ts';
+import { withKinds, withTypes } from './events.ts';
 import { withFlow } from './page-flow.ts';
 import { withTests } from './proving-tests.ts';
 import { ROOT, readText } from './repository.ts';
@@ -13,5 +14,7 @@ writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/confi
 writeFileSync(`${ROOT}docs/security.md`, withTests(withWays(readText('docs/security.md'))));
 writeFileSync(`${ROOT}docs/spec-coverage.md`, withTests(readText('docs/spec-coverage.md')));
 writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
+writeFileSync(`${ROOT}docs/webhooks.md`, withTypes(readText('docs/webhooks.md')));
+writeFileSync(`${ROOT}client/src/types.ts`, withKinds(readText('client/src/types.ts')));
 writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

@@ -7,6 +7,7 @@ import type { Answer } from './service.ts';
 
 /** What has happened to sessions and passwords, and the rules about it. */
 
+export type Letter = { readonly to: string; readonly text: string; readonly at: number };
 type Ended = { readonly at: number; readonly reason: string; readonly isBound: boolean };
 export type Facts = ReturnType<typeof openFacts>;
 
@@ -31,6 +32,8 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     ...{ ended, opened, forgotten },
     lastFault: Number.NEGATIVE_INFINITY,
     touchedByThief: new Set<string>(),
+    /** Mails, as they came. */
+    letters: [] as Letter[],
     /** Sessions with an answer that was lost on its way, or with an instance. */
     unanswered: new Set<string>(),
     /** When changes by sessions arrived that were answered by a retryable failure. */

@@ -2,6 +2,7 @@ import type { Browser, Tab } from './browser.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
 import { openTab } from './tab.ts';
+import { lettersTo, visit } from './visitor.ts';
 import { ACTS, type Person, type World } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -88,8 +89,11 @@ const refreshEverywhere = async (world: World, browser: Browser): Promise<void> 
 const act = async (world: World, person: Person, browser: Browser): Promise<void> => {
   const { chance, story } = world;
   const tab = await visibleTab(world, browser);
-  if (tab.auth.user === null) return logIn(world, person, tab);
   const chosen = chance.happens(0.5) ? world.hot : chance.pick(ACTS);
+  const letters = lettersTo(world, person);
+  if (chosen === 'visit' || chosen === 'mail')
+    return visit(world, person, browser, chosen === 'mail' && letters.length > 0 ? chance.pick(letters) : undefined);
+  if (tab.auth.user === null) return logIn(world, person, tab);
   if (chosen === 'password') return changePassword(world, person, tab);
   const work = {
     ask: async () => (await tab.auth.fetch(`${BASE}/users/me`)).status,

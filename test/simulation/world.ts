@@ -1,3 +1,4 @@
+import type { Authenticator } from '../support/authenticator.ts';
 import { testKeys } from '../support/keys.ts';
 import { type Browser, type Internet, openBrowser } from './browser.ts';
 import type { Chance } from './chance.ts';
@@ -5,7 +6,7 @@ import { simulatedDatabase } from './database.ts';
 import { openFacts } from './facts.ts';
 import { openInternet } from './internet.ts';
 import { DAY, MINUTE } from './kernel.ts';
-import { ALL_WELL, countsOf, mailServer, receiver } from './outside.ts';
+import { ALL_WELL, countsOf, mailServer, provider, receiver } from './outside.ts';
 import { openStory } from './rules.ts';
 import { type Instance, openInstance } from './service.ts';
 
@@ -16,10 +17,13 @@ export type Person = {
   /** The one that counts first; others may, after a change whose outcome is not known, or was forgotten. */
   passwords: readonly string[];
   isSure: boolean;
+  readonly secrets: string[];
+  readonly keys: Authenticator[];
+  recoveryCodes: string[];
   /** When the account or its password was changed last. */
   changedAt: number;
 };
-export const ACTS = ['ask', 'password', 'others', 'logout'] as const;
+export const ACTS = ['ask', 'password', 'others', 'logout', 'visit', 'mail'] as const;
 
 /** What one world is like: each does one thing, and meets one fault, more often than the others. */
 export type Profile = ReturnType<typeof profileOf>;
@@ -41,8 +45,10 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
   const around = {
     ...{ database, counts: countsOf(outside), mailerOf: mailServer(here()), senderFor: receiver(here()) },
     config: { keys: testKeys() },
+    providers: new Map([['acme', provider(here())]]),
     settings: {
       JWT_ACCESS_EXPIRES_IN: '15m',
+      LOGIN_BY_CODE: 'on',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
       JWT_REFRESH_REPLAY_WINDOW: profile.replays ? '10s' : '0',
     },
@@ -65,6 +71,7 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
 const peopleOf = (profile: Profile, chance: Chance, internet: Internet): Person[] =>
   ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, profile.people).map((name, number) => ({
     ...{ name, email: `${name}@example.org`, passwords: [`correct horse ${name}`], isSure: true, changedAt: 0 },
+    ...{ secrets: [], keys: [], recoveryCodes: [] },
     browsers: Array.from({ length: profile.browsers }, (_, at) =>
       openBrowser(internet, chance.fork(), {
         ...{ name: `${name}${at + 1}`, address: `10.${number}.${at}.7` },

@@ -1,4 +1,7 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
+import type { Row } from '../../src/adapters/records/memory-rows.ts';
+import type { TableName } from '../../src/adapters/records/tables.ts';
+import { ACTS, type Act, fateOf, type WayIn } from '../../src/domain/ways-in.ts';
 import type { Browser, Visit } from './browser.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
@@ -7,13 +10,25 @@ import type { Answer } from './service.ts';
 
 /** What has happened to sessions and passwords, and the rules about it. */
 
-export type Letter = { readonly to: string; readonly text: string; readonly at: number };
+export type Letter = { readonly to: string; readonly text: string; readonly at: number; readonly user: unknown };
+/** What somebody has done to an account, by which ways into it end. */
+type Happened = { readonly act: Act; readonly user: unknown; readonly at: number };
+/** Ways in that are rows. */
+const ROWS: Readonly<Partial<Record<TableName, (row: Row) => WayIn>>> = {
+  sessions: () => 'session',
+  rememberedDevices: () => 'remembered-device',
+  passkeys: () => 'passkey',
+  links: ({ purpose }) => purpose as WayIn,
+};
+/** What is good for one request. */
+const ONCE = ['token', 'invitation', 'code', 'recoveryCode', 'credential'] as const;
 type Ended = { readonly at: number; readonly reason: string; readonly isBound: boolean };
 export type Facts = ReturnType<typeof openFacts>;
 
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
+export const partOf = (token: string, part: 0 | 1) =>
+  decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
-const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
+export const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
 const short = (id: string): string => id.slice(-5);
 export const numberIn = (token = ''): string | undefined => partOf(token, 0)?.rot;
 export const tokenIn = ({ cookies }: Answer): string | undefined =>
@@ -27,6 +42,8 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   /** When fail-overs forgot commits. */
   const forgotten: number[] = [];
   const winners = new Map<string, number>();
+  const acts: Happened[] = [];
+  const used = new Map<string, { readonly at: number; readonly once: unknown }>();
   const hashes = new Map<string, { readonly from: unknown; readonly to: unknown; readonly at: number }>();
   const facts = {
     ...{ ended, opened, forgotten },
@@ -43,6 +60,19 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     takenBack: new Map<unknown, number>(),
     isCalm: (milliseconds: number) => kernel.time - facts.lastFault > milliseconds,
     forgotSince: (time: number) => forgotten.some((at) => at >= time),
+    userOf: (member: 'email' | 'username', value: string) =>
+      database.rows('users').find((row) => row[member] === value)?.id,
+    /** What has been done to an account that ends a way into it. */
+    actOn: (user: unknown, way: WayIn, since: number, until = kernel.time) =>
+      acts.find(
+        ({ act, at, ...other }) =>
+          other.user === user &&
+          at > since &&
+          at < until &&
+          fateOf(way, act) === 'ends' &&
+          (act !== 'address-proven' || way === 'password'),
+      ),
+    tokens: new Map<string, string>(),
     rowOf: (id: string) => database.rows('sessions').find((row) => row.id === id),
     judgeAnswer: (visit: Visit, answer: Answer, arrivedAt: number) => judgeAnswer(visit, answer, arrivedAt),
     judgeLogOut: (browser: Browser, belief: Belief, how: string) => judgeLogOut(browser, belief, how),
@@ -53,9 +83,11 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     if (before === undefined) opened.set(id, kernel.time);
     if (before === undefined || after !== undefined) return;
     const events = changes.flatMap(({ table, after: row }) => (table === 'events' && row ? [row] : []));
-    const reason = String(
-      events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id)?.reason ?? 'silently',
-    );
+    const event = events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id);
+    const isGone = changes.some(({ table, after: row }) => table === 'users' && row === undefined);
+    const isAll = database.rows('massEndings').some(({ at }) => Number(at) >= Number(before.authenticatedAt));
+    const otherwise = (isGone && 'account-deleted') || (isAll && 'operator') || 'silently';
+    const reason = String(event?.reason ?? otherwise);
     ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
     story.tell(`session ${short(id)} ended: ${reason}`);
   };
@@ -68,10 +100,27 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     else facts.takenBack.delete(after.email);
     hashes.set(String(after.id), { from: before.passwordHash, to: after.passwordHash, at: kernel.time });
   };
+  /** What an act of these changes had to end, and is still there. */
+  const noteAct = ({ after }: Change, changes: readonly Change[]): void => {
+    const { kind, userId: user, sessionId } = after ?? ({} as Row);
+    const act = ACTS.find((each) => each === (kind === 'email-verified' ? 'address-proven' : kind));
+    if (act === undefined) return;
+    acts.push({ act, user, at: kernel.time });
+    if (act === 'address-proven') return;
+    const isNew = (row: Row) => changes.some(({ before, after: added }) => before === undefined && added === row);
+    for (const [table, wayOf] of Object.entries(ROWS)) {
+      const isLeft = (row: Row) =>
+        fateOf(wayOf(row), act) === 'ends' || (fateOf(wayOf(row), act) === 'mine' && row.id !== sessionId);
+      const left = database.rows(table as TableName).filter((row) => row.userId === user && !isNew(row) && isLeft(row));
+      const what = () => `${act}: ${table} ${left.map((row) => `${row.purpose ?? row.id}`)}`;
+      story.expect('what ends a way in ends it everywhere', left.length === 0, what);
+    }
+  };
   database.watchers.push((changes) => {
     for (const change of changes)
       if (change.table === 'sessions') noteSession(change, changes);
       else if (change.table === 'users') noteUser(change);
+      else if (change.table === 'events' && change.before === undefined) noteAct(change, changes);
   });
 
   const judgeToken = ({ browser, path, sentCookie = '' }: Visit, token: string, arrivedAt: number): void => {
@@ -101,11 +150,53 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     );
     winners.set(jti, kernel.time);
   };
+  /** What was presented, if it has opened or done something. */
+  const judgeUse = ({ method, path, headers, body = '', sentCookie }: Visit, answer: Answer, arrivedAt: number) => {
+    const isDone =
+      [200, 201].includes(answer.status) || tokenIn(answer) || /\/link\/done/.test(answer.headers.location ?? '');
+    if (method === 'GET' || !isDone || path.endsWith('/preview')) return;
+    const isJson = /json/.test(headers['content-type'] ?? '');
+    const sent = isJson && body ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
+    const user = subjectOf(tokenIn(answer) ?? headers.authorization?.slice(7) ?? sentCookie);
+    const ways: [WayIn, number][] = [];
+    for (const name of ONCE.filter((each) => sent[each])) {
+      const key = `${name} ${sent[name]}`;
+      const { at, once } = used.get(key) ?? { at: Number.POSITIVE_INFINITY, once: sent.once };
+      const what = () => `${path}: ${name}`;
+      story.expect(
+        'of what works once one use succeeds',
+        once === sent.once,
+        what,
+        facts.forgotSince(at) && 'forgotten',
+      );
+      used.set(key, { at: kernel.time, once: sent.once });
+      const letter = facts.letters.find(({ text }) => text.includes(sent[name]));
+      const [, purpose] = /\/link\/([\w-]+)#/.exec(letter?.text ?? '') ?? [];
+      if (letter && letter.user === user) ways.push([(purpose ?? 'mail-code') as WayIn, letter.at]);
+    }
+    const password = sent.password ?? sent.currentPassword;
+    const known = `${user} ${password}`;
+    if (password && used.has(known)) ways.push(['password', used.get(known)?.at ?? 0]);
+    if (password && !used.has(known)) used.set(known, { at: kernel.time, once: null });
+    for (const [way, since] of ways) {
+      const by = facts.actOn(user, way, since, arrivedAt);
+      const excuse = by && ((facts.forgotSince(by.at) && 'forgotten') || (facts.takenBack.size > 0 && 'taken back'));
+      story.expect('what ends a way in ends it everywhere', !by, () => `${path}: ${way} after ${by?.act}`, excuse);
+    }
+  };
   const judgeAnswer = (visit: Visit, answer: Answer, arrivedAt: number): void => {
     const { method, path, browser, headers } = visit;
     const access = headers.authorization?.slice('Bearer '.length);
     const token = tokenIn(answer);
     if (token !== undefined) judgeToken(visit, token, arrivedAt);
+    judgeUse(visit, answer, arrivedAt);
+    const issued = /"accessToken":"([^"]+)"/.exec(answer.body)?.[1];
+    if (issued) facts.tokens.set(sessionOf(issued), issued);
+    const session = sessionOf(access ?? visit.sentCookie);
+    if (path === '/auth/refresh-token' && answer.status === 200)
+      story.expect('nobody is logged out but for a documented reason', true, String);
+    if (answer.status < 500 && answer.status !== 401 && facts.failed.delete(session))
+      story.expect('a request that failed can be repeated', true, String);
     const code = /"code":"(\w+)"/.exec(answer.body)?.[1];
     const what = () => `${browser.name}: ${method} ${path} ${answer.status} ${code}`;
     story.expect('no error is unexpected', !/^SYS_(UNEXPECTED|SERIALIZATION)/.test(code ?? ''), what);

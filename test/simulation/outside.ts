@@ -38,7 +38,7 @@ export const mailServer = ({ chance, story, facts, outside }: Here) => {
       const count = (times.get(id) ?? 0) + 1;
       times.set(id, count);
       story.tell(`mail to ${to}: ${subject}`);
-      facts.letters.push({ to, text, at: kernel.time });
+      facts.letters.push({ to, text, at: kernel.time, user: facts.userOf('email', to) });
       story.expect('a mail goes out once', count === 1, () => subject, !facts.isCalm(10 * MINUTE) && 'a fault');
       if (/password.* was changed/i.test(subject))
         story.expect(

@@ -111,14 +111,19 @@ const logIn = async (world: World, person: Person, tab: Tab): Promise<void> => {
     const { error } = await story.within(`${person.name} logs in`, tab.auth.login({ account: person.name, password }));
     story.tell(`${tab.browser.name} logs in: ${error?.code ?? 'done'}`);
     const isWrong = error?.code === 'AUTH_CREDENTIALS_INVALID';
-    const excuse = (!person.isSure && 'in doubt') || (facts.forgotSince(person.changedAt) && 'forgotten');
+    const user = facts.userOf('username', person.name);
+    const excuse =
+      (!person.isSure && 'in doubt') ||
+      (facts.forgotSince(person.changedAt) && 'forgotten') ||
+      (!user && 'deleted') ||
+      facts.actOn(user, 'password', person.changedAt)?.act;
     if (at === 0) story.expect('the password works', !isWrong, () => person.name, excuse);
     const others = person.passwords.filter((each) => each !== password);
     if (error === undefined) Object.assign(person, { passwords: [password, ...others], isSure: true });
     if (!isWrong) return;
     await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   }
-  await register(world, person, tab);
+  if ((await register(world, person, tab)) && chance.happens(0.7)) await visit(world, person, tab.browser);
 };
 
 const changePassword = async ({ story, chance }: World, person: Person, tab: Tab): Promise<void> => {

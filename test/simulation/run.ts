@@ -2,6 +2,7 @@ import { Chance } from './chance.ts';
 import { NO_FAULTS } from './database.ts';
 import { ALL_FAULTS, type Fault, trouble } from './faults.ts';
 import { HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
+import { watchEnded } from './operators.ts';
 import { ALL_WELL } from './outside.ts';
 import { live } from './people.ts';
 import { realWaits } from './process.ts';
@@ -31,7 +32,8 @@ const start = async ({ instances, open, story }: World, count: number): Promise<
 };
 
 /** All faults end. */
-const repair = async ({ state, database, outside, instances, browsers, story }: World): Promise<void> => {
+const LOG_IN = { method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } };
+const repair = async ({ state, database, outside, instances, browsers, people, ask, story }: World): Promise<void> => {
   state.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
@@ -42,6 +44,17 @@ const repair = async ({ state, database, outside, instances, browsers, story }: 
     for (const tab of browser.tabs) tab.show();
   }
   story.tell('all is well again');
+  const logIns = people.map(({ name: account, passwords: [password = ''] }) =>
+    ask({ ...LOG_IN, address: `10.8.8.${account.length}`, body: JSON.stringify({ account, password }) }).then(
+      (answer) => answer?.status,
+    ),
+  );
+  await kernel.run(kernel.time + MINUTE);
+  const soon = Promise.race([Promise.all(logIns), kernel.sleep(0).then(() => [])]);
+  await kernel.run(kernel.time + 1);
+  const statuses = await soon;
+  const isWell = statuses.length > 0 && statuses.every((status = 500) => status < 500);
+  story.expect('after all faults the world is well within a minute', isWell, () => `log-ins: ${statuses}`);
   await kernel.run(kernel.time + 20 * MINUTE);
 };
 
@@ -77,6 +90,7 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   const own = () => ({ ...world, chance: chance.fork() });
   for (const person of world.people) void live(own(), person);
   void trouble(own(), faults);
+  watchEnded(world);
   if (profile.thief) void steal(own());
   await kernel.run(kernel.time + world.horizon);
   await repair(world);

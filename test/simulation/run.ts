@@ -31,8 +31,8 @@ const start = async ({ instances, open, story }: World, count: number): Promise<
   story.expect('nothing waits for ever', instances.length === count, () => 'the instances have not started');
 };
 
-/** All faults end. */
 const LOG_IN = { method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } };
+/** All faults end. */
 const repair = async ({ state, database, outside, instances, browsers, people, ask, story }: World): Promise<void> => {
   state.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
@@ -44,17 +44,16 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
     for (const tab of browser.tabs) tab.show();
   }
   story.tell('all is well again');
-  const logIns = people.map(({ name: account, passwords: [password = ''] }) =>
-    ask({ ...LOG_IN, address: `10.8.8.${account.length}`, body: JSON.stringify({ account, password }) }).then(
-      (answer) => answer?.status,
-    ),
-  );
+  let answered = 0;
+  for (const { name: account, passwords } of people) {
+    const asked = { ...LOG_IN, address: '10.8.8.8', body: JSON.stringify({ account, password: passwords[0] }) };
+    void ask(asked).then((answer) => {
+      if (answer && answer.status < 500) answered += 1;
+    });
+  }
   await kernel.run(kernel.time + MINUTE);
-  const soon = Promise.race([Promise.all(logIns), kernel.sleep(0).then(() => [])]);
-  await kernel.run(kernel.time + 1);
-  const statuses = await soon;
-  const isWell = statuses.length > 0 && statuses.every((status = 500) => status < 500);
-  story.expect('after all faults the world is well within a minute', isWell, () => `log-ins: ${statuses}`);
+  const text = () => `${answered} of ${people.length} log-ins`;
+  story.expect('after all faults the world is well within a minute', answered === people.length, text);
   await kernel.run(kernel.time + 20 * MINUTE);
 };
 

@@ -1,17 +1,34 @@
+import { type Browser, openBrowser } from './browser.ts';
 import { sessionOf, tokenIn } from './facts.ts';
 import { kernel, SECOND } from './kernel.ts';
-import type { World } from './world.ts';
+import { lettersTo, visit } from './visitor.ts';
+import type { Person, World } from './world.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
 const WINDOW = 12 * SECOND;
 
-/** Copies cookies, and renews them for as long as that works. */
+/** Copies cookies, and renews them for as long as that works; or has a mailbox for a minute, and opens its links. */
 export const steal = async (world: World): Promise<void> => {
-  const { chance, horizon, isOver, browsers } = world;
+  const { chance, horizon, isOver, browsers, people, internet } = world;
+  const machine = { name: 'mallory', address: '203.0.113.66', userAgent: 'curl/8', skew: 0, hasKeys: false };
+  const own = openBrowser(internet, chance.fork(), machine);
   while (!isOver()) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon / 4));
     const cookie = chance.pick(browsers).cookie();
-    if (cookie !== undefined && !isOver()) await renew(world, cookie);
+    if (isOver()) return;
+    if (cookie !== undefined && chance.happens(0.5)) await renew(world, cookie);
+    else await readMails(world, chance.pick(people), own);
+  }
+};
+
+const readMails = async (world: World, victim: Person, browser: Browser): Promise<void> => {
+  const nothing = { passwords: [], secrets: [], keys: [], recoveryCodes: [] };
+  const mallory: Person = { ...victim, ...nothing, name: browser.name };
+  world.story.tell(`a thief reads the mails of ${victim.name}`);
+  victim.isSure = false;
+  for (let links = 3; links > 0; links -= 1) {
+    const letters = [victim, mallory].flatMap((each) => lettersTo(world, each).slice(-3));
+    if (letters.length > 0) await visit(world, mallory, browser, world.chance.pick(letters));
   }
 };
 

@@ -1,6 +1,7 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
 import type { Row } from '../../src/adapters/records/memory-rows.ts';
 import type { TableName } from '../../src/adapters/records/tables.ts';
+import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { ACTS, type Act, fateOf, type WayIn } from '../../src/domain/ways-in.ts';
 import type { Browser, Visit } from './browser.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
@@ -78,6 +79,11 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     judgeLogOut: (browser: Browser, belief: Belief, how: string) => judgeLogOut(browser, belief, how),
   };
 
+  /** Such a session is removed some time later. */
+  const endedWithAll = (row: Row): boolean =>
+    database
+      .rows('massEndings')
+      .some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
   const noteSession = ({ key, before, after }: Change, changes: readonly Change[]): void => {
     const [id = ''] = JSON.parse(key) as string[];
     if (before === undefined) opened.set(id, kernel.time);
@@ -85,8 +91,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     const events = changes.flatMap(({ table, after: row }) => (table === 'events' && row ? [row] : []));
     const event = events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id);
     const isGone = changes.some(({ table, after: row }) => table === 'users' && row === undefined);
-    const isAll = database.rows('massEndings').some(({ at }) => Number(at) >= Number(before.authenticatedAt));
-    const otherwise = (isGone && 'account-deleted') || (isAll && 'operator') || 'silently';
+    const otherwise = (isGone && 'account-deleted') || (endedWithAll(before) && 'operator') || 'silently';
     const reason = String(event?.reason ?? otherwise);
     ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
     story.tell(`session ${short(id)} ended: ${reason}`);
@@ -239,6 +244,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   const excuseOf = (id: string, { expiresAt }: Belief): string | false => {
     const [end, row, start] = [ended.get(id), facts.rowOf(id), opened.get(id) ?? 0];
     const reason = end?.reason ?? 'silently';
+    if (row && endedWithAll(row)) return 'it ended: operator';
     if (forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
     if (facts.touchedByThief.has(id)) return 'touched by a thief';
     if (expiresAt <= kernel.time + SECOND || reason === 'expired') return 'expired';

@@ -30,6 +30,7 @@ export const partOf = (token: string, part: 0 | 1) =>
   decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
 export const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
+export const tokenIdOf = (token = ''): string => partOf(token, 1)?.jti ?? '';
 const short = (id: string): string => id.slice(-5);
 export const numberIn = (token = ''): string | undefined => partOf(token, 0)?.rot;
 export const tokenIn = ({ cookies }: Answer): string | undefined =>
@@ -52,6 +53,8 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     touchedByThief: new Set<string>(),
     /** Mails, as they came. */
     letters: [] as Letter[],
+    /** The addresses of mails that were sent, by their ids. */
+    sent: new Map<string, string>(),
     /** Sessions with an answer that was lost on its way, or with an instance. */
     unanswered: new Set<string>(),
     /** When changes by sessions arrived that were answered by a retryable failure. */

@@ -37,6 +37,7 @@ export const mailServer = ({ chance, story, facts, outside }: Here) => {
       if (chance.happens(outside.mail)) throw new Error('the mail server is away');
       const count = (times.get(id) ?? 0) + 1;
       times.set(id, count);
+      facts.sent.set(id, to);
       story.tell(`mail to ${to}: ${subject}`);
       facts.letters.push({ to, text, at: kernel.time, user: facts.userOf('email', to) });
       story.expect('a mail goes out once', count === 1, () => subject, !facts.isCalm(10 * MINUTE) && 'a fault');

@@ -12,6 +12,7 @@ import { openWorld, type Profile, profileOf, type World } from './world.ts';
 export type Options = {
   readonly days?: number | undefined;
   readonly people?: number | undefined;
+  readonly mostViolations?: number | undefined;
   readonly faults?: readonly Fault[] | undefined;
   readonly trace?: ((line: string) => void) | undefined;
 };
@@ -92,8 +93,8 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   watchEnded(world);
   if (profile.thief) void steal(own());
   await kernel.run(kernel.time + world.horizon);
-  await repair(world);
-  await judge(world);
+  if (!kernel.isStopped) await repair(world);
+  if (!kernel.isStopped) await judge(world);
   for (const instance of world.instances) instance.kill();
   process.off('unhandledRejection', failed);
   const { violations, looks } = story;

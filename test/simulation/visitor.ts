@@ -67,6 +67,8 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const headers = { accept: 'text/html', ...(fields && type) };
   const body = fields && `${new URLSearchParams(fields)}`;
   const sent = browser.send(fields ? 'POST' : 'GET', BASE + path, { origin: null, headers, body });
+  if (path.includes('/callback?') && world.chance.happens(0.3))
+    void browser.send('GET', BASE + path, { origin: null }).catch(() => undefined);
   const { result: answer } = await world.story.within(`${browser.name}: ${path}`, sent);
   const { location = '' } = answer?.headers ?? {};
   world.story.tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);

@@ -1,7 +1,9 @@
 import type { Authenticator } from '../support/authenticator.ts';
 import { testKeys } from '../support/keys.ts';
+import { judgeAsked } from './answers.ts';
 import { type Browser, type Internet, openBrowser } from './browser.ts';
 import type { Chance } from './chance.ts';
+import { judgeCommits } from './commits.ts';
 import { simulatedDatabase } from './database.ts';
 import { openFacts } from './facts.ts';
 import { openInternet } from './internet.ts';
@@ -31,15 +33,18 @@ export const profileOf = (chance: Chance) => ({
   ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
   ...{ days: chance.pick([0.1, 0.2, 0.4]), binding: chance.happens(0.5), replays: chance.happens(0.5) },
   ...{ thief: chance.happens(0.5), hot: chance.pick(ACTS), hotFault: chance.next() },
+  lifetime: chance.pick(['7d', '7d', '1h']),
+  mostViolations: 5,
 });
 
 export type World = ReturnType<typeof openWorld>;
 
 export const openWorld = (chance: Chance, profile: Profile, trace?: (line: string) => void) => {
-  const story = openStory(trace);
+  const story = openStory(trace, profile.mostViolations);
   story.remark(JSON.stringify(profile));
   const database = simulatedDatabase(chance.fork());
   const facts = openFacts(database, story, profile);
+  judgeCommits(database, story, facts);
   const outside = { ...ALL_WELL };
   const here = () => ({ chance: chance.fork(), story, facts, outside });
   const around = {
@@ -50,13 +55,14 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
       JWT_ACCESS_EXPIRES_IN: '15m',
       LOGIN_BY_CODE: 'on',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
+      JWT_REFRESH_EXPIRES_IN: profile.lifetime,
       JWT_REFRESH_REPLAY_WINDOW: profile.replays ? '10s' : '0',
     },
     log: (line: string) =>
       story.expect('no error is unexpected', !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(line), () => line),
   };
   const instances: Instance[] = [];
-  const net = openInternet({ ...here(), instances });
+  const net = openInternet({ ...here(), instances, judge: judgeAsked(database, story, facts) });
   const people = peopleOf(profile, chance, net.internet);
   const state = { isOver: false };
   return {

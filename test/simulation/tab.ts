@@ -35,11 +35,11 @@ export const openTab = (browser: Browser, internet: Internet): Tab => {
   const fetch = fetchOf(browser, run);
   const later = (call: () => void) => kernel.after(browser.chance.between(0.1, 3), () => run(call));
   const common = realmOf(browser, run, later, fetch);
-  const page = Object.assign(new EventTarget(), {
+  const page = {
     hidden: false,
     body: { append: (frame: Frame) => void frame.open() },
     createElement: () => frameOf(browser, common, later, (event) => window.dispatchEvent(event)),
-  });
+  };
   const global = Object.assign(window, common, {
     ...{ document: page, localStorage: browser.storage, BroadcastChannel: channelOf(browser, run) },
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
@@ -49,7 +49,8 @@ export const openTab = (browser: Browser, internet: Internet): Tab => {
   const turn = (hidden: boolean): void => {
     if (page.hidden === hidden) return;
     page.hidden = hidden;
-    run(() => page.dispatchEvent(new Event('visibilitychange')));
+    // From the document it would bubble to the window.
+    run(() => window.dispatchEvent(new Event('visibilitychange')));
   };
   const tab = {
     ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true) },

@@ -99,7 +99,7 @@ export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
 
 const restart = async ({ chance, instances, open }: World, at: number): Promise<void> => {
   instances[at]?.kill();
-  await kernel.sleep(chance.spread(SECOND, 30 * SECOND));
+  await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   instances[at] = await open();
 };
 const restartAll = async (world: World): Promise<void> => {

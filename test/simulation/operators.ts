@@ -47,11 +47,9 @@ export const operate = async (world: World, time: number): Promise<void> => {
   const [name, bodyOf] = chance.pick(DONE);
   const result = Object(await act(world, name, id, bodyOf?.(world)));
   story.tell(`operator: ${name} ${user.username}: ${result.code ?? 'done'}`);
-  if (result.url) facts.letters.push({ to: String(user.email), text: result.url, at: kernel.time, user: null });
+  if (result.url) facts.letters.push({ to: String(user.email), text: result.url });
   if (name !== 'disable-user' || result.code) return;
-  facts.disabled.set(id, kernel.time);
   await kernel.sleep(time);
-  facts.disabled.delete(id);
   while (Object((await act(world, 'enable-user', id)) ?? { code: 'none is up' }).code) await kernel.sleep(5 * SECOND);
 };
 

@@ -48,9 +48,13 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
   let answered = 0;
   for (const { name: account, passwords } of people) {
     const asked = { ...LOG_IN, address: '10.8.8.8', body: JSON.stringify({ account, password: passwords[0] }) };
-    void ask(asked).then((answer) => {
+    const logIn = async (): Promise<void> => {
+      const answer = await ask(asked);
       if (answer && answer.status < 500) answered += 1;
-    });
+      // An instance may be starting.
+      else kernel.after(5 * SECOND, logIn);
+    };
+    void logIn();
   }
   await kernel.run(kernel.time + MINUTE);
   const text = () => `${answered} of ${people.length} log-ins`;

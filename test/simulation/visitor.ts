@@ -18,7 +18,7 @@ const PATHS = Object.values(PAGES).flatMap(({ path }) => (path.startsWith('/auth
 const SECRET = 'JBSWY3DPEHPK3PXP';
 
 /** A link in a mail of somebody. */
-export const linkIn = ({ text }: Letter) => {
+const linkIn = ({ text }: Letter) => {
   const [, path = '', token = ''] = /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(text) ?? [];
   return { path, token };
 };

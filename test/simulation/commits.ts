@@ -17,8 +17,6 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   'factors-undone': [...OF_BROWSERS, ...OF_ADDRESS],
   disabled: OF_BROWSERS,
 };
-/** By events: the table of the way in that is removed. */
-const REMOVED: Readonly<Record<string, string>> = { 'passkey-removed': 'passkeys', 'identity-unlinked': 'identities' };
 /** Of these events, receivers of webhooks are told. */
 const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 /** How those end that the list of ended sessions need not name. */
@@ -38,14 +36,11 @@ const commitOf = (rows: Rows, changes: readonly Change[]) => ({
   userOf: ({ userId }: Row) => rows('users').find(({ id }) => id === userId),
   added: (table: string) =>
     changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : [])),
-  /** Whether a value that works once was used up. */
-  uses: (kind: string) =>
-    changes.some(({ table, before, after }) => table === 'usedValues' && !before && `${after?.id}`.startsWith(kind)),
 });
 type Commit = ReturnType<typeof commitOf>;
 type Verdict = readonly [rule: Rule, holds: boolean, excuse?: string | false];
 
-const ofEvent = (event: Row, { changes, isOfAll, added, ofUser, userOf }: Commit): Verdict[] => {
+const ofEvent = (event: Row, { isOfAll, added, ofUser, userOf }: Commit): Verdict[] => {
   const { id, kind, at, reason, userId, sessionId } = event;
   const ends = ENDS[String(kind)] ?? [];
   const isOld = ({ createdAt }: Row) => Number(createdAt) < Number(at);
@@ -68,10 +63,6 @@ const ofEvent = (event: Row, { changes, isOfAll, added, ofUser, userOf }: Commit
     ],
     reason === 'evicted' && ['an end has its reason', ofUser('sessions', event).length >= 50],
     ends.length > 0 && ['what ends a way in ends it everywhere', ![...links, ...browsers].some(isOld)],
-    String(kind) in REMOVED && [
-      'what ends a way in ends it everywhere',
-      changes.some(({ table, after }) => table === REMOVED[String(kind)] && !after),
-    ],
     kind === 'password-changed' && [
       'a change is told by mail',
       added('outbox').some((row) => row.kind === kind),
@@ -81,42 +72,13 @@ const ofEvent = (event: Row, { changes, isOfAll, added, ofUser, userOf }: Commit
   return userOf(event) === undefined ? [] : verdicts.filter((each) => each !== false);
 };
 
-/** A log-in uses up what it was presented. */
-const ofLogin = (session: Row, { changes, uses, userOf }: Commit): Verdict[] => {
-  const has = (value: string) => (session.amr as string[]).includes(value);
-  const isSecond = (has('otp') || has('pop')) && ['pwd', 'mca', 'fed'].some(has);
-  const needs = [
-    isSecond && 'login-pending ',
-    has('mca') && !isSecond && 'login-code ',
-    has('pop') && 'passkey-challenge ',
-  ];
-  const isCodeUsed = changes.some(
-    ({ table, before, after }) =>
-      (table === 'recoveryCodes' && !after) ||
-      (table === 'factors' && Number(after?.lastStep) > Number(before?.lastStep)),
-  );
-  const isUsed = needs.every((kind) => kind === false || uses(kind)) && (!has('otp') || isCodeUsed);
-  const isPresent = !has('pwd') || Number(session.authenticatedAt) >= Number(userOf(session)?.passwordChangedAt);
-  return [
-    ['of what works once one use succeeds', isUsed || uses('app-code ')],
-    ['a former password opens nothing', isPresent],
-  ];
-};
-
-const ofSession = (session: Row, commit: Commit): Verdict[] => {
-  const { changes, ofUser, userOf } = commit;
-  const user = userOf(session);
-  const isKnown = (session.amr as string[]).includes('mfa') || ofUser('rememberedDevices', session).length > 0;
-  // Log-ins are counted together in one event.
-  const isLogin = changes.some(({ after }) => after?.kind === 'logged-in' && after.sessionId === session.id);
+const ofSession = (session: Row, { changes, userOf }: Commit): Verdict[] => {
   const isReplacing = changes.some(({ after }) => after?.kind === 'session-opened' && after.sessionId === session.id);
   const isFormer = ({ table, before, after }: Change) =>
     table === 'sessions' && !after && before?.deviceKey === session.deviceKey;
   return [
     ['a new session has the key of the former one', !isReplacing || changes.some(isFormer)],
-    ['a disabled account gets no token', user?.disabledAt === null],
-    ['a second factor is asked for', user?.secondFactorAt === null || isKnown],
-    ...(isLogin ? ofLogin(session, commit) : []),
+    ['a disabled account gets no token', userOf(session)?.disabledAt === null],
   ];
 };
 
@@ -124,14 +86,6 @@ const ofEnded = (session: Row, { isOfAll, added, userOf }: Commit): Verdict => {
   const end = added('events').find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === session.id);
   const isTrue = end !== undefined && (end.reason !== 'expired' || Number(session.expiresAt) <= kernel.time);
   return ['an end has its reason', isTrue || isOfAll || userOf(session) === undefined];
-};
-
-/** Unless it is the first proof of an address, or the only way in. */
-const ofIdentity = (identity: Row, { changes, userOf }: Commit): Verdict => {
-  const isOfUser = ({ after }: Change) => after?.kind === 'logged-in' && after.userId === identity.userId;
-  const isFirst = changes.some(({ table, before }) => table === 'users' && before?.emailVerifiedAt === null);
-  const isOnly = userOf(identity)?.passwordHash === '$none$';
-  return ['no sign-in is linked by its address alone', isFirst || isOnly || !changes.some(isOfUser)];
 };
 
 /** Of the deliveries of a user, the first one is due, and no other. */
@@ -161,7 +115,6 @@ const ofChange = ({ table, before, after }: Change, commit: Commit, { sent }: Fa
     ['users', 'sessions'].includes(table) &&
       before !== undefined &&
       after !== undefined && ['no change is lost', after.version > before.version],
-    table === 'identities' && !before && ofIdentity(row, commit),
     table === 'outbox' &&
       !after &&
       row.kind === 'password-changed' && ['no mail is lost', sent.has(String(row.id)), others.length >= 5 && 'a limit'],

@@ -61,7 +61,7 @@ export type RunningService = {
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
-  readonly providers?: UseCaseDeps['providers'];
+  readonly providers?: Service['providers'];
 };
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
